@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locality
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrSegmentOver says that the time of a segment has passed: the caller must
+	// refresh the map that the segment came from. No id was minted.
+	ErrSegmentOver = errors.New("locality: the segment's time is over: refresh the cell map and ask it for the segment again")
+	// ErrSegment says that a segment contains no position or no time.
+	ErrSegment = errors.New("locality: segment is empty")
+)
+
+// Segment is a stretch of the ring during a stretch of time: positions Lo to
+// Hi-1, milliseconds since 1970 From to Until-1. A Hi of 2^32 is the end of the
+// ring; From and Until of 0 are open.
+type Segment struct {
+	Lo    uint32
+	Hi    uint64
+	From  int64
+	Until int64
+}
+
+// Contains reports whether the position and time of id lie in s.
+func (s Segment) Contains(id ID) bool {
+	w, z := uint64(id.Position()), millis(id)
+	return uint64(s.Lo) <= w && w < s.Hi && s.From <= z && (s.Until == 0 || z < s.Until)
+}
+
+func (s Segment) check() error {
+	if uint64(s.Lo) >= s.Hi || s.Hi > cycle {
+		return fmt.Errorf("%w: positions %d to %d", ErrSegment, s.Lo, s.Hi)
+	}
+	if s.From < 0 || s.Until < 0 || s.Until != 0 && s.From >= s.Until {
+		return fmt.Errorf("%w: times %d to %d", ErrSegment, s.From, s.Until)
+	}
+	return nil
+}
+
+// NewIn mints an id inside s: its position is one of the coarsest aligned blocks
+// of 16^k positions that fit into s, and its time is now, or s.From if that is
+// later. The error is ErrSegment, or ErrSegmentOver at s.Until.
+//
+// Ids of one millisecond never repeat, whatever segments were asked for: if the
+// positions of a millisecond are used up, the time of the id runs ahead of the
+// clock. A segment whose From lies ahead takes all later ids of NewIn and Near
+// there with it, since this time never goes back.
+func (g *Generator) NewIn(s Segment) (ID, error) {
+	if err := s.check(); err != nil {
+		return ID{}, err
+	}
+	l := &g.near
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.in(s, s.blocks(), l.now())
+}
+
+// FillIn mints len(ids) ids inside s, as NewIn does, reading the clock once for up to
+// 4096 of them. After an error all of ids are Nil().
+func (g *Generator) FillIn(s Segment, ids []ID) error {
+	if err := s.check(); err != nil {
+		clear(ids)
+		return err
+	}
+	for rest := ids; len(rest) > 0; {
+		run := rest[:min(len(rest), fillRun)]
+		if err := g.fillIn(s, run); err != nil {
+			clear(ids)
+			return err
+		}
+		rest = rest[len(run):]
+	}
+	return nil
+}
+
+func (g *Generator) fillIn(s Segment, ids []ID) (err error) {
+	l := &g.near
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, now := s.blocks(), l.now()
+	for i := range ids {
+		if ids[i], err = l.in(s, b, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Near mints an id that shares the first 20 bits of parent: it lives in the
+// parent's cell wherever the number of cells is a power of two up to 2^20, and
+// but for a chance below C/2^20 where there are C of them. That holds among ids
+// of one generation of cells; NewIn holds for any map.
+func (g *Generator) Near(parent ID) ID {
+	const digits = 5
+	b := blocks{first: uint64(parent.Position() >> 12), n: 1, digits: digits}
+	l := &g.near
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	m := b.steps(l.c)
+	z, span := l.at(m, now, 0)
+	return l.jump(m, z, span)
+}
+
+// in mints inside s, whose blocks are b. Nothing changes if it fails.
+func (l *lane) in(s Segment, b blocks, now int64) (ID, error) {
+	m := b.steps(l.c)
+	z, span := l.at(m, now, s.From)
+	if s.Until != 0 && z >= s.Until {
+		return ID{}, ErrSegmentOver
+	}
+	return l.jump(m, z, span), nil
+}
+
+// jump commits m steps and mints there.
+func (l *lane) jump(m uint64, z int64, span uint64) ID {
+	l.c += uint32(m) * step
+	l.z, l.span = z, span
+	return assemble(reverseDigits(l.c), l.x, l.y, z)
+}
+
+// blocks are n adjacent aligned blocks of the ring: those whose positions begin
+// with the given number of hex digits, read as a number from first to first+n-1.
+type blocks struct {
+	first, n uint64
+	digits   uint
+}
+
+// blocks returns the coarsest aligned blocks that fit into s: at most 30, for if
+// 31 fitted, 16 of them would be one of the next coarser ones. They cover all of
+// s where cell counts are powers of two, else at least a third of it.
+func (s Segment) blocks() blocks {
+	for digits := uint(0); ; digits++ {
+		shift := 32 - 4*digits
+		first, end := (uint64(s.Lo)+1<<shift-1)>>shift, s.Hi>>shift
+		if first < end {
+			return blocks{first: first, n: end - first, digits: digits}
+		}
+	}
+}
+
+// steps returns the least m >= 1 such that the counter c, m steps on, has its
+// position in one of the blocks. The leading hex digits of a position are the
+// trailing ones of its counter, so a block fixes c + m*step modulo 16^digits, and
+// step has an inverse there: no search.
+func (b blocks) steps(c uint32) uint64 {
+	size := uint64(1) << (4 * b.digits)
+	least := uint64(cycle)
+	for p := b.first; p < b.first+b.n; p++ {
+		residue := reverseDigits(uint32(p << (32 - 4*b.digits)))
+		m := uint64((residue-c)*stepInverse) & (size - 1)
+		if m == 0 {
+			m = size
+		}
+		least = min(least, m)
+	}
+	return least
+}
