@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of one record's attributes, in bytes of UTF-8 unless said otherwise.
+const (
+	MaxAttributes     = 128  // attributes of a record
+	MaxValues         = 32   // values of an attribute
+	MaxText           = 4096 // one value
+	MaxURL            = 2048 // one value of TypeURL
+	MaxPhone          = 64   // one value of TypePhone
+	MaxID             = 255  // one value of TypeID
+	MaxCategoryLevels = 16   // levels of one category path
+)
+
+// The codes of problems. They are stable: programs may compare them.
+const (
+	CodeUnknown    = "unknown_attribute"
+	CodeRequired   = "required"
+	CodeTooMany    = "too_many"
+	CodeTooLong    = "too_long"
+	CodeNotUTF8    = "invalid_utf8"
+	CodeControl    = "control_character"
+	CodeNotANumber = "not_a_number"
+	CodeOutOfRange = "out_of_range"
+	CodeScheme     = "scheme"
+	CodeTooDeep    = "too_deep"
+)
+
+// Problem is one reason why a record cannot be taken.
+type Problem struct {
+	Attribute string `json:"attribute,omitempty"` // empty: the record as a whole
+	Index     int    `json:"index"`               // of the value, -1 for the attribute as a whole
+	Code      string `json:"code"`
+	Message   string `json:"message"` // for people; says what to try
+}
+
+// Check answers with everything that keeps a record of this kind from being
+// taken, ordered by attribute and index; nil if nothing does. A dirty value is
+// no problem: only what is over a limit, unreadable or undeclared is. Text that
+// is empty or only white space counts as not sent.
+func (s *Schema) Check(a Attributes) []Problem {
+	var problems []Problem
+	if len(a) > MaxAttributes {
+		problems = append(problems, Problem{Index: -1, Code: CodeTooMany,
+			Message: fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		attribute, ok := s.Attribute(name)
+		if !ok {
+			problems = append(problems, Problem{Attribute: clip(name), Index: -1, Code: CodeUnknown, Message: s.unknown(name)})
+			continue
+		}
+		if n := len(a[name]); n > MaxValues {
+			problems = append(problems, Problem{Attribute: name, Index: -1, Code: CodeTooMany,
+				Message: fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n)})
+			continue
+		}
+		for i, raw := range a[name] {
+			if code, message := attribute.check(raw); code != "" {
+				problems = append(problems, Problem{Attribute: name, Index: i, Code: code, Message: message})
+			}
+		}
+	}
+	for _, attribute := range s.Attributes {
+		if attribute.Required && !slices.ContainsFunc(a[attribute.Name], sent) {
+			problems = append(problems, Problem{Attribute: attribute.Name, Index: -1, Code: CodeRequired,
+				Message: fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, attribute.Name)})
+		}
+	}
+	slices.SortStableFunc(problems, func(x, y Problem) int {
+		return cmp.Or(strings.Compare(x.Attribute, y.Attribute), cmp.Compare(x.Index, y.Index))
+	})
+	return problems
+}
+
+// check answers with the code and text of what is wrong with one raw value.
+func (a Attribute) check(raw string) (code, message string) {
+	limit := MaxText
+	switch a.Type {
+	case TypeURL:
+		limit = MaxURL
+	case TypePhone:
+		limit = MaxPhone
+	case TypeID:
+		limit = MaxID
+	}
+	if len(raw) > limit {
+		return CodeTooLong, fmt.Sprintf("%d bytes, at most %d are taken", len(raw), limit)
+	}
+	if !utf8.ValidString(raw) {
+		return CodeNotUTF8, "not valid UTF-8: convert the source to UTF-8 first"
+	}
+	if i := strings.IndexFunc(raw, forbidden); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(raw[i:])
+		return CodeControl, fmt.Sprintf("control character %U at byte %d: only tab and line breaks are taken", r, i)
+	}
+	if !sent(raw) {
+		return "", ""
+	}
+	switch a.Type {
+	case TypeGeo:
+		return a.checkDegrees(raw)
+	case TypeURL:
+		if scheme, ok := urlScheme(strings.TrimSpace(raw)); ok && scheme != "http" && scheme != "https" {
+			return CodeScheme, fmt.Sprintf("a website begins with http:// or https://, this one with %q", clip(scheme))
+		}
+	case TypeCategory:
+		if levels := strings.Count(raw, ">") + 1; levels > MaxCategoryLevels {
+			return CodeTooDeep, fmt.Sprintf("a category path of %d levels, at most %d are taken", levels, MaxCategoryLevels)
+		}
+	}
+	return "", ""
+}
+
+func (a Attribute) checkDegrees(raw string) (code, message string) {
+	limit := 180.0
+	if a.Role == RoleLatitude {
+		limit = 90
+	}
+	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
+	if err != nil || math.IsNaN(degrees) {
+		if isNothing(fold(raw)) {
+			return "", ""
+		}
+		return CodeNotANumber, fmt.Sprintf("%q is not a number of degrees such as 37.7749", clip(raw))
+	}
+	if math.Abs(degrees) > limit {
+		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", clip(raw), limit, limit)
+	}
+	return "", ""
+}
+
+// unknown says that a name is not declared and which one was probably meant.
+func (s *Schema) unknown(name string) string {
+	best, similarity := "", 0.75
+	for _, a := range s.Attributes {
+		if v := similar(fold(name), fold(a.Name)); v > similarity {
+			best, similarity = a.Name, v
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("kind %s has no attribute %q: did you mean %q?", s.Kind, clip(name), best)
+	}
+	names := make([]string, 0, len(s.Attributes))
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	return fmt.Sprintf("kind %s has no attribute %q: it has %s", s.Kind, clip(name), strings.Join(names, ", "))
+}
+
+func sent(raw string) bool { return strings.TrimSpace(raw) != "" }
+
+func forbidden(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }
+
+// clip keeps a hostile value from filling a message.
+func clip(s string) string {
+	const limit = 60
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "�")
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// urlScheme answers with the scheme of an address that has one, in lower case.
+// A host with a port ("example.org:8080") has none.
+func urlScheme(s string) (string, bool) {
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "./ ?#@") {
+		return "", false
+	}
+	if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return "", false
+	}
+	return strings.ToLower(scheme), true
+}

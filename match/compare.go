@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// softSimilar is the similarity at which two different words count as one.
+const softSimilar = 0.88
+
+// Compare answers with how well two records agree, field by field. The pair is
+// ordered by (source, key) first, so that Compare(a, b) is Compare(b, a). It
+// allocates nothing.
+func (m *Matcher) Compare(a, b *Record) Vector {
+	if a.source > b.source || a.source == b.source && a.key > b.key {
+		a, b = b, a
+	}
+	var v Vector
+	v.set(fieldPhone, comparePhones(a.phones, b.phones))
+	v.set(fieldAddress, compareAddresses(&a.address, &b.address))
+	v.set(fieldDistance, comparePoints(a.point, b.point))
+	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))
+	v.set(fieldCity, compareCities(a.city, b.city))
+	v.set(fieldCategory, compareCategories(a.categories, b.categories))
+	v.set(fieldWeb, comparePages(a.pages, b.pages))
+	v.set(fieldEmail, compareEmails(a.emails, b.emails))
+	if a.source == b.source {
+		v.set(fieldID, compareIDs(a.ids, b.ids))
+		if a.dedup && a.key != b.key {
+			v.set(fieldSource, sourceDeduplicated)
+		}
+	}
+	compareNames(&v, &a.name, &b.name)
+	return v
+}
+
+func comparePostcodes(a, b string) level {
+	switch {
+	case a == "" || b == "":
+		return levelNone
+	case a == b:
+		return postcodeEqual
+	case len(a) >= 3 && len(b) >= 3 && a[:3] == b[:3]:
+		return postcodeNear
+	default:
+		return postcodeDifferent
+	}
+}
+
+func compareCities(a, b string) level {
+	switch {
+	case a == "" || b == "":
+		return levelNone
+	case a == b:
+		return cityEqual
+	case strings.Contains(a, b) || strings.Contains(b, a):
+		return cityContained
+	default:
+		return cityDifferent
+	}
+}
+
+func compareEmails(a, b []string) level {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return emailEqual
+			}
+		}
+	}
+	return levelNone
+}
+
+// compareIDs compares the identifiers that one source gave two records.
+func compareIDs(a, b []identifier) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			if x.attribute != y.attribute {
+				continue
+			}
+			if x.value != y.value {
+				return idDifferent
+			}
+			best = idEqual
+		}
+	}
+	return best
+}
+
+// alignment is which words of two names were taken for one.
+type alignment struct {
+	usedA, usedB uint32 // bit per token
+	weight       weight // of the common words
+}
+
+// align pairs the words of two names: equal ones first, then similar ones, then
+// an initial with a word at half weight.
+func align(a, b []token) alignment {
+	var l alignment
+	for i := range a {
+		for j := range b {
+			if l.usedB&(1<<j) == 0 && a[i].hash == b[j].hash {
+				l.usedA |= 1 << i
+				l.usedB |= 1 << j
+				l.weight += a[i].weight
+				break
+			}
+		}
+	}
+	for i := range a {
+		if l.usedA&(1<<i) != 0 || len(a[i].text) <= 3 || a[i].number {
+			continue
+		}
+		best, similarity := -1, softSimilar
+		for j := range b {
+			if l.usedB&(1<<j) != 0 || len(b[j].text) <= 3 || b[j].number ||
+				!mayBeSimilar(a[i].text, b[j].text, a[i].letters, b[j].letters) {
+				continue
+			}
+			if s := similar(a[i].text, b[j].text); s >= similarity && (best < 0 || s > similarity) {
+				best, similarity = j, s
+			}
+		}
+		if best >= 0 {
+			l.usedA |= 1 << i
+			l.usedB |= 1 << best
+			l.weight += (a[i].weight + b[best].weight) / 2
+		}
+	}
+	for i := range a {
+		if l.usedA&(1<<i) != 0 {
+			continue
+		}
+		for j := range b {
+			if l.usedB&(1<<j) == 0 && initial(&a[i], &b[j]) {
+				l.usedA |= 1 << i
+				l.usedB |= 1 << j
+				l.weight += (a[i].weight + b[j].weight) / 4
+				break
+			}
+		}
+	}
+	return l
+}
+
+func initial(a, b *token) bool {
+	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0])
+}
+
+// mayBeSimilar is false only if two words cannot reach softSimilar: letters
+// that the other lacks stay unmatched.
+func mayBeSimilar(a, b string, la, lb uint32) bool {
+	onlyA, onlyB := bits.OnesCount32(la&^lb), bits.OnesCount32(lb&^la)
+	matched := min(len(a)-onlyA, len(b)-onlyB)
+	if matched <= 0 {
+		return false
+	}
+	if a[0] != b[0] { // no common prefix: the similarity is Jaro's
+		return winkler(len(a), len(b), matched, 0, 0) >= softSimilar
+	}
+	return winkler(len(a), len(b), matched, 0, 4) >= softSimilar
+}
+
+// compareNames sets the levels of name and residual.
+func compareNames(v *Vector, a, b *name) {
+	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
+		return
+	}
+	l := align(a.tokens, b.tokens)
+	grade := gradeName(a, b, &l)
+	if (a.chain || b.chain) && grade >= nameMost {
+		grade = nameChainAlone
+		if v.namesSpot() {
+			grade = nameChain
+		}
+	}
+	v.set(fieldName, grade)
+	if grade > nameNone {
+		v.set(fieldResidual, compareResiduals(a.tokens, b.tokens, &l))
+	}
+}
+
+// namesSpot says whether something else than the name ties two records to one spot.
+func (v Vector) namesSpot() bool {
+	return v.level(fieldPhone) == phoneEqual || v.level(fieldAddress) == addressBoth ||
+		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
+}
+
+func gradeName(a, b *name, l *alignment) level {
+	if a.hash == b.hash || a.compact == b.compact {
+		return exactName(a.total)
+	}
+	union := a.total + b.total - l.weight
+	smaller := min(a.total, b.total)
+	j := float64(l.weight) / float64(max(union, 1))
+	c := min(float64(l.weight)/float64(max(smaller, 1)), 1)
+	grade := nameNone
+	switch {
+	case j >= 0.8:
+		return nameAll
+	case j >= 0.55 || c >= 0.95 && smaller >= 300:
+		grade = nameMost
+	case j >= 0.35 || c >= 0.75 && smaller >= 300:
+		grade = nameHalf
+	case j >= 0.2:
+		grade = nameLittle
+	case j >= 0.08:
+		grade = nameHardly
+	}
+	return max(grade, gradeCompact(a, b, grade))
+}
+
+func exactName(total weight) level {
+	if total >= 700 {
+		return nameExactRare
+	}
+	return nameAll
+}
+
+// gradeCompact looks at the names without spaces, if that could better a grade.
+func gradeCompact(a, b *name, grade level) level {
+	steps := [...]struct {
+		similarity float64
+		grade      level
+	}{{0.95, nameAll}, {0.90, nameMost}, {0.80, nameLittle}, {0.65, nameHardly}}
+	bound := 1.0
+	if a.ascii && b.ascii {
+		bound = similarBound(a.compact, b.compact, &a.counts, &b.counts)
+	}
+	needed := 2.0
+	for _, s := range steps {
+		if s.grade > grade {
+			needed = s.similarity
+		}
+	}
+	if bound < needed {
+		return grade
+	}
+	s := similar(a.compact, b.compact)
+	for _, step := range steps {
+		if s >= step.similarity {
+			return step.grade
+		}
+	}
+	return grade
+}
+
+// rareWord is the weight from which a word that only one name has tells two
+// things apart.
+const rareWord weight = 450
+
+// compareResiduals looks at the words that both names keep for themselves.
+func compareResiduals(a, b []token, l *alignment) level {
+	x, y := residue(a, l.usedA), residue(b, l.usedB)
+	switch {
+	case x.number && y.number:
+		return residualNumbers
+	case x.rare && y.rare:
+		return residualRare
+	case x.part || y.part:
+		return residualPart
+	case x.any || y.any:
+		return residualSomething
+	default:
+		return residualNothing
+	}
+}
+
+type residual struct{ any, rare, part, number bool }
+
+func residue(tokens []token, used uint32) (r residual) {
+	for i := range tokens {
+		t := &tokens[i]
+		if used&(1<<i) != 0 || t.stop {
+			continue
+		}
+		r.any = true
+		r.part = r.part || t.part
+		r.number = r.number || t.number
+		r.rare = r.rare || t.weight >= rareWord && !t.number
+	}
+	return r
+}

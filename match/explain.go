@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+// Explanation says why a comparison came out as it did. Its lines sum exactly
+// to its score.
+type Explanation struct {
+	A        NodeKey         `json:"a"`
+	B        NodeKey         `json:"b"`
+	Outcome  Outcome         `json:"outcome"`
+	Score    Score           `json:"bits"` // written in bits
+	Lines    []Line          `json:"lines"`
+	Features []SharedFeature `json:"features"` // by which the two met
+}
+
+// Line is what one field brought.
+type Line struct {
+	Attribute string   `json:"attribute"`
+	Level     string   `json:"level"`
+	Bits      Score    `json:"bits"`
+	A         []string `json:"a,omitempty"` // raw values of the first record
+	B         []string `json:"b,omitempty"`
+}
+
+// SharedFeature is a feature that both records have.
+type SharedFeature struct {
+	Hash uint64      `json:"hash,string"`
+	Kind FeatureKind `json:"kind"`
+	Text string      `json:"text"`
+}
+
+// Explain spells out the vector of two records. The pair is put into the order
+// of Compare, whichever way it is given.
+func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
+	x, y := NodeKey{a.source, a.key}, NodeKey{b.source, b.key}
+	if x.Compare(y) > 0 {
+		a, b, x, y = b, a, y, x
+	}
+	score := m.Score(v)
+	e := Explanation{A: x, B: y, Outcome: m.Decide(score), Score: score, Lines: []Line{}, Features: shared(a, b)}
+	for f := range fieldCount {
+		l := v.level(f)
+		if l == levelNone {
+			continue
+		}
+		e.Lines = append(e.Lines, Line{Attribute: fieldNames[f], Level: table[f][l].word, Bits: m.bits[f][l],
+			A: a.raw(f), B: b.raw(f)})
+	}
+	return e
+}
+
+// raw answers with the raw values that a field looks at.
+func (r *Record) raw(f field) []string {
+	var values []string
+	for _, a := range r.matcher.schema.Attributes {
+		if fieldOf(a) == f {
+			values = append(values, r.attributes[a.Name]...)
+		}
+	}
+	return values
+}
+
+// fieldOf answers with the field that an attribute is compared in.
+func fieldOf(a Attribute) field {
+	switch a.Type {
+	case TypeName:
+		return fieldName
+	case TypePhone:
+		return fieldPhone
+	case TypeAddress:
+		return fieldAddress
+	case TypeGeo:
+		return fieldDistance
+	case TypeURL:
+		return fieldWeb
+	case TypeEmail:
+		return fieldEmail
+	case TypeCategory:
+		return fieldCategory
+	case TypeID:
+		return fieldID
+	case TypeText:
+		switch a.Role {
+		case RoleLocality:
+			return fieldCity
+		case RolePostcode:
+			return fieldPostcode
+		}
+	}
+	return fieldCount
+}
+
+// shared merges the ordered features of both.
+func shared(a, b *Record) []SharedFeature {
+	both := []SharedFeature{}
+	for i, j := 0, 0; i < len(a.features) && j < len(b.features); {
+		switch x, y := a.features[i].Hash, b.features[j].Hash; {
+		case x < y:
+			i++
+		case x > y:
+			j++
+		default:
+			kind, text, _ := a.Feature(x)
+			both = append(both, SharedFeature{Hash: x, Kind: kind, Text: text})
+			i, j = i+1, j+1
+		}
+	}
+	return both
+}

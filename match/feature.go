@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// FeatureKind is what a feature is made of. The values are part of the stored
+// hashes and never change their meaning.
+type FeatureKind uint8
+
+// The kinds of features.
+const (
+	FeaturePhone       FeatureKind = 1  // last nine digits, or seven where there are no more
+	FeatureToken       FeatureKind = 2  // a rare word of the name
+	FeatureTokens      FeatureKind = 3  // the two rarest words of the name
+	FeatureTokenPlace  FeatureKind = 4  // a rare word x postcode or city
+	FeatureTokenNumber FeatureKind = 5  // a rare word x house number
+	FeatureTokenCell   FeatureKind = 6  // the rarest word x an area of about a kilometre
+	FeatureStreet      FeatureKind = 7  // house number x beginning of a street word
+	FeatureStreetPlace FeatureKind = 8  // the same x postcode or city
+	FeaturePage        FeatureKind = 9  // web page
+	FeatureDomainPlace FeatureKind = 10 // registrable domain x postcode or city
+	FeatureEmail       FeatureKind = 11 // mailbox
+	FeatureID          FeatureKind = 12 // identifier, within its source
+)
+
+var featureKinds = map[FeatureKind]string{
+	FeaturePhone: "phone", FeatureToken: "rare word", FeatureTokens: "two words", FeatureTokenPlace: "word and place",
+	FeatureTokenNumber: "word and house number", FeatureTokenCell: "word and area", FeatureStreet: "house number and street",
+	FeatureStreetPlace: "house number, street and place", FeaturePage: "web page", FeatureDomainPlace: "domain and place",
+	FeatureEmail: "mailbox", FeatureID: "identifier",
+}
+
+// String answers with the words for people.
+func (k FeatureKind) String() string {
+	if s, ok := featureKinds[k]; ok {
+		return s
+	}
+	return "feature " + strconv.Itoa(int(k))
+}
+
+// MarshalText writes the words of String.
+func (k FeatureKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Feature is a key under which records that may be one thing meet: the 64-bit
+// xxHash (seed 0) of the kind's byte and the parts, each followed by 0x1f. It
+// is stored: the same parts give the same hash for ever, on every machine.
+type Feature struct {
+	Hash uint64
+	Kind FeatureKind
+}
+
+// Features answers with the record's features, distinct, ordered by hash. The
+// caller must not change them.
+func (r *Record) Features() []Feature { return r.features }
+
+// Feature answers with the kind and the readable parts of one of the record's
+// features.
+func (r *Record) Feature(hash uint64) (kind FeatureKind, text string, ok bool) {
+	s := sink{want: hash, explain: true}
+	r.emit(&s)
+	return s.kind, s.text, s.found
+}
+
+// sink takes features: it collects them, or looks for one of them.
+type sink struct {
+	features []Feature
+	explain  bool
+	want     uint64
+	found    bool
+	kind     FeatureKind
+	text     string
+}
+
+func (s *sink) add(kind FeatureKind, parts ...string) {
+	var buf [256]byte
+	b := append(buf[:0], byte(kind))
+	for _, p := range parts {
+		b = append(append(b, p...), 0x1f)
+	}
+	h := xxhash.Sum64(b)
+	if !s.explain {
+		s.features = append(s.features, Feature{Hash: h, Kind: kind})
+	} else if h == s.want && !s.found {
+		s.found, s.kind, s.text = true, kind, strings.Join(parts, " · ")
+	}
+}
+
+func (r *Record) collect() []Feature {
+	s := sink{features: make([]Feature, 0, 12)}
+	r.emit(&s)
+	slices.SortFunc(s.features, func(a, b Feature) int { return cmp.Compare(a.Hash, b.Hash) })
+	return slices.Compact(s.features)
+}
+
+// featurePhones, featurePages bound the features of a record that lists many.
+const (
+	featurePhones = 4
+	featurePages  = 4
+)
+
+// emit names the record's features, possibly some of them twice.
+func (r *Record) emit(s *sink) {
+	for _, p := range r.phones[:min(len(r.phones), featurePhones)] {
+		d := strings.TrimPrefix(p.text, "+")
+		s.add(FeaturePhone, d[max(0, len(d)-9):])
+	}
+	place := r.postcode
+	if place == "" {
+		place = r.city
+	}
+	number := ""
+	if r.address.number > 0 {
+		number = strconv.Itoa(int(r.address.number))
+		for _, w := range r.address.street[:min(len(r.address.street), 1)] {
+			prefix := w.text[:min(len(w.text), 4)]
+			s.add(FeatureStreet, number, prefix)
+			if place != "" {
+				s.add(FeatureStreetPlace, number, prefix, place)
+			}
+		}
+	}
+	r.emitName(s, place, number)
+	for _, p := range r.pages[:min(len(r.pages), featurePages)] {
+		switch {
+		case p.domain == "":
+			s.add(FeaturePage, p.text)
+		case place != "":
+			s.add(FeatureDomainPlace, p.domain, place)
+		default:
+			s.add(FeaturePage, p.text)
+		}
+	}
+	for _, e := range r.emails[:min(len(r.emails), featurePages)] {
+		s.add(FeatureEmail, e)
+	}
+	for _, id := range r.ids {
+		s.add(FeatureID, r.source, id.attribute, id.value)
+	}
+}
+
+func (r *Record) emitName(s *sink, place, number string) {
+	var rarest [3]*token
+	n := r.name.rarest(&rarest)
+	if n == 0 {
+		return
+	}
+	for _, t := range rarest[:n] {
+		if place != "" {
+			s.add(FeatureTokenPlace, t.text, place)
+		}
+	}
+	if number != "" {
+		s.add(FeatureTokenNumber, rarest[0].text, number)
+	}
+	if rarest[0].rare && r.matcher.pack.records > 0 {
+		s.add(FeatureToken, rarest[0].text)
+	}
+	if n > 1 {
+		s.add(FeatureTokens, min(rarest[0].text, rarest[1].text), max(rarest[0].text, rarest[1].text))
+	}
+	if r.point.valid() {
+		cell, corner := r.point.cells()
+		s.add(FeatureTokenCell, rarest[0].text, cell)
+		s.add(FeatureTokenCell, rarest[0].text, corner)
+	}
+}
+
+// rarest fills in the distinct tokens that tell most, the heaviest first, ties by
+// text, and answers with their number.
+func (n *name) rarest(into *[3]*token) int {
+	found := 0
+	for i := range n.tokens {
+		t := &n.tokens[i]
+		if t.stop {
+			continue
+		}
+		if slices.ContainsFunc(into[:found], func(u *token) bool { return u.hash == t.hash }) {
+			continue
+		}
+		at := found
+		for at > 0 && (t.weight > into[at-1].weight || t.weight == into[at-1].weight && t.text < into[at-1].text) {
+			at--
+		}
+		if at == len(into) {
+			continue
+		}
+		found = min(found+1, len(into))
+		copy(into[at+1:found], into[at:found-1])
+		into[at] = t
+	}
+	return found
+}

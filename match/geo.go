@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/golang/geo/s2"
+)
+
+// cellLevel is the level of the S2 cells of features: about 1.2 km across.
+const cellLevel = 13
+
+// earthRadius is the mean radius in metres.
+const earthRadius = 6371008.8
+
+// point is a place on the sphere as a unit vector, which makes a distance three
+// multiplications. The zero point is no place: (0, 0) degrees is how missing
+// coordinates are written, and nobody lives there.
+type point struct{ x, y, z float64 }
+
+func (p point) valid() bool { return p != point{} }
+
+// parsePoint reads decimal degrees.
+func parsePoint(latitude, longitude string) point {
+	lat, err := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
+	if err != nil {
+		return point{}
+	}
+	lng, err := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
+	if err != nil || lat == 0 && lng == 0 || !(math.Abs(lat) <= 90) || !(math.Abs(lng) <= 180) {
+		return point{}
+	}
+	sinLat, cosLat := math.Sincos(lat * math.Pi / 180)
+	sinLng, cosLng := math.Sincos(lng * math.Pi / 180)
+	return point{cosLat * cosLng, cosLat * sinLng, sinLat}
+}
+
+// cells answers with the names of two areas around the point: its S2 cell, and
+// the cell-sized area around the nearest corner of the grid. The two grids are
+// half a cell apart, so near points share one of the two unless they lie astride
+// a border of both.
+func (p point) cells() (cell, corner string) {
+	id := s2.CellIDFromLatLng(s2.LatLngFromPoint(s2.PointFromCoords(p.x, p.y, p.z)))
+	around := id.VertexNeighbors(cellLevel)
+	return id.Parent(cellLevel).ToToken(), slices.Min(around).ToToken() + "+"
+}
+
+// Distances in metres that separate the levels, as squared chords of the unit
+// sphere: below a few kilometres chord and arc are the same.
+var (
+	chord30   = squaredChord(30)
+	chord100  = squaredChord(100)
+	chord250  = squaredChord(250)
+	chord700  = squaredChord(700)
+	chord2500 = squaredChord(2500)
+)
+
+func squaredChord(metres float64) float64 { return (metres / earthRadius) * (metres / earthRadius) }
+
+// comparePoints answers with the level of two points.
+func comparePoints(a, b point) level {
+	if !a.valid() || !b.valid() {
+		return levelNone
+	}
+	dx, dy, dz := a.x-b.x, a.y-b.y, a.z-b.z
+	switch d := dx*dx + dy*dy + dz*dz; {
+	case d < chord30:
+		return distance30
+	case d < chord100:
+		return distance100
+	case d < chord250:
+		return distance250
+	case d < chord700:
+		return distance700
+	case d < chord2500:
+		return distance2500
+	default:
+		return distanceFar
+	}
+}
+
+// normalDegrees is the normal form of a latitude or longitude: six decimals,
+// about 0.1 m.
+func normalDegrees(raw string) string {
+	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
+	if err != nil || !(math.Abs(degrees) <= 180) {
+		return ""
+	}
+	return strconv.FormatFloat(degrees, 'f', 6, 64)
+}

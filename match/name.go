@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// maxNameTokens bounds the work of a comparison; the tokens behind it are cut.
+const maxNameTokens = 16
+
+// token is one word of a name with all that a comparison asks about it.
+type token struct {
+	text    string
+	hash    uint64
+	letters uint32 // set of its letters
+	weight  weight
+	rare    bool // rare enough to be a feature by itself
+	stop    bool // the, inc, gmbh: says nothing
+	part    bool // atm, pharmacy: the name of a part of a place
+	number  bool
+}
+
+// name is a name, ready to be compared.
+type name struct {
+	text    string // folded
+	compact string // without spaces
+	hash    uint64 // of text
+	tokens  []token
+	total   weight // of all tokens
+	counts  counts // of compact
+	latin   bool   // has a Latin letter or a digit
+	foreign bool   // has a letter of another script
+	ascii   bool
+	chain   bool // carried by many places
+}
+
+// parseName reads folded text.
+func parseName(p *Pack, folded string) name {
+	if isNothing(folded) {
+		return name{}
+	}
+	n := name{text: folded, hash: xxhash.Sum64String(folded), compact: folded, ascii: ascii(folded)}
+	count := strings.Count(folded, " ") + 1
+	if count > 1 {
+		n.compact = strings.ReplaceAll(folded, " ", "")
+	}
+	n.tokens = make([]token, 0, min(count, maxNameTokens))
+	for text := range strings.SplitSeq(folded, " ") {
+		if len(n.tokens) == maxNameTokens {
+			break
+		}
+		t := newToken(p, text)
+		n.tokens = append(n.tokens, t)
+		n.total += t.weight
+	}
+	for i := range len(folded) {
+		switch c := folded[i]; {
+		case isLetter(c) || isDigit(c):
+			n.latin = true
+		case c >= 0x80:
+			n.foreign = true
+		}
+	}
+	n.counts = countLetters(n.compact)
+	n.chain = p.chain(n.hash)
+	return n
+}
+
+func newToken(p *Pack, text string) token {
+	t := token{text: text, hash: xxhash.Sum64String(text), letters: letters(text)}
+	t.weight, t.rare = p.weigh(text, t.hash)
+	t.stop, t.part, t.number = isStop(text), isPart(text), digits(text)
+	return t
+}
+
+// NameTokens answers with the words of a name as a search compares them:
+// folded, in order, at most 16, without the words that say nothing unless there
+// are no others.
+func NameTokens(text string) []string {
+	words := strings.Fields(fold(text))
+	kept := make([]string, 0, len(words))
+	for _, w := range words {
+		if !isStop(w) {
+			kept = append(kept, w)
+		}
+	}
+	if len(kept) == 0 {
+		kept = words
+	}
+	return kept[:min(len(kept), maxNameTokens)]
+}

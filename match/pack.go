@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"encoding/binary"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Limits of a pack's counts.
+const (
+	// RareToken is the highest count at which a token alone is a feature.
+	RareToken = 30
+	// ChainPlaces is the number of distinct places beyond which a full name
+	// counts as a chain's.
+	ChainPlaces = 8
+)
+
+// weight is how much a token tells, in hundredths of a nat: 100 ln(1/p), where
+// p is the share of names with the token. Integers keep sums independent of
+// their order.
+type weight int32
+
+const (
+	weightCommon   weight = 200 // DefaultPack: words of business
+	weightFamiliar weight = 400 // DefaultPack: given names, streets, cities
+	weightRare     weight = 650 // DefaultPack: a word that is in no table
+	weightMax      weight = 1200
+)
+
+// Pack holds the statistics behind the weights: how common tokens and full
+// names are. It is frozen: what was decided under a pack is decided the same
+// way for ever, and the state of a resolver names the pack's Hash. A pack is
+// safe for use by many goroutines.
+type Pack struct {
+	records int               // 0: no statistics, the tables decide
+	tokens  map[uint64]uint32 // hash of token → names that have it
+	chains  map[uint64]uint32 // hash of full name → its distinct places, where more than ChainPlaces
+	hash    uint64
+}
+
+// DefaultPack is the pack of a resolver that has seen no data yet: words of
+// business are common, given names, streets and cities familiar, and whatever
+// is in no table is rare.
+var DefaultPack = sync.OnceValue(func() *Pack {
+	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
+	p.hash = p.sum()
+	return p
+})
+
+// BuildPack counts the tokens and full names of distinct records. It sees no
+// labels. Records said twice count twice: leave out what repeats.
+func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
+	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
+	places := map[uint64]map[uint64]struct{}{}
+	m := New(s, DefaultPack())
+	for a := range records {
+		r := m.Normalise("", "", a)
+		if r.name.text == "" {
+			continue
+		}
+		p.records++
+		for i, t := range r.name.tokens {
+			if !slices.ContainsFunc(r.name.tokens[:i], func(u token) bool { return u.hash == t.hash }) {
+				p.tokens[t.hash]++
+			}
+		}
+		set := places[r.name.hash]
+		if set == nil {
+			set = map[uint64]struct{}{}
+			places[r.name.hash] = set
+		}
+		set[r.spot()] = struct{}{}
+	}
+	for name, set := range places {
+		if len(set) > ChainPlaces {
+			p.chains[name] = uint32(len(set))
+		}
+	}
+	p.hash = p.sum()
+	return p
+}
+
+// Hash names the pack: equal content, equal hash, on every machine.
+func (p *Pack) Hash() uint64 { return p.hash }
+
+func (p *Pack) sum() uint64 {
+	buf := binary.LittleEndian.AppendUint64([]byte("locus-pack/1"), uint64(p.records))
+	for _, counts := range []map[uint64]uint32{p.tokens, p.chains} {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(len(counts)))
+		for _, h := range slices.Sorted(maps.Keys(counts)) {
+			buf = binary.LittleEndian.AppendUint64(buf, h)
+			buf = binary.LittleEndian.AppendUint32(buf, counts[h])
+		}
+	}
+	return xxhash.Sum64(buf)
+}
+
+// token weighs one folded token and says whether it is rare enough to be a
+// feature by itself.
+func (p *Pack) weigh(text string, hash uint64) (w weight, rare bool) {
+	if p.records == 0 {
+		switch classOf(text) {
+		case wordBusiness:
+			w = weightCommon
+		case wordFamiliar:
+			w = weightFamiliar
+		default:
+			w, rare = weightRare, true
+		}
+		if len(text) <= 2 || digits(text) {
+			w, rare = min(w, weightCommon), false
+		}
+	} else {
+		n := max(p.tokens[hash], 1)
+		w = weight(math.Round(100 * math.Log(float64(p.records+1)/float64(n))))
+		w, rare = min(max(w, 10), weightMax), n <= RareToken
+	}
+	if isStop(text) {
+		w, rare = w*3/10, false
+	}
+	return w, rare
+}
+
+// chain says whether a full name is carried by so many places that it names none.
+func (p *Pack) chain(name uint64) bool { return p.chains[name] > ChainPlaces }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// phone is a telephone number as far as it can be compared: its last digits.
+// Country codes and trunk prefixes stand in front and are spelled or left out
+// at will; the last nine digits identify nearly every line of the world.
+type phone struct {
+	text string // normal form: digits, with "+" and country code where that is certain
+	bcd  uint64 // last 10 digits, four bits each
+	n    int    // digits of the normal form
+	raw  int    // index of the raw value
+}
+
+const (
+	nineDigits  = 1<<36 - 1
+	sevenDigits = 1<<28 - 1
+	minPhone    = 7  // digits; shorter numbers are services or mistakes
+	maxPhone    = 15 // digits, E.164
+	maxPhones   = 8  // numbers of a record that are compared
+)
+
+// parsePhone reads one raw value. A value that holds several numbers counts as
+// its first one. ok is false for nothing: too few digits, one repeated digit,
+// a keyboard run.
+func parsePhone(raw string) (p phone, ok bool) {
+	var buf [maxPhone + 1]byte
+	n, plus := 0, false
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case isDigit(c):
+			if n == len(buf) {
+				i = len(raw)
+				break
+			}
+			buf[n] = c
+			n++
+		case c == '+' && n == 0:
+			plus = true
+		case n >= minPhone && (isLetter(c) || c == '#' || c == ';' || c == ',' || c == '/' && n >= 10):
+			i = len(raw) // an extension, or another number
+		}
+	}
+	d := buf[:n]
+	if plus || n > 2 && d[0] == '0' && d[1] == '0' {
+		if !plus {
+			d = d[2:]
+		}
+		plus = true
+	}
+	if len(d) == 11 && d[0] == '1' && northAmerican(d[1:]) {
+		d, plus = d[1:], false
+	}
+	if len(d) < minPhone || len(d) > maxPhone || dummy(d) {
+		return phone{}, false
+	}
+	p.n = len(d)
+	for _, c := range d[max(0, len(d)-10):] {
+		p.bcd = p.bcd<<4 | uint64(c-'0')
+	}
+	switch {
+	case plus:
+		p.text = "+" + string(d)
+	case len(d) == 10 && northAmerican(d):
+		p.text = "+1" + string(d)
+	default:
+		p.text = string(d)
+	}
+	return p, true
+}
+
+// northAmerican says whether ten digits are an area code, an exchange and a line.
+func northAmerican(d []byte) bool {
+	return len(d) == 10 && d[0] >= '2' && d[3] >= '2'
+}
+
+// dummy says whether digits were typed to fill a field: one digit repeated (an
+// area code in front or not), or the keys in their order.
+func dummy(d []byte) bool {
+	same := func(d []byte) bool { return strings.Count(string(d), string(d[:1])) == len(d) }
+	return same(d) || len(d) >= minPhone && same(d[len(d)-minPhone:]) || strings.Contains("01234567890123456789", string(d))
+}
+
+// comparePhones answers with the level of the best pair of numbers.
+func comparePhones(a, b []phone) level {
+	best := levelNone
+	for i := range a {
+		for j := range b {
+			if l := comparePhone(&a[i], &b[j]); l > best {
+				best = l
+			}
+		}
+	}
+	return best
+}
+
+func comparePhone(a, b *phone) level {
+	x := a.bcd ^ b.bcd
+	switch {
+	case a.n >= 9 && b.n >= 9:
+		if x&nineDigits == 0 {
+			return phoneEqual
+		}
+	case x&sevenDigits == 0:
+		return phoneEqual
+	}
+	if x&sevenDigits == 0 {
+		return phoneSeven
+	}
+	if a.n == b.n {
+		x |= x >> 1
+		x |= x >> 2
+		if bits.OnesCount64(x&0x1111111111) == 1 {
+			return phoneOneOff
+		}
+	}
+	return phoneDifferent
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Record is a normalised record: the attributes as received, and everything
+// that features and comparisons ask about them, computed once. It is immutable
+// and safe for use by many goroutines.
+type Record struct {
+	source, key string
+	attributes  Attributes
+	matcher     *Matcher
+
+	name       name
+	phones     []phone
+	address    address
+	point      point
+	postcode   string
+	city       string
+	categories []category
+	pages      []page
+	emails     []string
+	ids        []identifier
+	dedup      bool // the source lists nothing twice
+	features   []Feature
+}
+
+// identifier is the value of an attribute of TypeID.
+type identifier struct {
+	attribute string
+	value     string
+}
+
+// Matcher compares the records of one kind under one pack. It is immutable and
+// safe for use by many goroutines.
+type Matcher struct {
+	schema *Schema
+	pack   *Pack
+	bits   [fieldCount][16]Score
+}
+
+// New makes a matcher. A nil pack is DefaultPack.
+func New(s *Schema, p *Pack) *Matcher {
+	if p == nil {
+		p = DefaultPack()
+	}
+	m := &Matcher{schema: s, pack: p}
+	for f := range fieldCount {
+		for l, g := range table[f] {
+			m.bits[f][l] = g.bits
+		}
+	}
+	return m
+}
+
+// Schema answers with the kind that the matcher compares.
+func (m *Matcher) Schema() *Schema { return m.schema }
+
+// Pack answers with the statistics that the matcher weighs by.
+func (m *Matcher) Pack() *Pack { return m.pack }
+
+// Normalise reads a record. It is pure: equal input, equal record, on every
+// machine. It keeps a, which must not change afterwards, and never refuses:
+// what it cannot read says nothing.
+func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
+	r := &Record{source: source, key: key, attributes: a, matcher: m, dedup: m.schema.Sources[source].Deduplicated}
+	var latitude, longitude string
+	for i := range m.schema.Attributes {
+		attribute := &m.schema.Attributes[i]
+		values := a[attribute.Name]
+		if len(values) == 0 {
+			continue
+		}
+		switch attribute.Type {
+		case TypeName:
+			r.name = firstName(m.pack, values)
+		case TypePhone:
+			r.addPhones(values)
+		case TypeAddress:
+			r.address = parseAddress(first(values))
+		case TypeGeo:
+			if attribute.Role == RoleLatitude {
+				latitude = values[0]
+			} else {
+				longitude = values[0]
+			}
+		case TypeURL:
+			r.addPages(values)
+		case TypeEmail:
+			r.addEmails(values)
+		case TypeCategory:
+			r.addCategories(values)
+		case TypeID:
+			if v := strings.TrimSpace(values[0]); !isNothing(fold(v)) {
+				r.ids = append(r.ids, identifier{attribute.Name, v})
+			}
+		case TypeText:
+			switch attribute.Role {
+			case RoleLocality:
+				r.city = first(values)
+			case RolePostcode:
+				r.postcode = parsePostcode(first(values))
+			}
+		}
+	}
+	if latitude != "" && longitude != "" {
+		r.point = parsePoint(latitude, longitude)
+	}
+	if r.postcode == "" {
+		r.postcode = r.address.postcode
+	}
+	r.features = r.collect()
+	return r
+}
+
+// Source answers with the source that told the record.
+func (r *Record) Source() string { return r.source }
+
+// Key answers with the source's own key of the record.
+func (r *Record) Key() string { return r.key }
+
+// Attributes answers with the attributes as received. The caller must not change them.
+func (r *Record) Attributes() Attributes { return r.attributes }
+
+// Value answers with the normal form of the raw value i of an attribute, ""
+// where it says nothing. Values with one normal form are one value: they
+// support each other in a merged view and find each other in a search.
+func (r *Record) Value(attribute string, i int) string {
+	values := r.attributes[attribute]
+	if i < 0 || i >= len(values) {
+		return ""
+	}
+	return r.matcher.NormaliseValue(attribute, values[i])
+}
+
+// NormaliseValue is the normal form of a raw value of an attribute, "" where it
+// says nothing or the attribute is not declared.
+func (m *Matcher) NormaliseValue(attribute, raw string) string {
+	a, ok := m.schema.Attribute(attribute)
+	if !ok {
+		return ""
+	}
+	switch a.Type {
+	case TypePhone:
+		p, _ := parsePhone(raw)
+		return p.text
+	case TypeAddress:
+		return parseAddress(fold(raw)).text
+	case TypeURL:
+		p, _ := parsePage(raw)
+		return p.text
+	case TypeEmail:
+		e, _ := parseEmail(raw)
+		return e
+	case TypeGeo:
+		return normalDegrees(raw)
+	case TypeID:
+		if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
+			return v
+		}
+		return ""
+	case TypeCategory:
+		return normalCategory(raw)
+	}
+	if a.Role == RolePostcode {
+		return parsePostcode(fold(raw))
+	}
+	if folded := fold(raw); !isNothing(folded) {
+		return folded
+	}
+	return ""
+}
+
+// first answers with the first value that says something, folded.
+func first(values []string) string {
+	for _, v := range values {
+		if folded := fold(v); !isNothing(folded) {
+			return folded
+		}
+	}
+	return ""
+}
+
+func firstName(p *Pack, values []string) name { return parseName(p, first(values)) }
+
+func (r *Record) addPhones(values []string) {
+	for i, raw := range values {
+		p, ok := parsePhone(raw)
+		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
+			continue
+		}
+		p.raw = i
+		r.phones = append(r.phones, p)
+	}
+}
+
+func (r *Record) addPages(values []string) {
+	for _, raw := range values {
+		p, ok := parsePage(raw)
+		if !ok || len(r.pages) == maxPages || slices.ContainsFunc(r.pages, func(q page) bool { return q.hash == p.hash }) {
+			continue
+		}
+		r.pages = append(r.pages, p)
+	}
+}
+
+func (r *Record) addEmails(values []string) {
+	for _, raw := range values {
+		if e, ok := parseEmail(raw); ok && len(r.emails) < maxPages && !slices.Contains(r.emails, e) {
+			r.emails = append(r.emails, e)
+		}
+	}
+}
+
+// spot hashes what tells one place of a chain from another.
+func (r *Record) spot() uint64 {
+	where := r.postcode
+	if where == "" {
+		where = r.city
+	}
+	return xxhash.Sum64String(where + "|" + r.address.text)
+}
+
+// parsePostcode reads folded text: no spaces, the five digits of a ZIP+4, ""
+// for the usual fillings.
+func parsePostcode(folded string) string {
+	if isNothing(folded) {
+		return ""
+	}
+	code := strings.ReplaceAll(folded, " ", "")
+	if digits(code) {
+		if len(code) == 9 {
+			code = code[:5]
+		}
+		if len(code) > 2 && strings.Count(code, code[:1]) == len(code) && (code[0] == '0' || code[0] == '9') || code == "0" {
+			return ""
+		}
+	}
+	if code == "x" || code == "00" {
+		return ""
+	}
+	return code
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "strings"
+
+// The tables of the built-in kind, in folded spelling. They are part of the
+// function that the state depends on: a change moves golden files, and is
+// reviewed as such.
+
+type wordClass uint8
+
+const (
+	wordUnknown  wordClass = iota
+	wordBusiness           // says what something is
+	wordFamiliar           // names many things
+)
+
+func classOf(word string) wordClass { return classes[word] }
+
+func isStop(word string) bool { return stops[word] }
+
+func isPart(word string) bool { return parts[word] }
+
+// isSharedHost says whether strangers share a registrable domain, so that only
+// a whole page names somebody.
+func isSharedHost(domain string) bool { return sharedHosts[domain] }
+
+func isUnit(word string) bool { return units[word] }
+
+func isCut(word string) bool { return cuts[word] }
+
+func isDirection(word string) bool { return directions[word] }
+
+func isStreetType(word string) bool { return streetTypes[word] }
+
+// isRoad says whether a number after the word is the road's name.
+func isRoad(word string) bool { return roads[word] }
+
+// isNumberSign says whether the word announces a house number.
+func isNumberSign(word string) bool { return numberSigns[word] }
+
+// streetSpelling spells the words of addresses one way: "street" and "str" as
+// "st", "first" as "1st", "hauptstrasse" as "hauptstr".
+func streetSpelling(word string) string {
+	if s, ok := spellings[word]; ok {
+		return s
+	}
+	if len(word) > len("strasse")+2 && strings.HasSuffix(word, "strasse") {
+		return word[:len(word)-len("asse")]
+	}
+	return word
+}
+
+func setOf(lists ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, list := range lists {
+		for word := range strings.FieldsSeq(list) {
+			set[word] = true
+		}
+	}
+	return set
+}
+
+// spell reads lines of one spelling and the others that become it.
+func spell(lines string) map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(lines) {
+		words := strings.Fields(line)
+		for _, w := range words[min(1, len(words)):] {
+			m[w] = words[0]
+		}
+	}
+	return m
+}
+
+var stops = setOf(`
+the a an of and at in on by for
+inc incorporated llc llp ltd limited co corp corporation company plc pc pllc pa lp
+gmbh mbh ag kg ohg ev ug sa sas sarl sl slu srl spa snc bv nv ab as oy aps kft pty sdn bhd lda ltda
+le la les el los las der die das de du des di da do del della dello e et y und i il lo`)
+
+var parts = setOf(`
+atm pharmacy fuel gas photo optical vision bakery deli floral florist tire tires auto garage parking lot bar
+emergency cardiology radiology oncology pediatrics orthopedics orthopaedics imaging laboratory lab surgery surgical dermatology urology
+neurology maternity rehabilitation
+dr md do dds dmd np rn esq
+department dept division annex`)
+
+var sharedHosts = setOf(`
+facebook.com fb.com fb.me instagram.com twitter.com x.com youtube.com linkedin.com tiktok.com pinterest.com snapchat.com
+threads.net whatsapp.com wa.me t.me vk.com line.me linktr.ee lnk.bio msha.ke bit.ly
+yelp.com tripadvisor.com foursquare.com google.com goo.gl g.page apple.com yellowpages.com bing.com booking.com
+opentable.com grubhub.com doordash.com ubereats.com airbnb.com mapquest.com waze.com
+wixsite.com weebly.com wordpress.com blogspot.com squarespace.com godaddysites.com business.site jimdo.com jimdosite.com
+webs.com tumblr.com medium.com etsy.com ebay.com amazon.com shopify.com myshopify.com blogger.com site123.me
+massagebook.com booksy.com vagaro.com styleseat.com fresha.com zillow.com realtor.com healthgrades.com zocdoc.com
+psychologytoday.com`)
+
+var units = setOf(`ste suite apt unit rm room fl floor bldg building lvl level spc space shop office dept box po pobox
+piso puerta planta etage stock of oficina local apto sala loja bte interno`)
+
+var cuts = setOf(`between btw btwn betw at near off opp opposite behind beside inside corner`)
+
+var numberSigns = setOf(`no nr num numero numer n nro`)
+
+var directions = setOf(`n s e w ne nw se sw`)
+
+var roads = setOf(`hwy rte route us sr cr fm i interstate state county road rd km st calle carrera cra kilometre kilometro`)
+
+var streetTypes = setOf(`
+st ave blvd rd dr ln ct pl sq ter cir pkwy hwy way aly plz trl row xing expy fwy tpke path loop cres mews walk pike byp rte
+rue av allee impasse quai chemin route cours place
+calle cl paseo avenida avda plaza carrer carrera ctra camino ronda travesia
+via viale corso piazza vicolo largo strada
+rua travessa praca alameda estrada rodovia
+str platz weg allee gasse ring damm
+ulica ul jalan jl`)
+
+var spellings = spell(`
+st street str strt
+ave avenue aven avn
+blvd boulevard blv boul bvd
+rd road
+dr drive drv
+ln lane
+ct court crt
+pl place
+sq square
+ter terrace terr
+cir circle circ
+pkwy parkway pky pkway
+hwy highway hiway hway
+aly alley
+plz plaza
+trl trail
+xing crossing
+expy expressway
+fwy freeway
+tpke turnpike
+cres crescent
+rte route
+avda avenida
+ctra carretera
+str strasse
+ste suite
+apt apartment
+fl floor
+bldg building
+rm room
+n north
+s south
+e east
+w west
+ne northeast
+nw northwest
+se southeast
+sw southwest
+mt mount
+ft fort
+saint snt
+1st first
+2nd second
+3rd third
+4th fourth
+5th fifth
+6th sixth
+7th seventh
+8th eighth
+9th ninth
+10th tenth
+11th eleventh
+12th twelfth
+13th thirteenth
+14th fourteenth
+15th fifteenth
+16th sixteenth
+17th seventeenth
+18th eighteenth
+19th nineteenth
+20th twentieth
+mlk martinlutherking
+`)
+
+var classes = func() map[string]wordClass {
+	m := map[string]wordClass{}
+	for w := range setOf(businessWords) {
+		m[w] = wordBusiness
+	}
+	for w := range setOf(familiarWords) {
+		m[w] = wordFamiliar
+	}
+	return m
+}()
+
+const businessWords = `
+academy accounting agency air american animal apartments appliance architects art arts asian associates association attorney attorneys auto
+automotive bagel bagels bakery bank bar barber barbershop bbq beauty beer bistro body books bookstore boutique brewery brewing bridal
+building burger burgers business cafe cantina car care carpet casino catering cell center centre chapel chicken child childcare children
+childrens chinese chiropractic church cinema city cleaners cleaning clinic closet club coffee college commercial community computer
+construction consulting contractors cosmetic counseling country court cream creamery credit creperie cuisine customs dance day daycare deli
+delicatessen delivery dental dentist dentistry department depot design designs development diner dining discount doctor dog donut
+donuts door early education electric electrical electronics elementary energy engineering enterprises entertainment equipment
+express eye eyecare family farm farms fashion financial fine fire first fitness florist flower flowers food foods foundation fresh
+fried frozen fuel funeral furniture gallery game games garage garden gardens gas general gift gifts glass global golf gourmet grill
+grille grocery group guest guesthouse gun gym hair hall handyman hardware head health healthcare heating high holiday home homes
+hospital hostel hotel house ice indian industrial industries inn institute insurance interior international investment irish italian
+japanese jewelers jewelry juice karate kids kindergarten kitchen korean lab laboratory landscaping laundromat laundry law lawn learning
+liquor liquors loan loans locksmith lodge lounge luxury machine management market marketing martial massage mattress meat media medical
+medicine memorial men mexican mini ministries mobile mortgage motel motor motors moving museum music nail nails national natural new
+noodle nursery office optical organic outlet packaging paint painting parish park parking partners party pasta pastry pediatric
+pediatrics pet pets pharmacy phone photo photography physical physicians pizza pizzeria place plumbing pool pre preschool primary
+print printing pro produce products professional properties property public pub real realty recovery recycling rehab rental
+rentals repair repairs residence resort restaurant restaurants ristorante room salon school schools seafood security self senior
+service services shoe shoes shop shoppe shopping signs smoke smoothie society solutions spa specialty sports station steak
+steakhouse storage store stores studio studios super supermarket supply supplies surgery sushi systems taco tacos tailor tan
+tanning taqueria tavern tax taxi tea team technologies technology telecom temple thai theater theatre therapy tile tire tires tobacco
+tours toys trading trailer training transport transportation travel tree truck trucking university urgent used vape
+veterinary vet video village vision wash waste water web wedding wellness wholesale window windows wine wings wireless women wood
+works world yoga youth zone zoo atm hotels ramen apotheke backerei friseur gasthaus praxis schule kirche boulangerie pharmacie coiffure ecole
+mairie farmacia panaderia peluqueria restaurante ristorante trattoria osteria iglesia escuela parrucchiere igreja padaria
+escola klinik klinika sklep apteka szkola`
+
+const familiarWords = `
+joe joes john johns james david michael robert william mary maria jose juan luis carlos anna tony tonys mike mikes bob bobs
+sam sams tom toms jim jims bill bills dan dave frank george henry jack kim lee martin paul peter ray rose sarah smith
+johnson williams brown jones garcia miller davis rodriguez martinez hernandez lopez gonzalez wilson anderson thomas taylor moore
+jackson white harris clark lewis robinson walker young allen king wright scott hill green baker adams nelson mitchell campbell
+main oak pine maple cedar elm washington lincoln jefferson franklin lake river valley park hills ridge creek spring springs
+bay beach ocean sea island mountain grove forest meadow sunset sunrise sun star golden gold silver royal crown eagle lion tiger
+dragon phoenix lotus bamboo panda north south east west northern southern eastern western central downtown uptown midtown
+old new big little great grand best quality premier elite plus max classic modern urban metro capital united
+blue red black white green yellow orange pink purple diamond pearl jade ruby
+street avenue road boulevard plaza mall bridge square corner
+san santa saint st los las angeles francisco diego jose antonio york chicago boston dallas houston austin miami atlanta seattle
+denver phoenix portland philadelphia london paris berlin madrid rome tokyo california texas florida america usa uk canada
+one two three four five ten 24`

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold is the normal form of text: compatibility forms decomposed, accents
+// dropped, lower case, apostrophes removed, "&" and "+" spelled "and", the dots
+// of an acronym removed, everything else between letters and digits one space.
+// Letters of other scripts stay letters.
+func fold(s string) string { return string(appendFold(nil, s)) }
+
+// appendFold appends the normal form of s to dst.
+func appendFold(dst []byte, s string) []byte {
+	start := len(dst)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			dst = append(dst, c)
+		case 'A' <= c && c <= 'Z':
+			dst = append(dst, c+'a'-'A')
+		case c >= utf8.RuneSelf:
+			return appendFoldUnicode(dst[:start], s)
+		default:
+			dst = appendFoldSign(dst, start, s, i)
+		}
+	}
+	return trimSpaceFrom(dst, start)
+}
+
+// appendFoldSign appends what the ASCII byte s[i], no letter and no digit, becomes.
+func appendFoldSign(dst []byte, start int, s string, i int) []byte {
+	switch c := s[i]; {
+	case c == '\'' || c == '`':
+		return dst
+	case c == '.' && acronymDot(s, i):
+		return dst
+	case c == '&' || c == '+':
+		return append(appendSpace(dst, start), "and "...)
+	default:
+		return appendSpace(dst, start)
+	}
+}
+
+func appendFoldUnicode(dst []byte, s string) []byte {
+	start := len(dst)
+	s = strings.ToLower(norm.NFKD.String(s))
+	hangul := false
+	for i, r := range s {
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			dst = append(dst, byte(r))
+		case r < utf8.RuneSelf:
+			dst = appendFoldSign(dst, start, s, i)
+		case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '´' || r == '′' || isAccent(r):
+		case latin[r] != "":
+			dst = append(dst, latin[r]...)
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r):
+			hangul = hangul || r >= 0x1100
+			dst = utf8.AppendRune(dst, r)
+		default:
+			dst = appendSpace(dst, start)
+		}
+	}
+	dst = trimSpaceFrom(dst, start)
+	if hangul { // syllables and voiced kana were taken apart with the accents
+		dst = append(dst[:start], norm.NFC.Bytes(dst[start:])...)
+	}
+	return dst
+}
+
+// isAccent says whether r is a mark that spelling leaves out at will: the
+// accents of European scripts, the vowel points of Arabic and Hebrew. The vowel
+// signs of other scripts are letters in all but name.
+func isAccent(r rune) bool {
+	return 0x300 <= r && r <= 0x36f || 0x64b <= r && r <= 0x65f || 0x591 <= r && r <= 0x5c7
+}
+
+// latin spells the letters that decomposition leaves whole.
+var latin = map[rune]string{
+	'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h", 'ŋ': "n",
+}
+
+// acronymDot says whether the dot at s[i] stands between two single letters, as in P.F. Chang.
+func acronymDot(s string, i int) bool {
+	return i >= 1 && i+1 < len(s) && isLetter(s[i-1]) && isLetter(s[i+1]) &&
+		(i < 2 || !isAlnum(s[i-2])) && (i+2 >= len(s) || !isAlnum(s[i+2]))
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) || c >= utf8.RuneSelf }
+
+func appendSpace(dst []byte, start int) []byte {
+	if len(dst) > start && dst[len(dst)-1] != ' ' {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+func trimSpaceFrom(dst []byte, start int) []byte {
+	for len(dst) > start && dst[len(dst)-1] == ' ' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// digits says whether s is not empty and has digits only.
+func digits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isNothing says whether folded text is one of the spellings of no value.
+func isNothing(folded string) bool {
+	switch folded {
+	case "", "null", "na", "n a", "none", "nil", "nan", "unknown", "unkown", "tbd", "tba", "not available", "not applicable",
+		"undefined", "missing", "no value", "not known", "empty":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/net/publicsuffix"
+)
+
+// maxPages bounds the web pages and mailboxes of a record that are compared.
+const maxPages = 8
+
+// page is a web page: host and path without scheme, "www.", query and fragment.
+type page struct {
+	text   string // normal form, "host/path"
+	domain string // registrable domain; empty where the host is shared by strangers
+	hash   uint64 // of text
+	site   uint64 // of domain
+}
+
+// parsePage reads one raw value; ok is false where it names no host.
+func parsePage(raw string) (p page, ok bool) {
+	s := strings.ToLower(strings.TrimSpace(raw))
+	if i := strings.Index(s, "://"); i >= 0 {
+		s = s[i+3:]
+	}
+	if i := strings.IndexAny(s, "?#"); i >= 0 {
+		s = s[:i]
+	}
+	host, path, _ := strings.Cut(s, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	host, _, _ = strings.Cut(host, ":")
+	host = strings.TrimPrefix(strings.TrimSuffix(host, "."), "www.")
+	if !strings.Contains(host, ".") || strings.ContainsAny(host, " \t\r\n,") {
+		return page{}, false
+	}
+	path = strings.Trim(path, "/ ")
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		domain = host
+	}
+	shared := isSharedHost(domain)
+	if shared && path == "" && host == domain {
+		return page{}, false // the front page of a network says nothing
+	}
+	if shared {
+		if len(host) > len(domain) && strings.HasSuffix(host, "."+domain) && len(host)-len(domain) <= 4 {
+			host = domain // m.facebook.com, de-de aside
+		}
+		domain = ""
+	}
+	p.text = host
+	if path != "" {
+		p.text = host + "/" + path
+	}
+	p.domain = domain
+	p.hash, p.site = xxhash.Sum64String(p.text), xxhash.Sum64String(domain)
+	return p, true
+}
+
+// comparePages answers with the level of the best pair of pages.
+func comparePages(a, b []page) level {
+	best := levelNone
+	for i := range a {
+		for j := range b {
+			l := levelNone
+			switch {
+			case a[i].hash == b[j].hash:
+				return webPage
+			case a[i].domain == "" || b[j].domain == "":
+				// a page of a network against a site of one's own: no statement
+			case a[i].site == b[j].site:
+				l = webDomain
+			default:
+				l = webDifferent
+			}
+			best = max(best, l)
+		}
+	}
+	return best
+}
+
+// parseEmail reads one raw value; ok is false where it names no mailbox.
+func parseEmail(raw string) (string, bool) {
+	s := strings.ToLower(strings.TrimSpace(raw))
+	s = strings.TrimPrefix(s, "mailto:")
+	box, host, ok := strings.Cut(s, "@")
+	if !ok || box == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " \t\r\n") {
+		return "", false
+	}
+	return s, true
+}
