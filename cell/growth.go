@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Append reports whether next may follow old as the version of one map, with
+// ErrMap and the reason if not. Given that, nothing that old answers changes: a
+// generation is only ever added, and only for ids dated from old's Until on, which
+// nobody may have minted or routed.
+func Append(old, next *Map) error {
+	o, n := old.spec, next.spec
+	switch {
+	case n.ID != o.ID || n.Salt != o.Salt:
+		return fmt.Errorf("%w: map %s cannot follow map %s: id and salt never change", ErrMap, n.ID, o.ID)
+	case n.Epoch != o.Epoch+1:
+		return fmt.Errorf("%w: epoch %d cannot follow %d: read the newest map and begin again", ErrMap, n.Epoch, o.Epoch)
+	case len(n.Generations) < len(o.Generations):
+		return fmt.Errorf("%w: generation %d is missing: generations are only ever added", ErrMap, len(n.Generations))
+	case n.Current < o.Current:
+		return fmt.Errorf("%w: current generation %d is lower than %d", ErrMap, n.Current, o.Current)
+	case n.Floor < o.Floor:
+		return fmt.Errorf("%w: floor %d is lower than %d: keys below it are gone", ErrMap, n.Floor, o.Floor)
+	case next.until != 0 && old.until == 0:
+		return fmt.Errorf("%w: a map without a date cannot be given one while anybody routes with it: stop every server and deploy one with until", ErrMap)
+	case next.until != 0 && next.until < old.until:
+		return fmt.Errorf("%w: until falls, but ids may already be dated up to where it was", ErrMap)
+	}
+	for i, was := range o.Generations {
+		is := n.Generations[i]
+		if is.Cells != was.Cells || !is.Starts.Equal(was.Starts) || !slices.Equal(is.URLs, was.URLs) {
+			return fmt.Errorf("%w: generation %d changed: generations are only ever added, and cells move by moved", ErrMap, i)
+		}
+	}
+	for i := len(o.Generations); i < len(n.Generations); i++ {
+		if old.until == 0 {
+			return fmt.Errorf("%w: generation %d cannot follow a map without a date: ids of any time may have been routed with it: stop every server and deploy one with until first", ErrMap, i)
+		}
+		if starts := n.Generations[i].Starts; starts.UnixMilli() < old.until {
+			return fmt.Errorf("%w: generation %d starts at %v, before the old map ends at %v", ErrMap, i, starts, o.Until)
+		}
+	}
+	return nil
+}

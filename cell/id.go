@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrID says that a text does not name a cell.
+var ErrID = errors.New("cell: malformed cell name: want generation and index like g1-19")
+
+// ID names a cell: the Index-th of the cells that generation Gen added, both from
+// 0. It is comparable; the zero value is g0-0, which every map has.
+type ID struct {
+	Gen   uint16
+	Index uint32
+}
+
+// ParseID reads what String writes, and nothing else: no sign, no leading zero.
+// The error is ErrID with the text in it.
+func ParseID(s string) (ID, error) {
+	rest, okG := strings.CutPrefix(s, "g")
+	gen, index, okI := strings.Cut(rest, "-")
+	g, errG := strconv.ParseUint(gen, 10, 16)
+	i, errI := strconv.ParseUint(index, 10, 32)
+	id := ID{Gen: uint16(g), Index: uint32(i)}
+	if !okG || !okI || errG != nil || errI != nil || id.String() != s {
+		return ID{}, fmt.Errorf("%w, not %.40q", ErrID, s)
+	}
+	return id, nil
+}
+
+// String returns the name of the cell, g1-19 say.
+func (id ID) String() string {
+	b, _ := id.AppendText(make([]byte, 0, len("g65535-4294967295")))
+	return string(b)
+}
+
+// AppendText appends the name of the cell to b; its error is always nil.
+func (id ID) AppendText(b []byte) ([]byte, error) {
+	b = strconv.AppendUint(append(b, 'g'), uint64(id.Gen), 10)
+	return strconv.AppendUint(append(b, '-'), uint64(id.Index), 10), nil
+}
+
+// MarshalText returns the name of the cell; its error is always nil.
+func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
+
+// UnmarshalText reads what ParseID reads. After an error id is unchanged.
+func (id *ID) UnmarshalText(b []byte) error {
+	parsed, err := ParseID(string(b))
+	if err == nil {
+		*id = parsed
+	}
+	return err
+}
+
+// Compare orders cells by generation, then index.
+func (id ID) Compare(other ID) int {
+	return cmp.Or(cmp.Compare(id.Gen, other.Gen), cmp.Compare(id.Index, other.Index))
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/locality"
+)
+
+var (
+	// ErrNoCell says that a puid lies in no cell's range on this map. A newer map may
+	// have the cell: refresh the map and try once more; then nothing has that puid.
+	ErrNoCell = errors.New("cell: no cell has this address: refresh the cell map and try once more, then it does not exist")
+	// ErrStaleMap says that an id is dated beyond what the map speaks about.
+	ErrStaleMap = errors.New("cell: the cell map is too old for this id: refresh it and try again")
+)
+
+// ring is the number of positions: 2^32.
+const ring = 1 << 32
+
+// Map is a version of the cell map: where keys, puids and ids live. It is
+// immutable and pure, so any number of goroutines may use it, and any version of
+// it, however old, answers as the newest would or says that it cannot. NewMap and
+// ParseMap make one.
+type Map struct {
+	spec   Spec
+	salt   [16]byte
+	gens   []generation
+	finest uint64
+	// until is the first id time that the map does not speak about; 0 is never.
+	until int64
+}
+
+// generation is what the arithmetic needs of a Generation.
+type generation struct {
+	cells  uint64
+	starts int64
+	// stride is how many cells of the finest generation lie in one of this.
+	stride uint64
+}
+
+// NewMap checks spec and makes a map of it, or says with ErrMap what is wrong. A
+// first map needs nothing but one generation:
+//
+//	NewMap(Spec{Generations: []Generation{{Cells: 16, URLs: []string{"sqlite:cells/g0-{i}.db"}}}})
+func NewMap(spec Spec) (*Map, error) {
+	spec, err := spec.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	m := &Map{spec: spec, salt: spec.Salt, finest: spec.Generations[len(spec.Generations)-1].Cells}
+	for _, g := range spec.Generations {
+		m.gens = append(m.gens, generation{cells: g.Cells, starts: g.Starts.UnixMilli(), stride: m.finest / g.Cells})
+	}
+	if !spec.Until.IsZero() {
+		m.until = spec.Until.UnixMilli()
+	}
+	return m, nil
+}
+
+// Spec returns the map as data of the caller's own: what the next version is made
+// from, with a higher Epoch.
+func (m *Map) Spec() Spec {
+	spec, _ := m.spec.withDefaults() // an id is set, so nothing is drawn
+	return spec
+}
+
+// Current returns the generation that new keys go to.
+func (m *Map) Current() int { return m.spec.Current }
+
+// Floor returns the oldest generation whose cells still hold keys.
+func (m *Map) Floor() int { return m.spec.Floor }
+
+// Epoch returns the number of this version.
+func (m *Map) Epoch() uint64 { return m.spec.Epoch }
+
+// Generations returns how many generations the map lists, announced ones too.
+func (m *Map) Generations() int { return len(m.gens) }
+
+// Count returns how many cells a generation has.
+func (m *Map) Count(gen int) uint64 { return m.gens[gen].cells }
+
+// Has reports whether the map lists the cell.
+func (m *Map) Has(c ID) bool { return m.spec.has(c) }
+
+// Cells returns all cells, oldest generation first.
+func (m *Map) Cells() []ID {
+	var ids []ID
+	for g, gen := range m.gens {
+		ids = slices.Grow(ids, int(gen.cells))
+		for i := range gen.cells {
+			ids = append(ids, ID{Gen: uint16(g), Index: uint32(i)})
+		}
+	}
+	return ids
+}
+
+// URL returns where a cell is, or "" if the map does not say. It panics if the map
+// does not list the cell.
+func (m *Map) URL(c ID) string {
+	m.must(c)
+	return m.spec.url(c)
+}
+
+// Key returns the cell of a generation whose segment holds the position of a hash:
+// the directory of an external key is looked for there, from the current
+// generation down to the floor. It panics if the map does not list the generation.
+func (m *Map) Key(gen int, position uint32) ID {
+	return ID{Gen: uint16(gen), Index: m.gens[gen].segment(position)}
+}
+
+// Entity returns the cell of an id: the one whose segment holds its position, in
+// the newest generation that had started when it was minted. The error is
+// ErrStaleMap. Only the id decides, no clock, so an id has one cell for ever.
+func (m *Map) Entity(id locality.ID) (ID, error) {
+	z := idTime(id)
+	if m.until != 0 && z >= m.until {
+		return ID{}, m.stale(id)
+	}
+	g := m.generationAt(z)
+	return ID{Gen: uint16(g), Index: m.gens[g].segment(id.Position())}, nil
+}
+
+func (m *Map) stale(id locality.ID) error {
+	return fmt.Errorf("route %v: %w (its map, epoch %d, ends at %v)", id, ErrStaleMap, m.spec.Epoch, m.spec.Until.Format(time.RFC3339))
+}
+
+// generationAt returns the newest generation that had started at z. The first one
+// takes all that is older.
+func (m *Map) generationAt(z int64) int {
+	g := len(m.gens) - 1
+	for g > 0 && m.gens[g].starts > z {
+		g--
+	}
+	return g
+}
+
+// idTime returns the milliseconds in an id, whatever its version.
+func idTime(id locality.ID) int64 {
+	return int64(binary.BigEndian.Uint64(id[8:16]) & (1<<48 - 1))
+}
+
+// must panics if the map does not list the cell, which then came from another map
+// or from nowhere: any answer would be the address of something else.
+func (m *Map) must(c ID) {
+	if !m.Has(c) {
+		panic(fmt.Sprintf("cell: the map has no cell %v", c))
+	}
+}

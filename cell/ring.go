@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import "github.com/locus-db/locus/locality"
+
+// family is how many positions around a key its ids may lie: enough for 65,536 ids
+// of one millisecond, and few enough that they stay together when segments are
+// halved later.
+const family = 1 << 16
+
+// segment returns the index of the cell whose segment holds a position.
+func (g generation) segment(position uint32) uint32 {
+	return uint32(uint64(position) * g.cells >> 32)
+}
+
+// start returns the first position of a segment; the segment after the last starts
+// at 2^32.
+func (g generation) start(index uint64) uint64 {
+	if index == g.cells {
+		return ring
+	}
+	return ceilDiv(index<<32, g.cells)
+}
+
+// ceilDiv cannot overflow where it is used: a is a multiple of 2^32 and b at most
+// 2^32.
+func ceilDiv(a, b uint64) uint64 { return (a + b - 1) / b }
+
+// Segment returns where, and dated when, an id must be minted to live in a cell
+// close to a key: the cell's segment, cut to the 2^16 aligned positions around the
+// key's position, from the start of the cell's generation until the next one
+// starts or the map ends, whichever is first. Key, record and id then share a
+// cell, whatever the clock says. A position outside the cell's segment gives the
+// whole segment. It panics if the map does not list the cell.
+func (m *Map) Segment(c ID, position uint32) locality.Segment {
+	lo, hi := m.bounds(c)
+	if from := uint64(position) &^ (family - 1); max(lo, from) < min(hi, from+family) {
+		lo, hi = max(lo, from), min(hi, from+family)
+	}
+	s := locality.Segment{Lo: uint32(lo), Hi: hi, From: m.gens[c.Gen].starts, Until: m.until}
+	if next := int(c.Gen) + 1; next < len(m.gens) && (s.Until == 0 || m.gens[next].starts < s.Until) {
+		s.Until = m.gens[next].starts
+	}
+	return s
+}
+
+// bounds returns the positions of a cell: lo to hi-1.
+func (m *Map) bounds(c ID) (lo, hi uint64) {
+	m.must(c)
+	g := m.gens[c.Gen]
+	return g.start(uint64(c.Index)), g.start(uint64(c.Index) + 1)
+}
+
+// Arc is a cell's piece of the ring, for pictures.
+type Arc struct {
+	Cell ID
+	// From and To are parts of a turn, 0 to 1.
+	From, To float64
+}
+
+// Share is the part of the ring that the cell holds, 0 to 1.
+func (a Arc) Share() float64 { return a.To - a.From }
+
+// Ring returns the arcs of a generation in the order of the ring; together they
+// are one turn. It panics if the map does not list the generation.
+func (m *Map) Ring(gen int) []Arc {
+	g := m.gens[gen]
+	arcs := make([]Arc, 0, g.cells)
+	for i := range g.cells {
+		arcs = append(arcs, Arc{
+			Cell: ID{Gen: uint16(gen), Index: uint32(i)},
+			From: float64(g.start(i)) / ring,
+			To:   float64(g.start(i+1)) / ring,
+		})
+	}
+	return arcs
+}

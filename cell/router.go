@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/locality"
+)
+
+// Router answers for one process where an address lives, and explains it. It is
+// pure: it asks its map and no cell.
+type Router struct {
+	m *Map
+}
+
+// NewRouter returns a router of a map.
+func NewRouter(m *Map) *Router { return &Router{m: m} }
+
+// Map returns the map that the router answers from.
+func (r *Router) Map() *Map { return r.m }
+
+// Place is a cell and the piece of the ring that it holds.
+type Place struct {
+	Cell ID `json:"cell"`
+	// URL is where the cell is, "" if the map does not say.
+	URL string `json:"url,omitempty"`
+	// Lo to Hi-1 are the positions of the cell.
+	Lo uint64 `json:"segment_lo"`
+	Hi uint64 `json:"segment_hi"`
+	// Why says in words what chose the cell.
+	Why string `json:"why"`
+}
+
+// KeyRoute explains where an external key may live. Its probes are the cells whose
+// directories can have it, the first being the one that takes it if none does.
+type KeyRoute struct {
+	Source string `json:"source"`
+	Key    string `json:"key"`
+	// Hash is the 64-bit hash in hex, Position its upper half.
+	Hash     string `json:"hash"`
+	Position uint32 `json:"position"`
+	// Ring and Digest are what a directory stores.
+	Ring   int64  `json:"ring,string"`
+	Digest string `json:"digest"`
+	// Probes in the order in which they are made.
+	Probes []Place `json:"probes"`
+	// Mint is where an id is minted to live beside the key.
+	Mint locality.Segment `json:"-"`
+	// Cost is the number of directories to ask at most.
+	Cost int `json:"cost"`
+}
+
+// PuidRoute explains where a puid lives.
+type PuidRoute struct {
+	PUID int64 `json:"puid,string"`
+	// Slot numbers the ranges from the lowest puids up; Finest is the cell of the
+	// finest generation that the slot lies in, Distance how far behind its start.
+	Slot     uint64 `json:"slot"`
+	Finest   uint64 `json:"finest"`
+	Distance uint64 `json:"distance"`
+	// Found is false if no cell has the puid; Place then has only Why.
+	Found bool `json:"found"`
+	Place
+	// First to Last are the puids of the cell.
+	First int64 `json:"first_puid,string"`
+	Last  int64 `json:"last_puid,string"`
+	// Cost is 0: arithmetic only.
+	Cost int `json:"cost"`
+}
+
+// EntityRoute explains where an entity id lives.
+type EntityRoute struct {
+	ID       locality.ID `json:"id"`
+	Position uint32      `json:"position"`
+	// Millis is the time in the id, milliseconds since 1970; Time the same in words.
+	Millis int64  `json:"time_ms"`
+	Time   string `json:"time"`
+	Place
+	// Cost is 0: arithmetic only.
+	Cost int `json:"cost"`
+}
+
+// ExplainKey answers where an external key may live.
+func (r *Router) ExplainKey(source, key string) KeyRoute {
+	k := r.m.KeyOf(source, key)
+	at := k.Position()
+	route := KeyRoute{
+		Source: source, Key: key,
+		Hash: fmt.Sprintf("%016x", k.Hash()), Position: at,
+		Ring: k.Ring, Digest: hex.EncodeToString(k.Digest[:]),
+		Mint: r.m.Segment(r.m.Key(r.m.Current(), at), at),
+	}
+	for g := r.m.Current(); g >= r.m.Floor(); g-- {
+		why := fmt.Sprintf("older generation %d may hold it", g)
+		if g == r.m.Current() {
+			why = fmt.Sprintf("generation %d is current: it takes new keys", g)
+		}
+		route.Probes = append(route.Probes, r.place(r.m.Key(g, at), why))
+	}
+	route.Cost = len(route.Probes)
+	return route
+}
+
+// ExplainPuid answers where a puid lives. With ErrNoCell the route still says why
+// none has it.
+func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
+	route := PuidRoute{PUID: puid, Slot: slotOf(puid)}
+	route.Finest, route.Distance = r.m.invert(route.Slot)
+	c, err := r.m.Puid(puid)
+	if err != nil {
+		if gens := uint64(r.m.Generations()); route.Distance >= gens {
+			route.Why = fmt.Sprintf("its range lies %d behind a start, and there are %d generations", route.Distance, gens)
+		} else {
+			route.Why = fmt.Sprintf("its range would be of generation %d, which has no cell that starts there", route.Distance)
+		}
+		return route, err
+	}
+	route.Found = true
+	route.Place = r.place(c, fmt.Sprintf("its range lies %d behind the start of the cell: generation %d", route.Distance, c.Gen))
+	route.First, route.Last = r.m.PuidRange(c)
+	return route, nil
+}
+
+// ExplainEntity answers where an entity id lives. With ErrStaleMap the route says
+// what the id contains and names no cell.
+func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
+	z := idTime(id)
+	route := EntityRoute{ID: id, Position: id.Position(), Millis: z, Time: time.UnixMilli(z).UTC().Format(timeFormat)}
+	c, err := r.m.Entity(id)
+	if err != nil {
+		route.Why = "it is dated beyond what the map speaks about"
+		return route, err
+	}
+	gen := int(c.Gen)
+	starts := r.m.spec.Generations[gen].Starts.Format(timeFormat)
+	var why string
+	switch {
+	case gen == 0 && z < r.m.gens[0].starts:
+		why = "generation 0 takes all ids older than itself"
+	case gen+1 < r.m.Generations():
+		why = fmt.Sprintf("generation %d started at %s, the next at %s", gen, starts, r.m.spec.Generations[gen+1].Starts.Format(timeFormat))
+	default:
+		why = fmt.Sprintf("generation %d, the newest, started at %s", gen, starts)
+	}
+	route.Place = r.place(c, why)
+	return route, nil
+}
+
+func (r *Router) place(c ID, why string) Place {
+	lo, hi := r.m.bounds(c)
+	return Place{Cell: c, URL: r.m.URL(c), Lo: lo, Hi: hi, Why: why}
+}
