@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Clusters measures the resolution of one table: the pairs that share a feature
+// are compared, the records clustered, and F1 is over the pairs of rows that
+// lie in one cluster.
+func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
+	if err := checkMapping(o.Mapping); err != nil {
+		return nil, err
+	}
+	rows, err := readCSV(o.Path, o.Mapping, o.Truth)
+	if err != nil {
+		return nil, err
+	}
+	records, sources, truth := make([]match.Attributes, len(rows)), make([]string, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		records[i], sources[i], truth[i] = row.attributes, "set", row.columns[o.Truth]
+	}
+	s := newSet(o.Schema, sources, records, nil)
+	results, took, err := s.compare(ctx, candidates(s.records, func(int, int) bool { return true }))
+	if err != nil {
+		return nil, err
+	}
+	r := s.report(cmp.Or(o.Name, o.Path), "clusters", results, took)
+	var edges []match.Edge
+	for _, c := range results {
+		if s.matcher.Decide(c.score) != match.Different {
+			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
+		}
+	}
+	s.judgeClusters(r, clusterAll(s.records, edges), results, truth)
+	return r, nil
+}
+
+// judgeClusters fills in figures and errors. A unit of the bootstrap is a true
+// entity with the pairs that its rows are in; a wrong pair belongs to the
+// entity of its first row.
+func (s *set) judgeClusters(r *Report, clusters [][]int, results []compared, truth []string) {
+	cluster := make([]int, len(truth))
+	for n, members := range clusters {
+		r.Largest = max(r.Largest, len(members))
+		for _, m := range members {
+			cluster[m] = n
+		}
+	}
+	r.Clusters = len(clusters)
+	unit := map[string]int{}
+	var units []Counts
+	for _, t := range truth {
+		if _, ok := unit[t]; !ok {
+			unit[t] = len(units)
+			units = append(units, Counts{})
+		}
+	}
+	met := make(map[[2]int]bool, len(results))
+	for _, c := range results {
+		met[[2]int{c.a, c.b}] = true
+	}
+	found := 0
+	var mistakes []mistake
+	for i := range truth {
+		for j := i + 1; j < len(truth); j++ {
+			same, together := truth[i] == truth[j], cluster[i] == cluster[j]
+			if !same && !together {
+				continue
+			}
+			units[unit[truth[i]]].add(decided(together, same))
+			if same {
+				r.Positives++
+				if met[[2]int{i, j}] {
+					found++
+				}
+			}
+			if same != together {
+				mistakes = append(mistakes, mistake{i, j, together, s.matcher.Score(s.matcher.Compare(s.records[i], s.records[j]))})
+			}
+		}
+	}
+	r.finish(units, nil, 0)
+	r.Blocking = ratio(found, r.Positives)
+	r.Errors = s.worstOf(mistakes)
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Errors of loading a set.
+var (
+	// ErrForbidden says that a column which gives the answer away was mapped to an attribute.
+	ErrForbidden = errors.New("eval: column gives the answer away")
+	// ErrSet says that a file is not what its protocol expects.
+	ErrSet = errors.New("eval: unexpected content")
+)
+
+// forbidden are the columns that are never evidence: gold, ids of any kind, the
+// source's name, its confidence. Folded: lower case, single spaces.
+var forbidden = map[string]bool{
+	"class": true, "cluster": true, "true id": true, "unique id": true, "rec id": true, "id": true, "gold": true, "label": true,
+	"winner": true, "split": true, "pair": true, "source": true, "sources": true, "confidence": true,
+}
+
+// checkMapping refuses columns that give the answer away.
+func checkMapping(mapping map[string]string) error {
+	for column := range mapping {
+		name := strings.Join(strings.FieldsFunc(strings.ToLower(column), func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
+		if forbidden[name] {
+			return fmt.Errorf("%w: map %q: leave it out", ErrForbidden, column)
+		}
+	}
+	return nil
+}
+
+// row is one line of a CSV file: its attributes, and the columns that a
+// protocol asked for by name, such as an id or the truth.
+type row struct {
+	attributes match.Attributes
+	columns    map[string]string
+}
+
+// readCSV reads the mapped columns of a file as attributes and the wanted ones
+// as they are. Every other column is dropped.
+func readCSV(path string, mapping map[string]string, wanted ...string) ([]row, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open set: %w", err)
+	}
+	defer f.Close()
+	r := csv.NewReader(bufio.NewReader(f))
+	r.TrimLeadingSpace = true
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("read header of %s: %w", path, err)
+	}
+	at := map[string]int{}
+	for i, column := range header {
+		at[strings.TrimSpace(strings.TrimPrefix(column, "\ufeff"))] = i
+	}
+	for column := range mapping {
+		if _, ok := at[column]; !ok {
+			return nil, fmt.Errorf("%w: %s has no column %q: it has %s", ErrSet, path, column, strings.Join(header, ", "))
+		}
+	}
+	for _, column := range wanted {
+		if _, ok := at[column]; !ok {
+			return nil, fmt.Errorf("%w: %s has no column %q: it has %s", ErrSet, path, column, strings.Join(header, ", "))
+		}
+	}
+	var rows []row
+	for {
+		fields, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		field := func(column string) string {
+			if i := at[column]; i < len(fields) {
+				return strings.TrimSpace(fields[i])
+			}
+			return ""
+		}
+		next := row{attributes: match.Attributes{}, columns: map[string]string{}}
+		for column, attribute := range mapping {
+			if v := field(column); v != "" {
+				next.attributes[attribute] = append(next.attributes[attribute], v)
+			}
+		}
+		for _, column := range wanted {
+			next.columns[column] = field(column)
+		}
+		rows = append(rows, next)
+	}
+}
+
+// pair is two records and whether they are one thing.
+type pair struct {
+	a, b  match.Attributes
+	split string
+	same  bool
+}
+
+// readPairs reads JSON lines: {"label": 0 or 1, "split": ..., "a": {...}, "b": {...}}.
+// Columns of the sides that the mapping does not name are dropped.
+func readPairs(path string, mapping map[string]string) ([]pair, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open set: %w", err)
+	}
+	defer f.Close()
+	var pairs []pair
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var line struct {
+			Split string         `json:"split"`
+			Label *int           `json:"label"`
+			A     map[string]any `json:"a"`
+			B     map[string]any `json:"b"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("read line %d of %s: %w", n, path, err)
+		}
+		if line.Label == nil || line.A == nil || line.B == nil {
+			return nil, fmt.Errorf("%w: line %d of %s needs label, a and b", ErrSet, n, path)
+		}
+		pairs = append(pairs, pair{a: mapSide(line.A, mapping), b: mapSide(line.B, mapping), split: line.Split, same: *line.Label == 1})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return pairs, nil
+}
+
+// mapSide turns the JSON values of a side into attributes.
+func mapSide(side map[string]any, mapping map[string]string) match.Attributes {
+	a := match.Attributes{}
+	add := func(attribute string, value any) {
+		switch v := value.(type) {
+		case string:
+			a[attribute] = append(a[attribute], v)
+		case float64:
+			a[attribute] = append(a[attribute], strconv.FormatFloat(v, 'f', -1, 64))
+		}
+	}
+	for _, column := range sortedKeys(side) {
+		attribute, ok := mapping[column]
+		if !ok {
+			continue
+		}
+		if list, ok := side[column].([]any); ok {
+			for _, v := range list {
+				add(attribute, v)
+			}
+			continue
+		}
+		add(attribute, side[column])
+	}
+	return a
+}
+
+// readDitto reads lines of two sides and a label, separated by tabs, a side
+// being "COL name VAL value ..." with stray quotes and blanks around the values.
+func readDitto(path, split string, mapping map[string]string) ([]pair, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open set: %w", err)
+	}
+	var pairs []pair
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("%w: line %d of %s has %d fields, not 3", ErrSet, n, path, len(fields))
+		}
+		pairs = append(pairs, pair{a: dittoSide(fields[0], mapping), b: dittoSide(fields[1], mapping), split: split,
+			same: strings.TrimSpace(fields[2]) == "1"})
+	}
+	return pairs, nil
+}
+
+func dittoSide(side string, mapping map[string]string) match.Attributes {
+	a := match.Attributes{}
+	for part := range strings.SplitSeq(side, "COL ") {
+		column, value, ok := strings.Cut(part, " VAL ")
+		attribute, mapped := mapping[strings.TrimSpace(column)]
+		if !ok || !mapped {
+			continue
+		}
+		value = strings.NewReplacer(`\ '`, "'", ` '`, "'", `\`, "").Replace(strings.TrimSpace(value))
+		value = strings.Trim(value, "`' ")
+		if value != "" {
+			a[attribute] = append(a[attribute], value)
+		}
+	}
+	return a
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Counts are the outcomes of a set of decisions, or of one entity's share of them.
+type Counts struct {
+	TruePositive  int `json:"true_positive"`
+	FalsePositive int `json:"false_positive"`
+	FalseNegative int `json:"false_negative"`
+}
+
+func (c *Counts) add(d Counts) {
+	c.TruePositive += d.TruePositive
+	c.FalsePositive += d.FalsePositive
+	c.FalseNegative += d.FalseNegative
+}
+
+// Precision is the share of right ones among the decisions for one thing, 1 if there is none.
+func (c Counts) Precision() float64 { return ratio(c.TruePositive, c.TruePositive+c.FalsePositive) }
+
+// Recall is the share of found ones among the true pairs, 1 if there is none.
+func (c Counts) Recall() float64 { return ratio(c.TruePositive, c.TruePositive+c.FalseNegative) }
+
+// F1 is the harmonic mean of precision and recall.
+func (c Counts) F1() float64 {
+	return ratio(2*c.TruePositive, 2*c.TruePositive+c.FalsePositive+c.FalseNegative)
+}
+
+func ratio(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+// Figure is a measured value between 0 and 1 and its 95 % interval.
+type Figure struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// draws and seed make an interval a function of the counts.
+const (
+	draws = 2000
+	seed  = 20130618
+)
+
+// figures are precision, recall and F1 with the percentile intervals of a
+// bootstrap over entities: units drawn with replacement, their counts summed.
+func figures(units []Counts) (precision, recall, f1 Figure) {
+	var all Counts
+	for _, u := range units {
+		all.add(u)
+	}
+	random := rand.New(rand.NewPCG(seed, seed))
+	samples := [3][]float64{}
+	for range draws {
+		var sum Counts
+		for range units {
+			sum.add(units[random.IntN(len(units))])
+		}
+		for i, v := range [3]float64{sum.Precision(), sum.Recall(), sum.F1()} {
+			samples[i] = append(samples[i], v)
+		}
+	}
+	figure := func(value float64, sample []float64) Figure {
+		slices.Sort(sample)
+		return Figure{Value: value, Low: sample[draws*25/1000], High: sample[draws*975/1000]}
+	}
+	return figure(all.Precision(), samples[0]), figure(all.Recall(), samples[1]), figure(all.F1(), samples[2])
+}
+
+// judged is a compared pair with its truth.
+type judged struct {
+	score match.Score
+	same  bool
+}
+
+// averagePrecision is the mean of the precision at every true pair, from the
+// highest score down; lost true pairs, which were never compared, count as 0.
+// Pairs of one score are taken together.
+func averagePrecision(pairs []judged, lost int) float64 {
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+	var sum float64
+	positive, seen := 0, 0
+	for i := 0; i < len(pairs); {
+		j, found := i, 0
+		for ; j < len(pairs) && pairs[j].score == pairs[i].score; j++ {
+			if pairs[j].same {
+				found++
+			}
+		}
+		seen, positive = seen+j-i, positive+found
+		sum += float64(found) * float64(positive) / float64(seen)
+		i = j
+	}
+	if positive+lost == 0 {
+		return 1
+	}
+	return sum / float64(positive+lost)
+}
+
+// Point is one threshold of a curve.
+type Point struct {
+	Threshold match.Score `json:"threshold"`
+	Precision float64     `json:"precision"`
+	Recall    float64     `json:"recall"`
+	F1        float64     `json:"f1"`
+}
+
+// curve is the quality at thresholds from T - 4 to T + 4 bits.
+func curve(pairs []judged, lost int) []Point {
+	var points []Point
+	for t := match.Threshold - 400; t <= match.Threshold+400; t += 50 {
+		c := Counts{FalseNegative: lost}
+		for _, p := range pairs {
+			switch {
+			case p.score >= t && p.same:
+				c.TruePositive++
+			case p.score >= t:
+				c.FalsePositive++
+			case p.same:
+				c.FalseNegative++
+			}
+		}
+		points = append(points, Point{Threshold: t, Precision: c.Precision(), Recall: c.Recall(), F1: c.F1()})
+	}
+	return points
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

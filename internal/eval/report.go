@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Report is what was measured on one set.
+type Report struct {
+	Name       string  `json:"name"`
+	Protocol   string  `json:"protocol"` // pairs, tables or clusters
+	Note       string  `json:"note,omitempty"`
+	Records    int     `json:"records"`   // distinct ones
+	Positives  int     `json:"positives"` // pairs that the gold calls one thing
+	Compared   int     `json:"compared"`  // pairs that were compared
+	Counts     Counts  `json:"counts"`
+	Precision  Figure  `json:"precision"`
+	Recall     Figure  `json:"recall"`
+	F1         Figure  `json:"f1"`
+	Average    float64 `json:"average_precision,omitempty"`
+	Blocking   float64 `json:"blocking_recall"`       // share of the positives that share a feature
+	Candidates float64 `json:"candidates_per_record"` // compared pairs per record
+	Features   float64 `json:"features_per_record"`
+	Outcomes   struct {
+		Same      int `json:"same"`
+		Unsure    int `json:"unsure"`
+		Different int `json:"different"`
+	} `json:"outcomes"`
+	Clusters int     `json:"clusters,omitempty"`
+	Largest  int     `json:"largest_cluster,omitempty"`
+	Curve    []Point `json:"curve,omitempty"`
+	Errors   []Error `json:"errors"` // the worst, at most 20
+	// Normalise and Compare are mean times of one record and one pair.
+	Normalise time.Duration `json:"normalise_ns"`
+	Compare   time.Duration `json:"compare_ns"`
+}
+
+// Error is a pair that was decided against the gold.
+type Error struct {
+	Kind        string            `json:"kind"` // false positive or false negative
+	Met         bool              `json:"met"`  // shared a feature
+	Explanation match.Explanation `json:"explanation"`
+}
+
+// WriteText prints the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "%s (%s)\n", r.Name, r.Protocol)
+	if r.Note != "" {
+		fmt.Fprintf(t, "%s\n", r.Note)
+	}
+	for _, f := range []struct {
+		name string
+		Figure
+	}{{"F1", r.F1}, {"precision", r.Precision}, {"recall", r.Recall}} {
+		fmt.Fprintf(t, "  %s\t%.4f\t95 %% interval %.4f to %.4f\n", f.name, f.Value, f.Low, f.High)
+	}
+	if r.Average > 0 {
+		fmt.Fprintf(t, "  average precision\t%.4f\n", r.Average)
+	}
+	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
+	fmt.Fprintf(t, "  outcomes\t%d same, %d unsure, %d different\n", r.Outcomes.Same, r.Outcomes.Unsure, r.Outcomes.Different)
+	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f features a record, %d records\n", r.Blocking, r.Candidates, r.Features, r.Records)
+	if r.Clusters > 0 {
+		fmt.Fprintf(t, "  clusters\t%d\tlargest %d\n", r.Clusters, r.Largest)
+	}
+	fmt.Fprintf(t, "  time\t%v a record to normalise, %v a pair to compare\n", r.Normalise, r.Compare)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(r.Curve) > 0 {
+		fmt.Fprintln(w, "\n  threshold  precision  recall  F1")
+		for _, p := range r.Curve {
+			fmt.Fprintf(w, "  %9s  %9.4f  %6.4f  %6.4f\n", p.Threshold, p.Precision, p.Recall, p.F1)
+		}
+	}
+	for i := range r.Errors {
+		if err := r.Errors[i].writeText(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeText prints the waterfall of one error.
+func (e *Error) writeText(w io.Writer) error {
+	fmt.Fprintf(w, "\n  %s, %s bits", e.Kind, e.Explanation.Score)
+	if !e.Met {
+		fmt.Fprint(w, ", no common feature")
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, l := range e.Explanation.Lines {
+		fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\n", l.Bits, l.Attribute, l.Level, oneLine(l.A), oneLine(l.B))
+	}
+	return t.Flush()
+}
+
+func oneLine(values []string) string {
+	const limit = 60
+	s := strings.Join(strings.Fields(strings.Join(values, " | ")), " ")
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// settings of the labelled sets of kind place: files, columns, protocol. They
+// are frozen: a figure is comparable only while they stay.
+var (
+	restaurantColumns = map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"}
+	overtureColumns   = map[string]string{"name": "name", "category": "category", "phones": "phones", "websites": "websites",
+		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region", "postcode": "postcode", "country": "country"}
+	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
+)
+
+// namedSet is a labelled set: how it is measured and what it was tuned on.
+type namedSet struct {
+	name string
+	run  func(ctx context.Context, dir, name string) (*Report, error)
+	note string
+}
+
+var sets = []namedSet{
+	{"fodors-zagats tables", fodorsTables(false), "no labels used"},
+	{"fodors-zagats one-to-one", fodorsTables(true), "no labels used"},
+	{"fodors-zagats split, train", fodorsSplit("train"), "errors read here"},
+	{"fodors-zagats split, valid", fodorsSplit("valid"), "no labels used"},
+	{"fodors-zagats split, test", fodorsSplit("test"), "no labels used"},
+	{"overture train", overture("train"), "errors read here"},
+	{"overture validation", overture("validation"), "no labels used"},
+	{"chicago childcare", childcare, "no labels used"},
+}
+
+func fodorsTables(oneToOne bool) func(context.Context, string, string) (*Report, error) {
+	return func(ctx context.Context, dir, name string) (*Report, error) {
+		dir = filepath.Join(dir, "fodors_zagats")
+		return Tables(ctx, TablesOptions{Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
+			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
+			OneToOne: oneToOne, Mapping: restaurantColumns})
+	}
+}
+
+func fodorsSplit(split string) func(context.Context, string, string) (*Report, error) {
+	return func(ctx context.Context, dir, name string) (*Report, error) {
+		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns}
+		for _, s := range []string{"train", "valid", "test"} {
+			path := filepath.Join(dir, "fodors_zagats", "split", s+".txt")
+			if s == split {
+				o.Path = path
+			} else {
+				o.Also = append(o.Also, path)
+			}
+		}
+		return Pairs(ctx, o)
+	}
+}
+
+func overture(split string) func(context.Context, string, string) (*Report, error) {
+	return func(ctx context.Context, dir, name string) (*Report, error) {
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns})
+	}
+}
+
+func childcare(ctx context.Context, dir, name string) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns})
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Tables measures matching across two tables: the pairs that share a feature
+// are compared, and F1 is over the pairs that are taken for one thing.
+func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
+	if err := checkMapping(o.Mapping); err != nil {
+		return nil, err
+	}
+	leftID, rightID := cmp.Or(o.LeftID, "id"), cmp.Or(o.RightID, "id")
+	left, err := readCSV(o.Left, o.Mapping, leftID)
+	if err != nil {
+		return nil, err
+	}
+	right, err := readCSV(o.Right, o.Mapping, rightID)
+	if err != nil {
+		return nil, err
+	}
+	gold, err := readCSV(o.Gold, nil, o.GoldLeft, o.GoldRight)
+	if err != nil {
+		return nil, err
+	}
+	var records []match.Attributes
+	var sources []string
+	at := [2]map[string]int{{}, {}}
+	for side, rows := range [2][]row{left, right} {
+		for _, row := range rows {
+			at[side][row.columns[[2]string{leftID, rightID}[side]]] = len(records)
+			records, sources = append(records, row.attributes), append(sources, [2]string{"left", "right"}[side])
+		}
+	}
+	truth := map[[2]int]bool{}
+	for n, row := range gold {
+		i, ok := at[0][row.columns[o.GoldLeft]]
+		j, also := at[1][row.columns[o.GoldRight]]
+		if !ok || !also {
+			return nil, fmt.Errorf("%w: pair %d of %s names a row that no table has", ErrSet, n+1, o.Gold)
+		}
+		truth[[2]int{i, j}] = true
+	}
+	s := newSet(o.Schema, sources, records, nil)
+	results, took, err := s.compare(ctx, candidates(s.records, func(i, j int) bool { return i < len(left) && j >= len(left) }))
+	if err != nil {
+		return nil, err
+	}
+	r := s.report(cmp.Or(o.Name, o.Left), "tables", results, took)
+	r.Positives = len(truth)
+	taken := takePairs(results, o.OneToOne)
+	s.judgeTables(r, results, taken, truth, len(left))
+	return r, nil
+}
+
+// takePairs answers with the pairs that are taken for one thing.
+func takePairs(results []compared, oneToOne bool) map[[2]int]bool {
+	taken := map[[2]int]bool{}
+	if oneToOne {
+		results = slices.Clone(results)
+		slices.SortStableFunc(results, func(x, y compared) int { return cmp.Compare(y.score, x.score) })
+	}
+	used := map[int]bool{}
+	for _, c := range results {
+		if c.score < match.Threshold || oneToOne && (used[c.a] || used[c.b]) {
+			continue
+		}
+		taken[[2]int{c.a, c.b}] = true
+		used[c.a], used[c.b] = true, true
+	}
+	return taken
+}
+
+// judgeTables fills in figures and errors. A unit of the bootstrap is a row of
+// the left table with all pairs that it is in.
+func (s *set) judgeTables(r *Report, results []compared, taken, truth map[[2]int]bool, left int) {
+	units := make([]Counts, left)
+	judgements := make([]judged, len(results))
+	met := map[[2]int]bool{}
+	var mistakes []mistake
+	for i, c := range results {
+		p := [2]int{c.a, c.b}
+		met[p] = true
+		judgements[i] = judged{c.score, truth[p]}
+		units[c.a].add(decided(taken[p], truth[p]))
+		if taken[p] != truth[p] {
+			mistakes = append(mistakes, mistake{c.a, c.b, taken[p], c.score})
+		}
+	}
+	lost := 0
+	for p := range truth {
+		if !met[p] {
+			lost++
+			units[p[0]].add(Counts{FalseNegative: 1})
+			mistakes = append(mistakes, mistake{p[0], p[1], false, s.matcher.Score(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))})
+		}
+	}
+	r.finish(units, judgements, lost)
+	r.Blocking = ratio(len(truth)-lost, len(truth))
+	r.Errors = s.worstOf(mistakes)
+}
