@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package term
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Progress keeps people posted while work goes on. On a terminal it writes one line over and
+// over, else a new line now and then. It is safe for many goroutines.
+type Progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	every    time.Duration
+	now      func() time.Time
+	last     time.Time
+	open     bool // a line without its end stands on the terminal
+}
+
+// NewProgress writes to w. Nil now means time.Now.
+func NewProgress(w io.Writer, terminal bool, now func() time.Time) *Progress {
+	p := &Progress{w: w, terminal: terminal, every: 5 * time.Second, now: now}
+	if terminal {
+		p.every = 100 * time.Millisecond
+	}
+	if now == nil {
+		p.now = time.Now
+	}
+	p.last = p.now()
+	return p
+}
+
+// Update asks for the line and writes it, if the last one is old enough: 0.1 s on a terminal, 5 s
+// elsewhere.
+func (p *Progress) Update(line func() string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.now(); now.Sub(p.last) >= p.every {
+		p.last = now
+		p.write(line())
+	}
+}
+
+// Print writes a line that stays, whatever the progress line does.
+func (p *Progress) Print(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(true)
+	fmt.Fprintln(p.w, line)
+}
+
+// Close ends the line on the terminal, so that it stays.
+func (p *Progress) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(false)
+}
+
+func (p *Progress) write(line string) {
+	if !p.terminal {
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	fmt.Fprint(p.w, "\r\x1b[K", line)
+	p.open = true
+}
+
+func (p *Progress) end(erase bool) {
+	if !p.open {
+		return
+	}
+	p.open = false
+	if erase {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		return
+	}
+	fmt.Fprintln(p.w)
+}
