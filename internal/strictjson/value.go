@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson
+
+import (
+	"bytes"
+	"iter"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Kind is what sort of value a value is.
+type Kind uint8
+
+// The kinds of values. The zero Value is Missing.
+const (
+	Missing Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// String is the kind in words, with its article.
+func (k Kind) String() string {
+	return [...]string{"nothing", "null", "a boolean", "a number", "a string", "an array", "an object"}[k]
+}
+
+// Value is one value of a checked document. It refers to the bytes that were given to Parse, which
+// must not change while it is used.
+type Value struct{ raw []byte }
+
+// Kind tells what the value is.
+func (v Value) Kind() Kind {
+	if len(v.raw) == 0 {
+		return Missing
+	}
+	switch v.raw[0] {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 'n':
+		return Null
+	case 't', 'f':
+		return Bool
+	}
+	return Number
+}
+
+// Raw is the value as it was written, without white space around it.
+func (v Value) Raw() []byte { return v.raw }
+
+// Text is the content of a string, "" of anything else.
+func (v Value) Text() string {
+	if v.Kind() != String {
+		return ""
+	}
+	return string(content(v.raw[1 : len(v.raw)-1]))
+}
+
+// Number is a number as it was written, "" for anything else.
+func (v Value) Number() string {
+	if v.Kind() != Number {
+		return ""
+	}
+	return string(v.raw)
+}
+
+// Items are the items of an array in order with their positions; none of anything else.
+func (v Value) Items() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		if v.Kind() != Array {
+			return
+		}
+		for i, pos := 0, next(v.raw, 1); v.raw[pos] != ']'; i++ {
+			end := skip(v.raw, pos)
+			if !yield(i, Value{v.raw[pos:end:end]}) {
+				return
+			}
+			pos = next(v.raw, end)
+		}
+	}
+}
+
+// Members are the names and values of an object in the order in which they stand; none of
+// anything else.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v.Kind() != Object {
+			return
+		}
+		for pos := next(v.raw, 1); v.raw[pos] != '}'; {
+			end := skip(v.raw, pos)
+			name := content(v.raw[pos+1 : end-1])
+			pos = next(v.raw, end)
+			end = skip(v.raw, pos)
+			if !yield(string(name), Value{v.raw[pos:end:end]}) {
+				return
+			}
+			pos = next(v.raw, end)
+		}
+	}
+}
+
+// next passes over white space, commas and colons, which Parse has found where they belong.
+func next(data []byte, pos int) int {
+	for {
+		switch data[pos] {
+		case ' ', '\t', '\n', '\r', ',', ':':
+			pos++
+		default:
+			return pos
+		}
+	}
+}
+
+// skip answers with the end of the value that begins at pos.
+func skip(data []byte, pos int) int {
+	switch data[pos] {
+	case '"':
+		return skipString(data, pos)
+	case '{', '[':
+		for depth := 0; ; {
+			switch data[pos] {
+			case '"':
+				pos = skipString(data, pos)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return pos + 1
+				}
+			}
+			pos++
+		}
+	}
+	for pos < len(data) && bytes.IndexByte([]byte(" \t\n\r,]}"), data[pos]) < 0 {
+		pos++
+	}
+	return pos
+}
+
+func skipString(data []byte, pos int) int {
+	for pos++; data[pos] != '"'; pos++ {
+		if data[pos] == '\\' {
+			pos++
+		}
+	}
+	return pos + 1
+}
+
+// content is what stands between the quotes of a checked string, unescaped.
+func content(inner []byte) []byte {
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return unescape(inner)
+}
+
+func unescape(inner []byte) []byte {
+	out := make([]byte, 0, len(inner))
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			out = append(out, inner[i])
+			continue
+		}
+		i++
+		switch c := inner[i]; c {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r, _ := hex4(inner[i+1:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				low, _ := hex4(inner[i+3:])
+				r = utf16.DecodeRune(r, low)
+				i += 6
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
