@@ -169,8 +169,17 @@ func compareNames(v *Vector, a, b *name) {
 	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
 		return
 	}
-	l := align(a.tokens, b.tokens)
-	grade := gradeName(a, b, &l)
+	var grade, rest level
+	if a.compact == b.compact {
+		grade, rest = exactName(a.total), residualNothing
+	} else {
+		l := align(a.tokens, b.tokens)
+		rest = compareResiduals(a.tokens, b.tokens, &l)
+		grade = gradeTokens(a, b, &l)
+		if rest > residualRare { // else it is not the spaces that tell them apart
+			grade = max(grade, gradeCompact(a, b, grade))
+		}
+	}
 	if (a.chain || b.chain) && grade >= nameMost {
 		grade = nameChainAlone
 		if v.namesSpot() {
@@ -178,9 +187,7 @@ func compareNames(v *Vector, a, b *name) {
 		}
 	}
 	v.set(fieldName, grade)
-	if grade > nameNone {
-		v.set(fieldResidual, compareResiduals(a.tokens, b.tokens, &l))
-	}
+	v.set(fieldResidual, rest)
 }
 
 // namesSpot says whether something else than the name ties two records to one spot.
@@ -189,28 +196,26 @@ func (v Vector) namesSpot() bool {
 		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
 }
 
-func gradeName(a, b *name, l *alignment) level {
-	if a.hash == b.hash || a.compact == b.compact {
-		return exactName(a.total)
-	}
+// gradeTokens looks at the weight of the words that two names share.
+func gradeTokens(a, b *name, l *alignment) level {
 	union := a.total + b.total - l.weight
 	smaller := min(a.total, b.total)
 	j := float64(l.weight) / float64(max(union, 1))
-	c := min(float64(l.weight)/float64(max(smaller, 1)), 1)
-	grade := nameNone
+	c := float64(l.weight) / float64(max(smaller, 1))
 	switch {
 	case j >= 0.8:
 		return nameAll
 	case j >= 0.55 || c >= 0.95 && smaller >= 300:
-		grade = nameMost
+		return nameMost
 	case j >= 0.35 || c >= 0.75 && smaller >= 300:
-		grade = nameHalf
+		return nameHalf
 	case j >= 0.2:
-		grade = nameLittle
+		return nameLittle
 	case j >= 0.08:
-		grade = nameHardly
+		return nameHardly
+	default:
+		return nameNone
 	}
-	return max(grade, gradeCompact(a, b, grade))
 }
 
 func exactName(total weight) level {

@@ -72,7 +72,7 @@ func parseName(p *Pack, folded string) name {
 func newToken(p *Pack, text string) token {
 	t := token{text: text, hash: xxhash.Sum64String(text), letters: letters(text)}
 	t.weight, t.rare = p.weigh(text, t.hash)
-	t.stop, t.part, t.number = isStop(text), isPart(text), digits(text)
+	t.stop, t.part, t.number = isStop(text), isPart(text), digits(text) || isOrdinal(text)
 	return t
 }
 

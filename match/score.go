@@ -189,7 +189,7 @@ type grade struct {
 var table = [fieldCount][]grade{
 	fieldName: {{}, {"different", -700}, {"hardly alike", -350}, {"a little alike", -100}, {"half alike", 200},
 		{"mostly alike", 450}, {"alike", 650}, {"equal and rare", 900}, {"a chain's name", 450}, {"a chain's name, the spot unknown", -400}},
-	fieldResidual: {{}, {"numbers differ", -600}, {"both keep a rare word", -300}, {"one keeps a part's word", -250},
+	fieldResidual: {{}, {"numbers differ", -600}, {"both keep a rare word", -500}, {"one keeps a part's word", -250},
 		{"one keeps a word", -30}, {"nothing is left over", 30}},
 	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
 	fieldAddress: {{}, {"different", -450}, {"same street, other number", -300}, {"partly alike", -100},

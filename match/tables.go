@@ -26,6 +26,10 @@ func isPart(word string) bool { return parts[word] }
 // a whole page names somebody.
 func isSharedHost(domain string) bool { return sharedHosts[domain] }
 
+// isOrdinal says whether a word tells siblings apart as a number does: Roman
+// numerals, points of the compass.
+func isOrdinal(word string) bool { return ordinals[word] }
+
 func isUnit(word string) bool { return units[word] }
 
 func isCut(word string) bool { return cuts[word] }
@@ -96,6 +100,8 @@ wixsite.com weebly.com wordpress.com blogspot.com squarespace.com godaddysites.c
 webs.com tumblr.com medium.com etsy.com ebay.com amazon.com shopify.com myshopify.com blogger.com site123.me
 massagebook.com booksy.com vagaro.com styleseat.com fresha.com zillow.com realtor.com healthgrades.com zocdoc.com
 psychologytoday.com`)
+
+var ordinals = setOf(`i ii iii iv v vi vii viii ix north south east west northeast northwest southeast southwest norte sur nord sud`)
 
 var units = setOf(`ste suite apt unit rm room fl floor bldg building lvl level spc space shop office dept box po pobox
 piso puerta planta etage stock of oficina local apto sala loja bte interno`)
