@@ -1,0 +1,97 @@
+# Locus. `make` or `make help` lists the targets.
+
+SHELL     := /bin/sh
+GO        ?= go
+DATA      ?= $(if $(LOCUS_DATA_SETS),$(LOCUS_DATA_SETS),../shared/data)
+FUZZTIME  ?= 10s
+BENCHTIME ?= 1s
+LINT      := tools/bin/golangci-lint
+
+# The race detector needs a C compiler; the go command switches cgo off where there is none.
+RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+
+.DEFAULT_GOAL := help
+.PHONY: help build test test/race test/short test/e2e lint fmt fuzz bench eval demo \
+        verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/locus: static, reproducible, no C compiler needed
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o bin/locus ./cmd/locus
+
+test: ## vet, then every test with the race detector (what README.md promises and CI runs)
+	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
+	$(GO) vet ./...
+	$(GO) test $(RACE) -timeout 15m ./...
+
+test/race: ## only the tests, with the race detector, none from the cache
+	$(GO) test -race -count 1 -timeout 15m ./...
+
+test/short: ## the quick tests, for the loop of editing
+	$(GO) test -short ./...
+
+test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a browser
+	$(GO) test -count 1 -v ./e2e/...
+
+lint: $(LINT) ## every linter of .golangci.yaml (the first run builds them)
+	$(LINT) run ./...
+
+fmt: $(LINT) ## format the code
+	$(LINT) fmt ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@for package in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	  done; \
+	done
+
+bench: ## the benchmarks of the whole: durable resolves a second, bytes a record
+	$(GO) test -run xxx -bench . -benchtime $(BENCHTIME) ./bench/...
+	$(GO) run ./bench/...
+
+eval: ## matching quality on the labelled sets in DATA (../shared/data), against eval/baseline.json
+	@if test -d "$(DATA)"; then \
+	  $(GO) run ./cmd/locus eval all --data "$(DATA)" --baseline eval/baseline.json; \
+	else \
+	  echo "make eval: skipped: no labelled sets in $(DATA); try: make eval DATA=DIR"; \
+	fi
+
+demo: ## 20,000 dirty records become entities while you watch
+	$(GO) run ./cmd/locus demo
+
+verify: verify/tidy verify/docs verify/build ## what a review wants to know besides the tests
+
+verify/tidy: ## go.mod and go.sum are complete and untouched
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+
+verify/docs: ## the commands of the documentation run, its links lead somewhere
+	$(GO) test -count 1 ./docs/...
+
+verify/build: ## two builds in two places are the same bytes
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/one" ./cmd/locus && \
+	mkdir "$$dir/src" && git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$$dir/src" && \
+	( cd "$$dir/src" && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/two" ./cmd/locus ) && \
+	cmp "$$dir/one" "$$dir/two" && echo "verify/build: the same $$(wc -c < "$$dir/one") bytes twice"
+
+verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)
+	tools/bin/govulncheck ./...
+
+clean: ## remove what was built
+	rm -rf bin dist tools/bin
+
+tools/bin/golangci-lint: tools/go.mod
+	cd tools && $(GO) build -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+tools/bin/govulncheck: tools/go.mod
+	cd tools && $(GO) build -o bin/govulncheck golang.org/x/vuln/cmd/govulncheck
+
+tools/bin/benchstat: tools/go.mod
+	cd tools && $(GO) build -o bin/benchstat golang.org/x/perf/cmd/benchstat

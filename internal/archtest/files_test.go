@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archtest_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/doc"
+	"go/doc/comment"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/internal/archtest"
+)
+
+const licence = "// SPDX-License-Identifier: Apache-2.0\n"
+
+// machine matches absolute paths that exist on somebody's machine only.
+var machine = regexp.MustCompile(`(^|[\s"'` + "`" + `=(:])/(work|tmp|root|home|Users|private|mnt)/[A-Za-z0-9_.$-]`)
+
+// text calls fn for every text file of the repository whose name ends in one of the suffixes,
+// with its path from the root. Data of tests and what tools wrote are left out.
+func text(t *testing.T, suffixes []string, fn func(path string, content []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch d.Name() {
+			case ".git", "testdata", "locus-data", "bin", "dist", "node_modules":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || !ends(d.Name(), suffixes) {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fn(filepath.ToSlash(rel), content)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ends(name string, suffixes []string) bool {
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFiles_StartWithTheLicence(t *testing.T) {
+	t.Parallel()
+	n := 0
+	text(t, []string{".go"}, func(path string, content []byte) {
+		n++
+		if !bytes.HasPrefix(content, []byte(licence)) {
+			t.Errorf("%s: the first line is not %q", path, strings.TrimSpace(licence))
+		}
+	})
+	if n < 10 {
+		t.Errorf("read %d files: the walk does not see the module", n)
+	}
+}
+
+func TestFiles_AreFormatted(t *testing.T) {
+	t.Parallel()
+	text(t, []string{".go"}, func(path string, content []byte) {
+		formatted, err := format.Source(content)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if !bytes.Equal(formatted, content) {
+			t.Errorf("%s: not formatted; try: make fmt", path)
+		}
+	})
+}
+
+func TestFiles_NameNoMachine(t *testing.T) {
+	t.Parallel()
+	suffixes := []string{".go", ".md", ".sql", ".html", ".css", ".js", ".json", ".yaml", ".yml", ".txtar", ".sh", "Makefile", "run", "go.mod"}
+	text(t, suffixes, func(path string, content []byte) {
+		if !utf8.Valid(content) {
+			t.Errorf("%s: not UTF-8", path)
+		}
+		for i, line := range strings.Split(string(content), "\n") {
+			if machine.MatchString(line) {
+				t.Errorf("%s:%d: names a path of one machine: %s", path, i+1, strings.TrimSpace(line))
+			}
+		}
+	})
+}
+
+func TestMachinePaths_AreSeen(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`open("` + `/work` + `/main/go.mod")`: true,
+		"see " + "/tmp" + "/x":                true,
+		"`" + "/home" + "/a`":                 true,
+		"https://example.com/home/x":          false,
+		"GET /v1/work/tmp":                    false,
+		"../shared/data":                      false,
+		"/temporary/x":                        false,
+	} {
+		if got := machine.MatchString(line); got != want {
+			t.Errorf("%q: seen as a machine path: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// A library explains its design in doc.go, with a figure, and shows itself in an example whose
+// output is checked.
+func TestLibraries_ExplainThemselves(t *testing.T) {
+	t.Parallel()
+	for _, library := range archtest.Libraries {
+		t.Run(library, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(root, filepath.FromSlash(library))
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, "doc.go"), nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !figure(file.Doc.Text()) {
+				t.Errorf("%s/doc.go: the package comment has no figure (an indented block)", library)
+			}
+			tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []*ast.File
+			for _, name := range tests {
+				file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, file)
+			}
+			for _, example := range doc.Examples(files...) {
+				if example.Output != "" || example.EmptyOutput {
+					return
+				}
+			}
+			t.Errorf("%s: no Example with an Output comment", library)
+		})
+	}
+}
+
+func figure(packageComment string) bool {
+	for _, block := range new(comment.Parser).Parse(packageComment).Content {
+		if code, ok := block.(*comment.Code); ok && strings.Count(code.Text, "\n") >= 3 {
+			return true
+		}
+	}
+	return false
+}

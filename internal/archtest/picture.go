@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archtest
+
+// Module is the path of the module whose picture this is.
+const Module = "github.com/locus-db/locus"
+
+// Rule says what the production code of one package may import besides the standard library.
+type Rule struct {
+	// Imports are packages of this module, without the module's path; "" is package locus.
+	Imports []string
+	// Modules are third-party modules; their packages are included.
+	Modules []string
+}
+
+// Modules by the name that the code knows them by.
+const (
+	chromedp    = "github.com/chromedp/chromedp"
+	cdproto     = "github.com/chromedp/cdproto"
+	cobra       = "github.com/spf13/cobra"
+	compress    = "github.com/klauspost/compress"
+	datadriven  = "github.com/cockroachdb/datadriven"
+	geo         = "github.com/golang/geo"
+	goCmp       = "github.com/google/go-cmp"
+	goInternal  = "github.com/rogpeppe/go-internal"
+	goleak      = "go.uber.org/goleak"
+	goose       = "github.com/pressly/goose/v3"
+	huma        = "github.com/danielgtaylor/huma/v2"
+	levenshtein = "github.com/agnivade/levenshtein"
+	lipgloss    = "charm.land/lipgloss/v2"
+	pflag       = "github.com/spf13/pflag"
+	phones      = "github.com/nyaruka/phonenumbers"
+	prometheus  = "github.com/prometheus/client_golang"
+	rapid       = "pgregory.net/rapid"
+	smetrics    = "github.com/xrash/smetrics"
+	sqlite      = "modernc.org/sqlite"
+	xNet        = "golang.org/x/net"
+	xSync       = "golang.org/x/sync"
+	xSys        = "golang.org/x/sys"
+	xTerm       = "golang.org/x/term"
+	xText       = "golang.org/x/text"
+	xxhash      = "github.com/cespare/xxhash/v2"
+)
+
+// Libraries are the packages that are useful alone. They take Pure modules and each other.
+var Libraries = []string{"locality", "cell", "entity", "changelog", "match", "resolve"}
+
+// Pure are the third-party modules that a library may take: no I/O, no global state.
+var Pure = []string{xxhash, xSync, xText, xNet, geo}
+
+// TestModules may be imported by the tests of any package, and by the production code of none but
+// the conformance suites, which name them below.
+var TestModules = []string{
+	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, levenshtein, smetrics, xNet,
+}
+
+// Picture maps every package to what it may import.
+var Picture = map[string]Rule{
+	"locality":  {},
+	"cell":      {Imports: []string{"locality"}, Modules: []string{xxhash, xSync}},
+	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
+	"changelog": {Imports: []string{"entity", "locality"}},
+	"match":     {Modules: []string{xxhash, xText, xNet, geo}},
+	"resolve": {
+		Imports: []string{"match", "entity", "cell", "changelog", "locality"},
+		Modules: []string{xxhash, xSync},
+	},
+
+	// A suite imports its subject, what the subject imports, and test libraries.
+	"cell/celltest":           {Imports: []string{"cell", "locality"}, Modules: []string{rapid, goCmp}},
+	"entity/entitytest":       {Imports: []string{"entity", "locality"}, Modules: []string{rapid, goCmp}},
+	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality"}, Modules: []string{rapid, goCmp}},
+	"resolve/resolvetest": {
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality"},
+		Modules: []string{rapid, goCmp},
+	},
+
+	"backend/sqlite": {
+		Imports: []string{"resolve", "entity", "cell", "changelog", "locality"},
+		Modules: []string{sqlite, goose, xSys, xSync},
+	},
+	"backend/all": {Imports: []string{"backend/sqlite", "cell", "resolve"}},
+
+	"": {
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality"},
+		Modules: []string{xSync},
+	},
+
+	"console":             {Imports: []string{"", "resolve", "match", "entity", "cell", "locality"}},
+	"internal/strictjson": {},
+	"internal/obs":        {Imports: []string{"", "resolve"}, Modules: []string{prometheus}},
+	"internal/httpapi": {
+		Imports: []string{
+			"", "console", "internal/strictjson", "internal/obs",
+			"resolve", "match", "entity", "cell", "changelog", "locality",
+		},
+		Modules: []string{huma, prometheus},
+	},
+	"internal/term": {Modules: []string{lipgloss, xTerm}},
+	"internal/bulk": {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
+	"internal/demo": {},
+	"internal/eval": {Imports: []string{"match"}},
+	"internal/cli": {
+		Imports: []string{
+			"", "backend/all", "internal/httpapi", "internal/strictjson", "internal/bulk", "internal/demo",
+			"internal/eval", "internal/term", "internal/obs",
+			"resolve", "match", "entity", "cell", "locality",
+		},
+		Modules: []string{cobra, pflag, xTerm},
+	},
+	"cmd/locus": {Imports: []string{"internal/cli"}},
+
+	"internal/archtest": {},
+	"e2e":               {},
+	"bench": {
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "cell"},
+	},
+}
+
+// Law reserves an import for some packages, whatever Picture says.
+type Law struct {
+	// Path is the import, with everything below it but Except.
+	Path   string
+	Except string
+	// Only are the packages that may import it, with everything below them; none if empty.
+	Only []string
+	Why  string
+}
+
+// Laws are the sentences of ARCHITECTURE.md that speak of an import.
+var Laws = []Law{
+	{sqlite, "", []string{"backend/sqlite"}, "a driver lives in its backend"},
+	{goose, "", []string{"backend"}, "migrations belong to a backend"},
+	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "bench"}, "status codes are known at the edge"},
+	{prometheus, "", []string{"internal/httpapi", "internal/obs"}, "libraries report events, not metrics"},
+	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
+	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
+	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
+	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},
+	{Module + "/internal", "", []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
+	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
+	{"os/exec", "", []string{"internal/archtest", "bench"}, "Locus starts no programs"},
+	{"plugin", "", nil, "Locus is one binary"},
+}
