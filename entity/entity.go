@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entity
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/locality"
+)
+
+// Member is a record's place in an entity.
+type Member struct {
+	PUID PUID `json:"puid"`
+	Ref
+	// Version is the version of the record that the view was made from.
+	Version int64 `json:"version"`
+}
+
+// Entity is the thing itself: a cluster of records and the merged view of them.
+type Entity struct {
+	// ID is the birth id of the anchor, the record that was born first.
+	ID locality.ID `json:"id"`
+	// Members in the order of birth, so that the anchor is the first.
+	Members []Member `json:"members"`
+	// View is the merged view; see Merge.
+	View View `json:"view"`
+	// Stamp is a hash of everything that the entity is a function of: equal stamps, equal
+	// entities. Writing an entity whose stamp is stored already changes nothing.
+	Stamp uint64 `json:"stamp,string"`
+}
+
+// Anchor is the puid of the earliest member, under which the entity is stored.
+func (e *Entity) Anchor() PUID { return e.Members[0].PUID }
+
+// Stamp hashes the members and the rules (schema and pack) that an entity was made with.
+func Stamp(members []Member, rules uint64) uint64 {
+	sorted := slices.Clone(members)
+	slices.SortFunc(sorted, func(a, b Member) int {
+		if a.PUID < b.PUID {
+			return -1
+		}
+		return 1
+	})
+	buf := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+16*len(sorted)), rules)
+	for _, m := range sorted {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(m.PUID))
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(m.Version))
+	}
+	return xxhash.Sum64(buf)
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entity
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/locality"
+)
+
+// Store keeps the records, births and entities of one cell, inside one transaction of that cell.
+// Every method takes a batch, answers in the order of its argument, and reads what the same
+// transaction wrote. A backend certifies itself with entitytest.Run.
+type Store interface {
+	// Records answers with the record of each puid, nil where the cell has none. A deleted record
+	// is answered as its tombstone.
+	Records(ctx context.Context, puids []PUID) ([]*Record, error)
+	// PutRecords writes whole records by their puid, new ones and new versions alike. A puid named
+	// twice keeps the later one.
+	PutRecords(ctx context.Context, records []*Record) error
+	// Assign sets the anchor of records that exist. Repeating it changes nothing.
+	Assign(ctx context.Context, assignments []Assignment) error
+	// ListRecords answers with live records in the order of their puids, those after the given
+	// puid only, at most limit. A source that is not empty restricts it to that source.
+	ListRecords(ctx context.Context, source string, after PUID, limit int) ([]*Record, error)
+
+	// Births answers with what each birth id leads to, nil where this cell never issued it.
+	Births(ctx context.Context, ids []locality.ID) ([]*Birth, error)
+	// PutBirths writes births by their id.
+	PutBirths(ctx context.Context, births []Birth) error
+
+	// Entities answers with the entity stored under each anchor, nil where there is none.
+	Entities(ctx context.Context, anchors []PUID) ([]*Entity, error)
+	// PutEntities writes entities under their anchors, with what they can be found by. An entity
+	// that was there is replaced.
+	PutEntities(ctx context.Context, entities []Indexed) error
+	// DeleteEntities removes the entities under these anchors from the store and from the search.
+	// One that is not there is passed over.
+	DeleteEntities(ctx context.Context, anchors []PUID) error
+	// ListEntities answers with entities in the order of their anchors, those after the given
+	// anchor only, at most limit.
+	ListEntities(ctx context.Context, after PUID, limit int) ([]*Entity, error)
+	// Search answers with the entities that match every part of the query, in the order of their
+	// anchors.
+	Search(ctx context.Context, query Query) ([]*Entity, error)
+
+	// AddCounts adds to the counts of the cell.
+	AddCounts(ctx context.Context, delta Counts) error
+	// Counts answers with the counts of the cell in constant time.
+	Counts(ctx context.Context) (Counts, error)
+}
+
+// Assignment gives a record to the entity of an anchor.
+type Assignment struct{ PUID, Anchor PUID }
+
+// Indexed is an entity with what it can be found by.
+type Indexed struct {
+	*Entity
+	// Names are the normalised tokens of all its members' names: lower-case letters, digits and
+	// marks only, each one word.
+	Names []string
+	// Terms are the exact attributes, hashed; see Term.
+	Terms []uint64
+}
+
+// Query asks for entities. The zero query matches every entity.
+type Query struct {
+	// Names are normalised tokens that must all be among the entity's. The last one matches as a
+	// prefix too.
+	Names []string
+	// Terms must all be among the entity's; see Term.
+	Terms []uint64
+	// After leaves out anchors up to and including this one.
+	After PUID
+	// Limit is the largest number of entities to answer with, at least 1.
+	Limit int
+}
+
+// Counts are the running totals of one cell. Merges and Splits count events since the beginning.
+type Counts struct {
+	Records  int64 `json:"records"`
+	Entities int64 `json:"entities"`
+	Merges   int64 `json:"merges"`
+	Splits   int64 `json:"splits"`
+}
+
+// Add sums two counts.
+func (c Counts) Add(d Counts) Counts {
+	return Counts{c.Records + d.Records, c.Entities + d.Entities, c.Merges + d.Merges, c.Splits + d.Splits}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// node is a record as resolution sees it. It is never changed: what changes gets a new node.
+type node struct {
+	*entity.Record
+	norm *match.Record // nil for a tombstone
+}
+
+// carries tells whether the record has the feature. A posting may name a record that lost it.
+func (n *node) carries(feature uint64) bool {
+	if n == nil || n.norm == nil {
+		return false
+	}
+	features := n.norm.Features()
+	lo, hi := 0, len(features)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if features[mid].Hash < feature {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(features) && features[lo].Hash == feature
+}
+
+func (r *Resolver) node(rec *entity.Record) *node {
+	n := &node{Record: rec}
+	if !rec.Deleted() {
+		n.norm = r.opts.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+	}
+	return n
+}
+
+// cache keeps the records that were used last, in two halves: when the young half is full it
+// becomes the old one, and the old one is dropped, so that a hit costs a look-up or two and no list.
+type cache struct {
+	half       int
+	young, old map[entity.PUID]*node
+}
+
+func newCache(size int) *cache {
+	return &cache{half: max(size/2, 1), young: map[entity.PUID]*node{}, old: map[entity.PUID]*node{}}
+}
+
+func (c *cache) clear() { *c = *newCache(2 * c.half) }
+
+func (c *cache) get(p entity.PUID) *node {
+	if n := c.young[p]; n != nil {
+		return n
+	}
+	n := c.old[p]
+	if n != nil {
+		c.put(n)
+	}
+	return n
+}
+
+func (c *cache) put(n *node) {
+	if len(c.young) >= c.half {
+		c.old, c.young = c.young, make(map[entity.PUID]*node, c.half)
+	}
+	c.young[n.PUID] = n
+}
+
+// load reads records that are not in memory, by home cell, and adds them to nodes. A puid without a
+// record gets no entry.
+func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
+	var missing []entity.PUID
+	for _, p := range puids {
+		if nodes[p] != nil {
+			continue
+		}
+		if n := r.cache.get(p); n != nil {
+			nodes[p] = n
+		} else {
+			missing = append(missing, p)
+		}
+	}
+	groups, err := byHome(r, missing, self)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
+		var records []*entity.Record
+		if err := r.cells[id].View(ctx, func(tx Tx) (err error) {
+			records, err = tx.Records(ctx, group)
+			return err
+		}); err != nil {
+			return err
+		}
+		read := make([]*node, 0, len(records))
+		for _, rec := range records {
+			if rec != nil {
+				read = append(read, r.node(rec))
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, n := range read {
+			nodes[n.PUID] = n
+			r.cache.put(n)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// edges are the stored edges of one record by the other side.
+type edges map[entity.PUID]Edge
+
+// compare finds the edges that every written record has now. A pair is compared if it shares a
+// feature that is not generic, and the edge is kept unless the two are different: a pair that is
+// not sure does not join, but it counts when clusters are joined.
+func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges, error) {
+	writes := make([]*write, 0, len(b.writes))
+	candidates := make([][]entity.PUID, 0, len(b.writes))
+	var all []entity.PUID
+	for p, w := range b.writes {
+		if w.new == nil {
+			continue
+		}
+		var c []entity.PUID
+		for _, f := range w.new.norm.Features() {
+			if !m.generic(f.Hash) {
+				c = append(c, m.carriers[f.Hash]...)
+			}
+		}
+		c = slices.DeleteFunc(unique(c), func(q entity.PUID) bool { return q == p })
+		writes, candidates = append(writes, w), append(candidates, c)
+		all = append(all, c...)
+	}
+	if err := b.load(ctx, b.nodes, unique(all)); err != nil {
+		return nil, err
+	}
+	found := make([]edges, len(writes))
+	parallel(len(writes), func(i int) {
+		found[i] = b.edgesOf(writes[i].new, candidates[i], m)
+	})
+	now := make(map[entity.PUID]edges, len(writes))
+	for i, w := range writes {
+		now[w.puid] = found[i]
+	}
+	return now, nil
+}
+
+func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
+	var found edges
+	for _, p := range candidates {
+		c := b.nodes[p]
+		if !b.meet(n, c, m) {
+			continue
+		}
+		v := b.opts.Matcher.Compare(n.norm, c.norm)
+		score := b.opts.Matcher.Score(v)
+		if b.opts.Matcher.Decide(score) == match.Different {
+			continue
+		}
+		if found == nil {
+			found = edges{}
+		}
+		found[p] = Edge{A: n.PUID, B: p, Vector: v, Score: score}
+	}
+	return found
+}
+
+// meet tells whether two records share a feature that is not generic. The postings said so; the
+// records themselves decide, for a posting may have outlived what it says.
+func (b *batch) meet(n, c *node, m *meetings) bool {
+	if c == nil || c.norm == nil {
+		return false
+	}
+	for _, f := range n.norm.Features() {
+		if c.carries(f.Hash) && !m.generic(f.Hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// readEdges reads the stored edges of records into stored, those that were not read yet.
+func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
+	var missing []entity.PUID
+	for _, p := range unique(puids) {
+		if _, read := stored[p]; !read {
+			missing = append(missing, p)
+		}
+	}
+	groups, err := byHome(r, missing, self)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
+		return r.cells[id].View(ctx, func(tx Tx) error {
+			rows, err := tx.Edges(ctx, group)
+			if err != nil {
+				return fmt.Errorf("read edges: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range group {
+				stored[p] = edges{}
+			}
+			for _, e := range rows {
+				stored[e.A][e.B] = e
+			}
+			return nil
+		})
+	})
+}
+
+// parallel runs fn for 0 to n-1 on all processors.
+func parallel(n int, fn func(int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for i := range n {
+			fn(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				fn(i)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import "errors"
+
+// ErrUnknownOutcome is wrapped by errors after which a write may or may not have been done. All
+// other errors of a write mean that it was not.
+var ErrUnknownOutcome = errors.New("resolve: outcome unknown")

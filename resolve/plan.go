@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// plan is what the affected records are to be: a pure function of the graph and the records.
+type plan struct {
+	*batch
+	affected map[entity.PUID]struct{}
+	olds     map[entity.PUID]*entity.Entity // the entities they were in, by anchor
+	clusters []*cluster
+	of       map[entity.PUID]*cluster // by every member
+	byAnchor map[entity.PUID]*cluster
+	assigned []entity.Assignment
+}
+
+// cluster is an entity to be.
+type cluster struct {
+	nodes  []*node // in the order of birth
+	entity *entity.Entity
+}
+
+func (c *cluster) anchor() entity.PUID { return c.nodes[0].PUID }
+
+// plan clusters the components and reads the entities that their records were in.
+func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, affected map[entity.PUID]struct{}) (*plan, error) {
+	p := &plan{batch: b, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}}
+	if err := b.load(ctx, b.nodes, slices.Collect(maps.Keys(affected))); err != nil {
+		return nil, err
+	}
+	for _, members := range components {
+		p.cluster(g, members)
+	}
+	var anchors []entity.PUID
+	for q := range affected {
+		n := b.nodes[q]
+		if n == nil {
+			continue
+		}
+		if w := b.writes[q]; b.repair {
+			anchors = append(anchors, q, n.Anchor)
+		} else if w == nil || !w.fresh {
+			anchors = append(anchors, n.Anchor)
+		}
+	}
+	var err error
+	p.olds, err = b.entities(ctx, anchors)
+	return p, err
+}
+
+func (p *plan) cluster(g *graph, members []entity.PUID) {
+	nodes := make([]*node, 0, len(members))
+	index := make(map[entity.PUID]int, len(members))
+	for _, q := range members {
+		if n := p.nodes[q]; n != nil && n.norm != nil {
+			index[q] = len(nodes)
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	groups := [][]int{{0}}
+	if len(nodes) > 1 {
+		keys := make([]match.NodeKey, len(nodes))
+		var linked []match.Edge
+		for i, n := range nodes {
+			keys[i] = match.NodeKey(n.Ref)
+			g.each(n.PUID, true, func(e Edge) {
+				if j, ok := index[e.B]; ok && i < j {
+					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score})
+				}
+			})
+		}
+		groups = match.Cluster(keys, linked)
+	}
+	for _, group := range groups {
+		c := &cluster{nodes: make([]*node, len(group))}
+		for i, j := range group {
+			c.nodes[i] = nodes[j]
+			p.of[nodes[j].PUID] = c
+		}
+		slices.SortFunc(c.nodes, func(a, b *node) int { return compareBirth(a.Birth, b.Birth) })
+		p.clusters = append(p.clusters, c)
+		p.byAnchor[c.anchor()] = c
+	}
+}
+
+// beyond answers with records that share an entity with affected ones and are not affected
+// themselves. There are none unless a crash left an entity half written.
+func (p *plan) beyond() []entity.PUID {
+	var beyond []entity.PUID
+	for _, old := range p.olds {
+		for _, m := range old.Members {
+			if _, ok := p.affected[m.PUID]; !ok {
+				beyond = append(beyond, m.PUID)
+			}
+		}
+	}
+	return beyond
+}
+
+// write turns the plan into what each cell has to store.
+func (p *plan) write(out *outcomes) {
+	indexed := make([]entity.Indexed, len(p.clusters))
+	parallel(len(p.clusters), func(i int) { indexed[i] = p.build(p.clusters[i]) })
+	for i, c := range p.clusters {
+		c.entity = indexed[i].Entity
+		anchor := c.anchor()
+		for _, n := range c.nodes {
+			if n.Anchor != anchor {
+				a := entity.Assignment{PUID: n.PUID, Anchor: anchor}
+				p.assigned = append(p.assigned, a)
+				out.at(n.PUID).assigned = append(out.at(n.PUID).assigned, a)
+			}
+		}
+		old := p.olds[anchor]
+		if old != nil && old.Stamp == c.entity.Stamp {
+			continue
+		}
+		o := out.at(anchor)
+		o.entities = append(o.entities, indexed[i])
+		kind, merges := p.kind(c, old)
+		o.counts.Merges += merges
+		if old == nil {
+			o.counts.Entities++
+		}
+		o.changes = append(o.changes, changelog.Change{
+			Time: p.now, Kind: kind, Entity: c.entity.ID, Before: versions(old), After: versions(c.entity),
+		})
+	}
+	for _, anchor := range slices.Sorted(maps.Keys(p.olds)) {
+		p.retire(out, anchor, p.olds[anchor])
+	}
+}
+
+// retire removes an old entity whose anchor leads none any more, and counts what came apart.
+func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
+	var parts []*cluster
+	for _, m := range old.Members {
+		if c := p.of[m.PUID]; c != nil && !slices.Contains(parts, c) {
+			parts = append(parts, c)
+		}
+	}
+	o := out.at(anchor)
+	o.counts.Splits += int64(max(len(parts)-1, 0))
+	if p.byAnchor[anchor] != nil {
+		return
+	}
+	change := changelog.Change{Time: p.now, Kind: changelog.Retired, Entity: old.ID, Before: versions(old)}
+	if len(parts) > 0 {
+		change.Into = parts[0].entity.ID
+	}
+	o.retired = append(o.retired, anchor)
+	o.counts.Entities--
+	o.changes = append(o.changes, change)
+}
+
+// kind says what happened to an entity, and how many merges it took: one less than the entities
+// and new records that came together.
+func (p *plan) kind(c *cluster, old *entity.Entity) (changelog.Kind, int64) {
+	var came []entity.PUID // other entities that members come from
+	groups := 0
+	for _, n := range c.nodes {
+		from := p.olds[n.Anchor]
+		switch {
+		case from == nil || !contains(from, n.PUID):
+			groups++
+		case !slices.Contains(came, n.Anchor):
+			came = append(came, n.Anchor)
+			groups++
+		}
+	}
+	merges := int64(groups - 1)
+	if old == nil {
+		switch {
+		case len(came) > 1:
+			return changelog.Merged, merges
+		case len(came) == 1 && p.byAnchor[came[0]] != nil:
+			return changelog.Split, merges
+		}
+		return changelog.Created, merges
+	}
+	if len(came) > 1 {
+		return changelog.Merged, merges
+	}
+	for _, m := range old.Members {
+		if to := p.of[m.PUID]; to != nil && to != c {
+			return changelog.Split, merges
+		}
+	}
+	return changelog.Changed, merges
+}
+
+func contains(e *entity.Entity, q entity.PUID) bool {
+	return slices.ContainsFunc(e.Members, func(m entity.Member) bool { return m.PUID == q })
+}
+
+func versions(e *entity.Entity) []changelog.Version {
+	if e == nil {
+		return nil
+	}
+	v := make([]changelog.Version, len(e.Members))
+	for i, m := range e.Members {
+		v[i] = changelog.Version{PUID: m.PUID, Version: m.Version}
+	}
+	return v
+}

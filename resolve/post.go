@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// meetings are the candidates of a batch: for every feature of its records, who carries it.
+type meetings struct {
+	carriers map[uint64][]entity.PUID
+	gained   map[uint64]int // how many records of the batch came to carry the feature
+	lost     map[uint64]int // how many ceased to
+}
+
+// generic tells whether more than MaxCarriers records carry a feature. It is a question about the
+// set of records and not a flag: the answer never depends on how the set came about.
+func (m *meetings) generic(feature uint64) bool { return len(m.carriers[feature]) > MaxCarriers }
+
+// crossed tells whether the batch made a feature generic or took that from it.
+func (m *meetings) crossed(feature uint64) bool {
+	after := len(m.carriers[feature])
+	before := after - m.gained[feature] + m.lost[feature]
+	return (before > MaxCarriers) != (after > MaxCarriers)
+}
+
+// limit is how many carriers must be read to tell a crossing for certain.
+func (m *meetings) limit(feature uint64) int { return MaxCarriers + 1 + m.gained[feature] }
+
+// post is the second round: the postings of all features, and only after they are committed the
+// reading of who else carries them. So of two records that share a feature the one that posts
+// second sees the first.
+func (b *batch) post(ctx context.Context) (*meetings, error) {
+	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}}
+	if err := b.writePostings(ctx, m); err != nil {
+		return nil, err
+	}
+	if err := b.readCarriers(ctx, m); err != nil {
+		return nil, err
+	}
+	var drawn []entity.PUID
+	for f, carriers := range m.carriers {
+		touched := m.gained[f]+m.lost[f] > 0
+		if touched && m.crossed(f) || b.repair && touched && !m.generic(f) {
+			drawn = append(drawn, carriers...)
+		}
+	}
+	if len(drawn) == 0 {
+		return m, nil
+	}
+	drawn = unique(drawn)
+	if err := b.load(ctx, b.nodes, drawn); err != nil {
+		return nil, err
+	}
+	for _, p := range drawn {
+		if n := b.nodes[p]; b.writes[p] == nil && n != nil && n.norm != nil {
+			b.writes[p] = &write{puid: p, old: n, new: n, withdraw: true}
+		}
+	}
+	return m, b.readCarriers(ctx, m)
+}
+
+func (b *batch) writePostings(ctx context.Context, m *meetings) error {
+	type postings struct{ add, remove []Posting }
+	groups := map[cell.ID]postings{}
+	for p, w := range b.writes {
+		if w.new != nil {
+			for _, f := range w.new.norm.Features() {
+				if w.old.carries(f.Hash) {
+					continue
+				}
+				m.gained[f.Hash]++
+				id := b.featureCell(f.Hash)
+				g := groups[id]
+				g.add = append(g.add, Posting{f.Hash, p})
+				groups[id] = g
+			}
+		}
+		for _, f := range w.lost {
+			m.lost[f]++
+			id := b.featureCell(f)
+			g := groups[id]
+			g.remove = append(g.remove, Posting{f, p})
+			groups[id] = g
+		}
+	}
+	return eachCell(groups, func(id cell.ID, g postings) error {
+		return b.cells[id].Update(ctx, func(tx Tx) error {
+			if err := tx.Post(ctx, g.add, g.remove); err != nil {
+				return fmt.Errorf("post features: %w", err)
+			}
+			return nil
+		})
+	})
+}
+
+// readCarriers reads the carriers of every feature that the batch's records carry or lost and that
+// was not read yet.
+func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
+	groups := map[cell.ID][]uint64{}
+	want := func(f uint64) {
+		if _, read := m.carriers[f]; !read {
+			m.carriers[f] = nil
+			id := b.featureCell(f)
+			groups[id] = append(groups[id], f)
+		}
+	}
+	for _, w := range b.writes {
+		if w.new != nil {
+			for _, f := range w.new.norm.Features() {
+				want(f.Hash)
+			}
+		}
+		for _, f := range w.lost {
+			want(f)
+		}
+	}
+	var mu sync.Mutex
+	return eachCell(groups, func(id cell.ID, features []uint64) error {
+		slices.Sort(features)
+		limits := make([]int, len(features))
+		for i, f := range features {
+			limits[i] = m.limit(f)
+		}
+		return b.cells[id].View(ctx, func(tx Tx) error {
+			carriers, err := tx.Carriers(ctx, features, limits)
+			if err != nil {
+				return fmt.Errorf("read carriers: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i, f := range features {
+				m.carriers[f] = carriers[i]
+			}
+			return nil
+		})
+	})
+}
+
+// unique sorts and drops what stands twice.
+func unique(puids []entity.PUID) []entity.PUID {
+	slices.Sort(puids)
+	return slices.Compact(puids)
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrClosed means that the queue takes no more work.
+var ErrClosed = errors.New("resolve: queue closed")
+
+// maxGroup is how many ops one Apply takes at most, unless a single caller brings more: enough
+// to share the syncs of all cells among, few enough that nobody waits long.
+const maxGroup = 4000
+
+// Queue lets many callers share the syncs of a Resolver: whoever comes while a batch is being
+// written goes into the next one together.
+type Queue struct {
+	apply func(context.Context, []Op) ([]Result, error)
+	idle  func(context.Context) error
+	calls chan *call
+	stop  chan struct{} // closed when no more calls are taken
+	done  chan struct{} // closed when the last one is answered
+}
+
+type call struct {
+	ops     []Op
+	results []Result
+	err     error
+	done    chan struct{}
+}
+
+// NewQueue starts a queue over a resolver. waiting is how many callers may wait while others are
+// served; more wait in Do for a place.
+func NewQueue(r *Resolver, waiting int) *Queue {
+	q := &Queue{
+		apply: r.Apply, idle: r.Drain,
+		calls: make(chan *call, waiting), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	go q.run()
+	return q
+}
+
+// Do writes ops as Resolver.Apply does, in one batch with what others want written at the time. The
+// context bounds the wait for a place; once the work has begun it is finished, so that an answer is
+// never unknown only because somebody lost patience.
+func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
+	c := &call{ops: ops, done: make(chan struct{})}
+	select {
+	case <-q.stop:
+		return nil, ErrClosed
+	default:
+	}
+	select {
+	case <-q.stop:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for a place in the queue: %w", context.Cause(ctx))
+	case q.calls <- c:
+	}
+	select {
+	case <-c.done:
+	case <-q.done:
+		select {
+		case <-c.done:
+		default:
+			return nil, ErrClosed
+		}
+	}
+	return c.results, c.err
+}
+
+// Waiting is the number of callers that wait.
+func (q *Queue) Waiting() int { return len(q.calls) }
+
+// Close takes no more calls, and returns when those that were taken are answered.
+func (q *Queue) Close() {
+	close(q.stop)
+	<-q.done
+}
+
+func (q *Queue) run() {
+	defer close(q.done)
+	ctx := context.Background()
+	for {
+		var first *call
+		select {
+		case first = <-q.calls:
+		default:
+			// Nobody waits: take the redo entries out, so that an idle store has none.
+			_ = q.idle(ctx)
+			select {
+			case first = <-q.calls:
+			case <-q.stop:
+				q.rest(ctx)
+				return
+			}
+		}
+		q.serve(ctx, q.gather(first))
+	}
+}
+
+// rest serves who had a place when the queue was closed.
+func (q *Queue) rest(ctx context.Context) {
+	for {
+		select {
+		case c := <-q.calls:
+			q.serve(ctx, q.gather(c))
+		default:
+			_ = q.idle(ctx)
+			return
+		}
+	}
+}
+
+func (q *Queue) gather(first *call) []*call {
+	group, n := []*call{first}, len(first.ops)
+	for n < maxGroup {
+		select {
+		case c := <-q.calls:
+			group = append(group, c)
+			n += len(c.ops)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+func (q *Queue) serve(ctx context.Context, group []*call) {
+	ops := group[0].ops
+	if len(group) > 1 {
+		ops = nil
+		for _, c := range group {
+			ops = append(ops, c.ops...)
+		}
+	}
+	results, err := q.apply(ctx, ops)
+	for _, c := range group {
+		if c.err = err; err == nil {
+			c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]
+		}
+		close(c.done)
+	}
+}

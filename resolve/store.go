@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// Posting says that a record carries a feature. Features are the keys under which records that
+// may be the same thing meet. A posting lies in the cell that the feature's hash names.
+type Posting struct {
+	Feature uint64
+	PUID    entity.PUID
+}
+
+// Edge says that two records are the same thing, and by how much. It is stored twice, once in the
+// home cell of either side; A is the side that the row stands under.
+type Edge struct {
+	A, B   entity.PUID
+	Vector match.Vector
+	Score  match.Score
+}
+
+// Pair names an edge without its content.
+type Pair struct{ A, B entity.PUID }
+
+// Redo says that a record was written and that what follows from it may not have been. It is
+// written in the record's own transaction and removed once everything that follows is durable.
+type Redo struct {
+	PUID entity.PUID
+	// Lost are the features that the record carried before this version and carries no more.
+	Lost []uint64
+}
+
+// Store keeps what resolution derives from the records of one cell, inside one transaction of that
+// cell. All methods take batches and are idempotent. A backend certifies itself with
+// resolvetest.Run.
+type Store interface {
+	// Post adds and removes postings; adding one that is there, or removing one that is not, does
+	// nothing.
+	Post(ctx context.Context, add, remove []Posting) error
+	// Carriers answers for each feature with the records that carry it, in the order of their
+	// puids, at most limits[i] of them.
+	Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error)
+
+	// Edges answers with all edges whose side A is one of these records, ordered by A and then B.
+	Edges(ctx context.Context, puids []entity.PUID) ([]Edge, error)
+	// PutEdges writes edges by (A, B).
+	PutEdges(ctx context.Context, edges []Edge) error
+	// DeleteEdges removes edges; one that is not there is passed over.
+	DeleteEdges(ctx context.Context, pairs []Pair) error
+
+	// PutRedo enters records in the redo set; an entry that is there is replaced.
+	PutRedo(ctx context.Context, entries []Redo) error
+	// Redo answers with entries in the order of their puids, at most limit.
+	Redo(ctx context.Context, limit int) ([]Redo, error)
+	// ClearRedo takes records out of the redo set.
+	ClearRedo(ctx context.Context, puids []entity.PUID) error
+	// RedoDepth is the number of entries.
+	RedoDepth(ctx context.Context) (int, error)
+}
+
+// Tx is one transaction of one cell: the union of the Stores that commit together.
+type Tx interface {
+	cell.Store
+	entity.Store
+	changelog.Store
+	Store
+}
+
+// Cell is one database. Both methods run fn in a transaction and hand on its error.
+type Cell interface {
+	// Update commits what fn wrote, durably, or nothing if fn returns an error. It is retried by
+	// nobody: an error that wraps ErrUnknownOutcome means that the commit may have happened.
+	Update(ctx context.Context, fn func(Tx) error) error
+	// View reads one snapshot. Writing in it is an error.
+	View(ctx context.Context, fn func(Tx) error) error
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// successors finds, for every record that this batch deletes, the birth id that its own birth id
+// leads to from then on: that of the earliest record of its entity that stays. It is asked before
+// the first round, because the answer must be durable together with the deletion.
+func (b *batch) successors(ctx context.Context, groups map[cell.ID][]int, keys map[int]cell.Key) (map[entity.PUID]locality.ID, error) {
+	deletes := map[cell.ID][]cell.Key{}
+	for id, group := range groups {
+		for _, i := range group {
+			if b.ops[i].Delete {
+				deletes[id] = append(deletes[id], keys[i])
+			}
+		}
+	}
+	if len(deletes) == 0 {
+		return nil, nil
+	}
+	var mu sync.Mutex
+	var puids []entity.PUID
+	if err := eachCell(deletes, func(id cell.ID, keys []cell.Key) error {
+		return b.cells[id].View(ctx, func(tx Tx) error {
+			found, err := tx.Lookup(ctx, keys)
+			if err != nil {
+				return fmt.Errorf("look up keys: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range found {
+				if p != 0 {
+					puids = append(puids, entity.PUID(p))
+				}
+			}
+			return nil
+		})
+	}); err != nil {
+		return nil, err
+	}
+	going := map[entity.PUID]*node{}
+	if err := b.load(ctx, going, puids); err != nil {
+		return nil, err
+	}
+	var anchors []entity.PUID
+	for _, n := range going {
+		if !n.Deleted() {
+			anchors = append(anchors, n.Anchor)
+		}
+	}
+	entities, err := b.entities(ctx, anchors)
+	if err != nil {
+		return nil, err
+	}
+	heirs := map[entity.PUID]entity.PUID{} // anchor → the member that stays
+	var staying []entity.PUID
+	for anchor, e := range entities {
+		for _, m := range e.Members {
+			if going[m.PUID] == nil {
+				heirs[anchor] = m.PUID
+				staying = append(staying, m.PUID)
+				break
+			}
+		}
+	}
+	stay := map[entity.PUID]*node{}
+	if err := b.load(ctx, stay, staying); err != nil {
+		return nil, err
+	}
+	successors := make(map[entity.PUID]locality.ID, len(going))
+	for p, n := range going {
+		if heir := stay[heirs[n.Anchor]]; heir != nil {
+			successors[p] = heir.Birth
+		}
+	}
+	return successors, nil
+}
+
+// entities reads the entities stored under these anchors; one that is not there gets no entry.
+func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+	groups, err := byHome(r, unique(anchors), self)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	read := make(map[entity.PUID]*entity.Entity, len(anchors))
+	err = eachCell(groups, func(id cell.ID, group []entity.PUID) error {
+		return r.cells[id].View(ctx, func(tx Tx) error {
+			found, err := tx.Entities(ctx, group)
+			if err != nil {
+				return fmt.Errorf("read entities: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i, e := range found {
+				if e != nil {
+					read[group[i]] = e
+				}
+			}
+			return nil
+		})
+	})
+	return read, err
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// build makes the entity of a cluster, with its merged view and what it can be found by.
+func (r *Resolver) build(c *cluster) entity.Indexed {
+	e := &entity.Entity{ID: c.nodes[0].Birth, Members: make([]entity.Member, len(c.nodes))}
+	testimony := make([]entity.Testimony, len(c.nodes))
+	indexed := entity.Indexed{Entity: e}
+	for i, n := range c.nodes {
+		e.Members[i] = entity.Member{PUID: n.PUID, Ref: n.Ref, Version: n.Version}
+		values := make(map[string][]entity.Spelling, len(n.Attributes))
+		for name, raws := range n.Attributes {
+			a, _ := r.opts.Matcher.Schema().Attribute(name)
+			spellings := make([]entity.Spelling, len(raws))
+			for j, raw := range raws {
+				normal := n.norm.Value(name, j)
+				spellings[j] = entity.Spelling{Raw: raw, Normal: normal}
+				if normal != "" {
+					indexed.Terms = append(indexed.Terms, entity.Term(name, normal))
+				}
+				if a.Type == match.TypeName {
+					indexed.Names = append(indexed.Names, match.NameTokens(raw)...)
+				}
+			}
+			values[name] = spellings
+		}
+		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: values}
+	}
+	slices.Sort(indexed.Terms)
+	indexed.Terms = slices.Compact(indexed.Terms)
+	slices.Sort(indexed.Names)
+	indexed.Names = slices.Compact(indexed.Names)
+	e.Stamp = entity.Stamp(e.Members, r.opts.Rules)
+	e.View = entity.Merge(testimony, r.opts.Policy)
+	return indexed
+}
+
+// SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it
+// declares for each source, and one half-life for all.
+type SchemaPolicy struct{ *match.Schema }
+
+// Names are the attributes in the order of the schema.
+func (p SchemaPolicy) Names() []string {
+	names := make([]string, len(p.Attributes))
+	for i, a := range p.Attributes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Many tells whether the schema declares a list.
+func (p SchemaPolicy) Many(attribute string) bool {
+	a, _ := p.Attribute(attribute)
+	return a.Many
+}
+
+// Trust is the declared trust in a source, the same for all its attributes.
+func (p SchemaPolicy) Trust(source, _ string) float64 { return p.Schema.Trust(source) }
+
+// halfLife is in days. Two years is a judgement and not a measurement: long enough that a source
+// which is read once a year is still heard, short enough that a number that was changed wins.
+const halfLife = 730
+
+// HalfLife is the same for every attribute.
+func (p SchemaPolicy) HalfLife(string) float64 { return halfLife }
