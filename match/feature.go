@@ -17,31 +17,31 @@ type FeatureKind uint8
 
 // The kinds of features.
 const (
-	FeaturePhone       FeatureKind = 1  // last nine digits, or seven where there are no more
+	FeaturePhone       FeatureKind = 1  // last nine digits, or as many as there are
 	FeatureToken       FeatureKind = 2  // a rare word of the name
 	FeatureTokens      FeatureKind = 3  // the two rarest words of the name
 	FeatureTokenPlace  FeatureKind = 4  // a rare word x postcode or city
-	FeatureTokenNumber FeatureKind = 5  // a rare word x house number
-	FeatureTokenCell   FeatureKind = 6  // the rarest word x an area of about a kilometre
-	FeatureStreet      FeatureKind = 7  // house number x beginning of a street word
-	FeatureStreetPlace FeatureKind = 8  // the same x postcode or city
+	FeatureTokenCell   FeatureKind = 5  // the rarest word x an area of about a kilometre
+	FeatureStreet      FeatureKind = 6  // house number x beginning of the street's first word
+	FeatureStreetPlace FeatureKind = 7  // the same x city
+	FeatureNumberPlace FeatureKind = 8  // house number x postcode
 	FeaturePage        FeatureKind = 9  // web page
 	FeatureDomainPlace FeatureKind = 10 // registrable domain x postcode or city
 	FeatureEmail       FeatureKind = 11 // mailbox
 	FeatureID          FeatureKind = 12 // identifier, within its source
 )
 
-var featureKinds = map[FeatureKind]string{
+var featureKinds = [...]string{
 	FeaturePhone: "phone", FeatureToken: "rare word", FeatureTokens: "two words", FeatureTokenPlace: "word and place",
-	FeatureTokenNumber: "word and house number", FeatureTokenCell: "word and area", FeatureStreet: "house number and street",
-	FeatureStreetPlace: "house number, street and place", FeaturePage: "web page", FeatureDomainPlace: "domain and place",
-	FeatureEmail: "mailbox", FeatureID: "identifier",
+	FeatureTokenCell: "word and area", FeatureStreet: "house number and street",
+	FeatureStreetPlace: "house number, street and place", FeatureNumberPlace: "house number and postcode", FeaturePage: "web page",
+	FeatureDomainPlace: "domain and place", FeatureEmail: "mailbox", FeatureID: "identifier",
 }
 
 // String answers with the words for people.
 func (k FeatureKind) String() string {
-	if s, ok := featureKinds[k]; ok {
-		return s
+	if int(k) < len(featureKinds) && featureKinds[k] != "" {
+		return featureKinds[k]
 	}
 	return "feature " + strconv.Itoa(int(k))
 }
@@ -100,10 +100,12 @@ func (r *Record) collect() []Feature {
 	return slices.Compact(s.features)
 }
 
-// featurePhones, featurePages bound the features of a record that lists many.
+// Bounds of what a record that lists many contributes. Every feature costs the
+// resolver a write and a read at a random place, so they are few: about six.
 const (
 	featurePhones = 4
-	featurePages  = 4
+	featurePages  = 2
+	featureWords  = 2
 )
 
 // emit names the record's features, possibly some of them twice.
@@ -112,64 +114,80 @@ func (r *Record) emit(s *sink) {
 		d := strings.TrimPrefix(p.text, "+")
 		s.add(FeaturePhone, d[max(0, len(d)-9):])
 	}
-	place := r.postcode
+	place, wider := r.postcode, r.city
 	if place == "" {
-		place = r.city
+		place, wider = r.city, ""
 	}
-	number := ""
-	if r.address.number > 0 {
-		number = strconv.Itoa(int(r.address.number))
-		for _, w := range r.address.street[:min(len(r.address.street), 1)] {
-			prefix := w.text[:min(len(w.text), 4)]
-			s.add(FeatureStreet, number, prefix)
-			if place != "" {
-				s.add(FeatureStreetPlace, number, prefix, place)
-			}
-		}
-	}
-	r.emitName(s, place, number)
-	for _, p := range r.pages[:min(len(r.pages), featurePages)] {
-		switch {
-		case p.domain == "":
-			s.add(FeaturePage, p.text)
-		case place != "":
-			s.add(FeatureDomainPlace, p.domain, place)
-		default:
-			s.add(FeaturePage, p.text)
-		}
-	}
-	for _, e := range r.emails[:min(len(r.emails), featurePages)] {
-		s.add(FeatureEmail, e)
-	}
+	r.emitAddress(s)
+	r.emitName(s, place, wider)
+	r.emitPages(s, place)
 	for _, id := range r.ids {
 		s.add(FeatureID, r.source, id.attribute, id.value)
 	}
 }
 
-func (r *Record) emitName(s *sink, place, number string) {
+// emitAddress names the house. The number with the street says enough while
+// records are few; in the long run a street that every town has is generic, and
+// the number with the postcode, or with street and city, takes over.
+func (r *Record) emitAddress(s *sink) {
+	if r.address.number == 0 {
+		return
+	}
+	number := strconv.Itoa(int(r.address.number))
+	if r.postcode != "" {
+		s.add(FeatureNumberPlace, number, r.postcode)
+	}
+	if len(r.address.street) == 0 {
+		return
+	}
+	street := r.address.street[0].text
+	prefix := street[:min(len(street), 4)]
+	s.add(FeatureStreet, number, prefix)
+	if r.postcode == "" && r.city != "" && (classOf(street) == wordFamiliar || isDigit(street[0])) {
+		s.add(FeatureStreetPlace, number, prefix, r.city)
+	}
+}
+
+// emitName names the words that tell most, with where they were seen; and one
+// feature for records that say nothing of where.
+func (r *Record) emitName(s *sink, place, wider string) {
 	var rarest [3]*token
 	n := r.name.rarest(&rarest)
 	if n == 0 {
 		return
 	}
-	for _, t := range rarest[:n] {
-		if place != "" {
+	if place != "" {
+		for _, t := range rarest[:min(n, featureWords)] {
 			s.add(FeatureTokenPlace, t.text, place)
 		}
 	}
-	if number != "" {
-		s.add(FeatureTokenNumber, rarest[0].text, number)
+	if wider != "" {
+		s.add(FeatureTokenPlace, rarest[0].text, wider)
 	}
-	if rarest[0].rare && r.matcher.pack.records > 0 {
+	switch counted := r.matcher.pack.records > 0; {
+	case rarest[0].rare && (counted || n == 1):
 		s.add(FeatureToken, rarest[0].text)
-	}
-	if n > 1 {
+	case n > 1:
 		s.add(FeatureTokens, min(rarest[0].text, rarest[1].text), max(rarest[0].text, rarest[1].text))
 	}
 	if r.point.valid() {
 		cell, corner := r.point.cells()
 		s.add(FeatureTokenCell, rarest[0].text, cell)
 		s.add(FeatureTokenCell, rarest[0].text, corner)
+	}
+}
+
+// emitPages names web sites and mailboxes.
+func (r *Record) emitPages(s *sink, place string) {
+	for _, p := range r.pages[:min(len(r.pages), featurePages)] {
+		if p.domain == "" || place == "" {
+			s.add(FeaturePage, p.text)
+		} else {
+			s.add(FeatureDomainPlace, p.domain, place)
+		}
+	}
+	for _, e := range r.emails[:min(len(r.emails), featurePages)] {
+		s.add(FeatureEmail, e)
 	}
 }
 

@@ -110,7 +110,7 @@ var cuts = setOf(`between btw btwn betw at near off opp opposite behind beside i
 
 var numberSigns = setOf(`no nr num numero numer n nro`)
 
-var directions = setOf(`n s e w ne nw se sw`)
+var directions = setOf(`n s e w ne nw se sw martin luther jr`)
 
 var roads = setOf(`hwy rte route us sr cr fm i interstate state county road rd km st calle carrera cra kilometre kilometro`)
 
@@ -185,7 +185,7 @@ saint snt
 18th eighteenth
 19th nineteenth
 20th twentieth
-mlk martinlutherking
+king mlk
 `)
 
 var classes = func() map[string]wordClass {
