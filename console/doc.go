@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package console renders the web pages of Locus: the first screen, the search, an entity.
+//
+// It turns what the service answers into HTML and into the events that keep a page alive, writes
+// both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
+// no framework: html/template, one style sheet, one small ES module.
+//
+//	locus.Status ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
+//	locus.Live   ├─► live ─────┤                                 ▲
+//	History      ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
+//
+// A number that changes has one name, its slot. The page is made with the slot's value in it and an
+// event carries new values by the same names, so what a reload shows and what the stream shows are
+// made by the same code: the module formats nothing and decides nothing. An event says only what
+// changed since the one before.
+//
+// The pages keep a strict content security policy: no inline script, no inline style, nothing from
+// another host. Geometry is therefore written as SVG attributes, never as style. Whatever came from
+// a record stands inside <bdi>, escaped by html/template, and reaches the live page by textContent
+// only. Numbers are text from the start, so that none is rounded above 2^53.
+package console

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"net/url"
+	"slices"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// Entity is an entity with everything that explains it.
+type Entity struct {
+	Why    *locus.Why
+	Schema *match.Schema // which attributes are lists
+	Home   string        // the cell that it lives in
+}
+
+// Entity writes the page of an entity: its merged view with who says what, its records side by
+// side, and the joins that hold it together.
+func (c *Console) Entity(w io.Writer, shown Entity) error {
+	why := shown.Why
+	e := why.Entity
+	name := e.View.First("name")
+	p := entityPage{
+		ID:      e.ID.String(),
+		Name:    name,
+		Title:   isolate(name),
+		Home:    shown.Home,
+		Rows:    rows(why, shown.Schema),
+		Joins:   waterfalls(why),
+		Records: columns(why.Records),
+	}
+	if why.Requested != e.ID {
+		p.Former = why.Requested.String()
+	}
+	sources := map[string]bool{}
+	for _, m := range e.Members {
+		sources[m.Source] = true
+	}
+	p.Made = counted(int64(len(e.Members)), "record", "records") + " from " + counted(int64(len(sources)), "source", "sources")
+	return c.render(w, "entity", "", p)
+}
+
+type entityPage struct {
+	ID, Name, Title, Home string
+	Former                string // the id that was asked for, if it redirects here
+	Made                  string // of how many records
+	Rows                  []row
+	Records               []column
+	Joins                 []waterfall
+}
+
+// column is one record of the comparison. People know it by its number.
+type column struct {
+	Number  int
+	Source  string
+	Key     string
+	Ref     string
+	Seen    string // when the source saw it so
+	JSON    string // where its JSON is
+	Command string
+}
+
+func columns(records []*entity.Record) []column {
+	all := make([]column, len(records))
+	for i, r := range records {
+		all[i] = column{
+			Number:  i + 1,
+			Source:  r.Source,
+			Key:     r.Key,
+			Ref:     r.Ref.String(),
+			Seen:    moment(r.Observed),
+			JSON:    "/v1/records/" + url.PathEscape(r.Source) + "/" + url.PathEscape(r.Key),
+			Command: "locus record get " + quote(r.Ref.String()),
+		}
+	}
+	return all
+}
+
+// row is one attribute: what the entity says, and what each of its records says.
+type row struct {
+	Attribute string
+	Values    []value
+	Cells     []cellValue
+}
+
+// value is one merged value with the numbers of the records that support it.
+type value struct {
+	Text    string
+	By      []int
+	Leading bool // the one that people would name; the others are variants
+}
+
+// How a record's values stand to the merged view.
+const (
+	same    = "same"    // all are the leading spelling
+	spelled = "spelled" // the same things in another spelling
+	differs = "differs" // something else
+	missing = "missing" // it says nothing
+)
+
+// cellValue is what one record says of one attribute.
+type cellValue struct {
+	Texts []string
+	State string
+}
+
+// Words says what the state means.
+func (c cellValue) Words() string {
+	switch c.State {
+	case spelled:
+		return "spelled differently"
+	case differs:
+		return "differs"
+	case missing:
+		return "says nothing"
+	default:
+		return ""
+	}
+}
+
+// rows lists the attributes of the view, then those that only records have: what normalises to
+// nothing ("N/A") is no evidence, but the record did say it.
+func rows(why *locus.Why, schema *match.Schema) []row {
+	view := why.Entity.View
+	all := make([]row, 0, len(view))
+	seen := map[string]bool{}
+	for _, a := range view {
+		seen[a.Name] = true
+		declared, _ := schema.Attribute(a.Name)
+		all = append(all, newRow(a, declared.Many, why.Records))
+	}
+	var rest []string
+	for _, r := range why.Records {
+		for name := range r.Attributes {
+			if !seen[name] {
+				seen[name] = true
+				rest = append(rest, name)
+			}
+		}
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		all = append(all, newRow(entity.MergedAttribute{Name: name}, false, why.Records))
+	}
+	return all
+}
+
+func newRow(a entity.MergedAttribute, many bool, records []*entity.Record) row {
+	r := row{Attribute: a.Name}
+	for i, v := range a.Values {
+		by := make([]int, len(v.Members))
+		for j, m := range v.Members {
+			by[j] = m + 1
+		}
+		r.Values = append(r.Values, value{Text: v.Value, By: by, Leading: many || i == 0})
+	}
+	for i, rec := range records {
+		texts := rec.Attributes[a.Name]
+		r.Cells = append(r.Cells, cellValue{texts, state(a, many, i, texts)})
+	}
+	return r
+}
+
+// state compares one record's values of an attribute with the merged ones: with the leading value,
+// or with any of them if the attribute is a list. Which spellings are one value was decided when
+// the view was made; the members of its values say so.
+func state(a entity.MergedAttribute, many bool, member int, texts []string) string {
+	if len(texts) == 0 {
+		return missing
+	}
+	leading := a.Values
+	if !many {
+		leading = leading[:min(1, len(leading))]
+	}
+	if !slices.ContainsFunc(leading, func(v entity.MergedValue) bool { return slices.Contains(v.Members, member) }) {
+		return differs
+	}
+	for _, text := range texts {
+		if !slices.ContainsFunc(leading, func(v entity.MergedValue) bool { return v.Value == text }) {
+			return spelled
+		}
+	}
+	return same
+}
+
+// number finds the position of a record in the comparison, from 1; 0 if it is not there.
+func number(records []*entity.Record, ref entity.Ref) int {
+	return 1 + slices.IndexFunc(records, func(r *entity.Record) bool { return r.Ref == ref })
+}
+

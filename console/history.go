@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"slices"
+	"time"
+)
+
+// historySpan is how far back the curve of the writing rate reaches.
+const historySpan = 3 * time.Minute
+
+// The curve is drawn in a box of these units.
+const (
+	sparkWidth  = 180.0
+	sparkHeight = 36.0
+)
+
+// History remembers how many records had been written when somebody looked, and draws the rate
+// between the looks. Because it keeps totals, a rate is exact over any time between two looks, and
+// nothing has to run while nobody looks. It is not safe for several goroutines at once. The zero
+// value remembers nothing.
+type History struct{ looks []look }
+
+type look struct {
+	at      time.Time
+	written int64
+}
+
+// Add remembers that so many records had been written at a time, which must not fall. What is too
+// old to be drawn is forgotten. A total that fell means another process: the history begins anew.
+func (h *History) Add(at time.Time, written int64) {
+	if n := len(h.looks); n > 0 {
+		last := h.looks[n-1]
+		if written < last.written {
+			h.looks = h.looks[:0]
+		} else if at.Sub(last.at) < time.Second/2 {
+			return // two viewers in the same second
+		}
+	}
+	h.looks = append(h.looks, look{at, written})
+	// The newest look before the span stays: the first rate on the picture is measured from it.
+	old := 0
+	for old+1 < len(h.looks) && at.Sub(h.looks[old+1].at) >= historySpan {
+		old++
+	}
+	h.looks = slices.Delete(h.looks, 0, old)
+}
+
+// Peak is the highest rate on the picture, in records per second.
+func (h *History) Peak() float64 {
+	peak := 0.0
+	for i := 1; i < len(h.looks); i++ {
+		peak = max(peak, h.rate(i))
+	}
+	return peak
+}
+
+// rate is the mean between a look and the one before.
+func (h *History) rate(i int) float64 {
+	a, b := h.looks[i-1], h.looks[i]
+	seconds := b.at.Sub(a.at).Seconds()
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(b.written-a.written) / seconds
+}
+
+// curve is the path of the rate as steps, newest at the right edge; empty while there are fewer
+// than two looks. Where nobody looked nothing is drawn but the mean that is known.
+func (h *History) curve() string {
+	n := len(h.looks)
+	if n < 2 {
+		return ""
+	}
+	scale, now := max(h.Peak(), 1), h.looks[n-1].at
+	x := func(t time.Time) float64 {
+		return max(0, sparkWidth*(1-float64(now.Sub(t))/float64(historySpan)))
+	}
+	var p outline
+	for i := 1; i < n; i++ {
+		y := 1 + (sparkHeight-2)*(1-h.rate(i)/scale)
+		command := byte('L')
+		if i == 1 {
+			command = 'M'
+		}
+		p.at(command, x(h.looks[i-1].at), y)
+		p.at('L', x(h.looks[i].at), y)
+	}
+	return string(p)
+}

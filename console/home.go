@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+)
+
+// Snapshot is what the first screen shows: the state at one moment.
+type Snapshot struct {
+	Time    time.Time
+	Live    locus.Live
+	Status  *locus.Status
+	Map     *cell.Map
+	History *History // of Live.Written
+}
+
+// Home writes the first screen: tiles, the ring with its table, and the latest joins.
+func (c *Console) Home(w io.Writer, s Snapshot) error {
+	gen := s.Status.Generation
+	return c.render(w, "home", "", home{
+		Live:  c.Live(s),
+		Kind:  s.Status.Kind,
+		Gen:   gen,
+		Cells: pieces(s.Map.Ring(gen)),
+		Even:  ringInner + (ringOuter-ringInner)*ringEven,
+		Share: percent(1, float64(s.Map.Count(gen))),
+	})
+}
+
+// home is the first screen, with the slots in it.
+type home struct {
+	Live
+	Kind  string
+	Gen   int
+	Cells []piece
+	Even  float64 // radius of the circle that marks an even share
+	Share string  // what an even share is
+}
+
+// Size is the side of the square that the ring is drawn in.
+func (home) Size() int { return ringSize }
+
+// Middle is the middle of that square.
+func (home) Middle() int { return ringSize / 2 }
+
+// Blank is the line that the module makes new ones from.
+func (home) Blank() join { return join{} }

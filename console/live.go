@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// Live holds the values of the slots of the first screen, made from one Snapshot.
+type Live struct {
+	// Page names what the page is made of. A page made of something else must be loaded again.
+	Page string `json:"page"`
+	// Empty tells whether there is no record yet.
+	Empty bool `json:"empty"`
+	// Text by slot; Path is the outline of a shape by slot.
+	Text map[string]string `json:"text,omitempty"`
+	Path map[string]string `json:"path,omitempty"`
+	// Joins are the latest, newest first. Nil in an event: no new ones.
+	Joins []join `json:"joins,omitempty"`
+}
+
+// join is one line of the latest joins.
+type join struct {
+	Time   string `json:"time"` // of day, in UTC
+	Record string `json:"record"`
+	Name   string `json:"name"`
+	Entity string `json:"entity"`
+}
+
+// Live makes the values of the slots.
+func (c *Console) Live(s Snapshot) Live {
+	counts := s.Live.Counts
+	l := Live{
+		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Status.Epoch, s.Status.Generation),
+		Empty: counts.Records == 0,
+		Text: map[string]string{
+			"time":     clock(s.Time),
+			"records":  count(counts.Records),
+			"entities": count(counts.Entities),
+			"merges":   count(counts.Merges),
+			"rate":     rate(s.Live.RecordsPerSecond),
+			"each":     each(counts),
+			"splits":   counted(counts.Splits, "split", "splits"),
+			"peak":     rate(s.History.Peak()),
+			"redo":     redo(s.Status),
+			"problem":  problem(s.Status),
+		},
+		Path:  map[string]string{"rate": s.History.curve()},
+		Joins: joins(s.Live.Recent),
+	}
+	l.addCells(s.Status, s.Map)
+	return l
+}
+
+// each says how many records an entity has in the mean.
+func each(c entity.Counts) string {
+	if c.Entities == 0 {
+		return "no records yet"
+	}
+	return strconv.FormatFloat(float64(c.Records)/float64(c.Entities), 'f', 2, 64) + " records each"
+}
+
+// redo says what is still to be worked out; "" if nothing is.
+func redo(s *locus.Status) string {
+	if s.Redo == 0 {
+		return ""
+	}
+	return counted(int64(s.Redo), "record", "records") + " still being worked out"
+}
+
+// problem says why the service is not ready; "" if it is.
+func problem(s *locus.Status) string {
+	switch {
+	case s.Ready:
+		return ""
+	case s.Reason == "":
+		return "not ready"
+	default:
+		return "not ready: " + s.Reason
+	}
+}
+
+func joins(recent []locus.Decision) []join {
+	all := make([]join, len(recent))
+	for i, d := range recent {
+		all[i] = join{clock(d.Time), d.Record.String(), d.Name, d.Entity.String()}
+	}
+	return all
+}
+
+// addCells fills the slots of the ring and of its table: "g0-3.records" and so on.
+func (l *Live) addCells(s *locus.Status, m *cell.Map) {
+	var all int64
+	stats := make(map[cell.ID]locus.CellStatus, len(s.Cells))
+	for _, c := range s.Cells {
+		stats[c.Cell] = c
+		if int(c.Cell.Gen) == s.Generation {
+			all += c.Counts.Records
+		}
+	}
+	for _, arc := range m.Ring(s.Generation) {
+		c := stats[arc.Cell]
+		name := arc.Cell.String()
+		l.Path[name] = band(arc, fill(c.Counts.Records, all, arc.Share()))
+		for slot, text := range map[string]string{
+			"records":  count(c.Counts.Records),
+			"entities": count(c.Counts.Entities),
+			"share":    percent(float64(c.Counts.Records), float64(all)),
+			"puids":    percent(float64(c.PUIDs), float64(c.PUIDRoom)),
+			"bytes":    size(c.Bytes),
+			"redo":     count(int64(c.Redo)),
+		} {
+			l.Text[name+"."+slot] = text
+		}
+	}
+}
+
+// since leaves out what an earlier value said already. An event without any news is still one: it is
+// how a page knows that the stream lives.
+func (l Live) since(old Live) Live {
+	l.Text, l.Path = changed(l.Text, old.Text), changed(l.Path, old.Path)
+	if slices.Equal(l.Joins, old.Joins) {
+		l.Joins = nil
+	}
+	return l
+}
+
+func changed(now, old map[string]string) map[string]string {
+	diff := map[string]string{}
+	for slot, v := range now {
+		if was, ok := old[slot]; !ok || was != v {
+			diff[slot] = v
+		}
+	}
+	return diff
+}
+
+// WriteEvent writes the server-sent event that brings a page from an earlier state to this one; the
+// zero Live is the state of a page that knows nothing.
+func (l Live) WriteEvent(w io.Writer, old Live) error {
+	data, err := json.Marshal(l.since(old)) // one line: JSON escapes line breaks
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	return nil
+}
+
+// WriteEnd writes the event that tells a page that the server stops, so that it says so at once
+// instead of wondering what happened.
+func WriteEnd(w io.Writer) error {
+	if _, err := io.WriteString(w, "event: end\ndata: {}\n\n"); err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// hostile is what records say to break a page.
+var hostile = []string{
+	`<img src=x onerror=alert(1)>`,
+	`<svg onload=alert(1)>`,
+	`</script><script>alert(1)</script>`,
+	`</title></textarea><b>`,
+	`"' onmouseover=alert(1) x='`,
+	"javascript:alert(1)",
+	"\u202egnp.exe",
+	"{{.}} ${x} `x`",
+	"a & b < c",
+}
+
+func newMap(t testing.TB, cells uint64) *cell.Map {
+	t.Helper()
+	m, err := cell.NewMap(cell.Spec{Generations: []cell.Generation{{Cells: cells}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func snapshot(t testing.TB, cells uint64, records int64) console.Snapshot {
+	t.Helper()
+	s := console.Snapshot{
+		Time:    noon,
+		Map:     newMap(t, cells),
+		Status:  &locus.Status{Ready: true, Kind: "place", Epoch: 1},
+		History: &console.History{},
+	}
+	s.Live.Counts = entity.Counts{Records: records, Entities: records / 2, Merges: records / 4}
+	for _, c := range s.Map.Cells() {
+		s.Status.Cells = append(s.Status.Cells, locus.CellStatus{
+			Stats:  cell.Stats{Cell: c, PUIDs: 12, PUIDRoom: 1 << 32, Bytes: 40960},
+			Counts: entity.Counts{Records: records / int64(cells)},
+		})
+	}
+	return s
+}
+
+// id makes a valid entity id of its own.
+func id(t testing.TB, n int) locality.ID {
+	t.Helper()
+	parsed, err := locality.Parse(fmt.Sprintf("80e51ef9-7a7f-bd53-7a50-01a1f866%04x", n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// why explains an entity of one record per name, each joined to the first.
+func why(t testing.TB, names ...string) *locus.Why {
+	t.Helper()
+	w := &locus.Why{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
+	merged := entity.MergedAttribute{Name: "name"}
+	for i, name := range names {
+		ref := entity.Ref{Source: "pos", Key: name}
+		w.Entity.Members = append(w.Entity.Members, entity.Member{PUID: entity.PUID(i + 1), Ref: ref, Version: 1})
+		w.Records = append(w.Records, &entity.Record{
+			PUID: entity.PUID(i + 1), Ref: ref, Version: 1, Observed: noon,
+			Attributes: entity.Attributes{"name": {name}, "websites": {name}},
+		})
+		merged.Values = append(merged.Values, entity.MergedValue{Value: name, Members: []int{i}})
+		if i > 0 {
+			first := w.Entity.Members[0].Ref
+			w.Joins = append(w.Joins, locus.Join{A: first, B: ref, Explanation: match.Explanation{
+				Outcome: match.Same, Score: 1550,
+				Lines: []match.Line{
+					{Attribute: "name", Level: "alike", Bits: 650, A: []string{names[0]}, B: []string{name}},
+					{Attribute: "phone", Level: "equal", Bits: 900, A: []string{"1"}, B: []string{"1"}},
+				},
+				Features: []match.SharedFeature{{Kind: match.FeaturePhone, Text: name}},
+			}})
+		}
+	}
+	w.Entity.View = entity.View{merged}
+	return w
+}
+
+// renderings are all pages, each with every text from outside set to s.
+func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
+	t.Helper()
+	c := console.New("1.2.3")
+	home := snapshot(t, 16, 1000)
+	home.Status.Reason, home.Status.Ready, home.Status.Kind = s, false, s
+	home.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
+	explained := why(t, s, s+" 2")
+	explained.Requested = id(t, 2)
+	return map[string]func(io.Writer) error{
+		"home":   func(w io.Writer) error { return c.Home(w, home) },
+		"empty":  func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
+		"entity": func(w io.Writer) error { return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8"}) },
+		"search": func(w io.Writer) error {
+			return c.Search(w, console.Search{
+				Name: s, Attribute: "name", Value: s, Schema: match.Place(), Cursor: s, Further: true,
+				Found: []*entity.Entity{explained.Entity},
+			})
+		},
+		"search refused": func(w io.Writer) error {
+			return c.Search(w, console.Search{Name: s, Schema: match.Place(), Problem: s})
+		},
+		"notice": func(w io.Writer) error {
+			return c.Notice(w, console.Notice{Title: "Not found", Text: "Nothing.", Hint: "Search.", Command: "locus route " + s, Asked: s})
+		},
+	}
+}
+
+func render(t testing.TB, page func(io.Writer) error) *html.Node {
+	t.Helper()
+	var b bytes.Buffer
+	if err := page(&b); err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// elements walks through everything in a page.
+func elements(root *html.Node, visit func(*html.Node)) {
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			visit(n)
+		}
+	}
+}
+
+func attribute(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+func text(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+func byID(t testing.TB, root *html.Node, id string) *html.Node {
+	t.Helper()
+	var found *html.Node
+	elements(root, func(n *html.Node) {
+		if v, ok := attribute(n, "id"); ok && v == id {
+			found = n
+		}
+	})
+	if found == nil {
+		t.Fatalf("the page has no element with id %q", id)
+	}
+	return found
+}
+
+// allowed are the elements that pages are made of: none of them is made by a record.
+var allowed = map[string]bool{}
+
+func init() {
+	for e := range strings.FieldsSeq(`html head meta title link script body header main footer nav section article div p span a b h1 h2 h3
+		small ul ol li form input select option label button table thead tbody tfoot tr th td code bdi time template noscript svg g path
+		circle rect text`) {
+		allowed[e] = true
+	}
+}
+
+func TestPages_KeepThePolicyWhateverRecordsSay(t *testing.T) {
+	t.Parallel()
+	for _, s := range append([]string{"Joe's"}, hostile...) {
+		for name, page := range renderings(t, s) {
+			root := render(t, page)
+			elements(root, func(n *html.Node) {
+				if !allowed[n.Data] {
+					t.Errorf("%s with %q: element <%s>", name, s, n.Data)
+				}
+				for _, a := range n.Attr {
+					if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcdoc" {
+						t.Errorf("%s with %q: attribute %s of <%s>", name, s, a.Key, n.Data)
+					}
+					if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") || strings.HasPrefix(a.Val, "//") {
+						t.Errorf("%s with %q: %s leads to %q", name, s, a.Key, a.Val)
+					}
+				}
+				if _, ok := attribute(n, "src"); n.Data == "script" && (!ok || n.FirstChild != nil) {
+					t.Errorf("%s with %q: an inline script", name, s)
+				}
+			})
+		}
+	}
+}
+
+func TestPages_ShowHostileTextAsIs(t *testing.T) {
+	t.Parallel()
+	for _, s := range hostile {
+		for name, page := range renderings(t, s) {
+			if name == "empty" {
+				continue
+			}
+			isolated := false
+			elements(render(t, page), func(n *html.Node) {
+				isolated = isolated || n.Data == "bdi" && strings.Contains(text(n), s)
+			})
+			if !isolated {
+				t.Errorf("%s does not show %q inside <bdi>", name, s)
+			}
+		}
+	}
+}
+
+func TestPages_IdsAreUniqueAndLinksWithinAPageLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for name, page := range renderings(t, "Joe's") {
+		root := render(t, page)
+		ids := map[string]int{}
+		elements(root, func(n *html.Node) {
+			if v, ok := attribute(n, "id"); ok {
+				ids[v]++
+			}
+		})
+		for v, n := range ids {
+			if n > 1 {
+				t.Errorf("%s has %d elements with id %q", name, n, v)
+			}
+		}
+		elements(root, func(n *html.Node) {
+			for _, a := range []string{"href", "aria-labelledby", "for"} {
+				v, ok := attribute(n, a)
+				if a == "href" && !strings.HasPrefix(v, "#") {
+					continue
+				}
+				if target := strings.TrimPrefix(v, "#"); ok && ids[target] == 0 {
+					t.Errorf("%s: %s=%q leads nowhere", name, a, v)
+				}
+			}
+		})
+	}
+}
+
+func TestPages_FieldsAndPicturesHaveNames(t *testing.T) {
+	t.Parallel()
+	for name, page := range renderings(t, "Joe's") {
+		elements(render(t, page), func(n *html.Node) {
+			label, _ := attribute(n, "aria-label")
+			_, hidden := attribute(n, "aria-hidden")
+			switch n.Data {
+			case "input", "select":
+				if label == "" && n.Parent.Data != "label" {
+					t.Errorf("%s: a field without a label", name)
+				}
+			case "svg":
+				if label == "" && !hidden {
+					t.Errorf("%s: a picture without a name", name)
+				}
+			}
+		})
+	}
+}
+
+func TestRender_AnErrorWritesNothing(t *testing.T) {
+	t.Parallel()
+	full := fmt.Errorf("disk full")
+	err := console.New("1").Notice(failing{full}, console.Notice{Title: "x"})
+	if err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

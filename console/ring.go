@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// The ring is drawn around the middle of a square, in its units. Each cell is a piece of the band
+// that is filled from the inside out.
+const (
+	ringSize  = 320
+	ringInner = 92.0
+	ringOuter = 148.0
+	// ringEven is how full a cell is drawn that holds its even share: so one that holds half as
+	// much again is drawn full, and the picture stays the same while all cells grow alike.
+	ringEven = 2.0 / 3
+	ringGap  = 2.0 // between two cells, on the outside
+)
+
+// piece is one cell of the ring: where it is on the picture and where the table says the same.
+type piece struct {
+	Cell  string // its name, which is also the prefix of its slots
+	Track string // outline of the whole piece
+	Start string // first position of its segment
+}
+
+// pieces lays out the cells of one generation.
+func pieces(arcs []cell.Arc) []piece {
+	all := make([]piece, len(arcs))
+	for i, a := range arcs {
+		all[i] = piece{
+			Cell:  a.Cell.String(),
+			Track: band(a, 1),
+			Start: position(a.From),
+		}
+	}
+	return all
+}
+
+// position writes a part of a turn as the 32-bit position on the ring.
+func position(turn float64) string {
+	s := strconv.FormatUint(uint64(turn*(1<<32)), 16)
+	return "0x" + "00000000"[:8-len(s)] + s
+}
+
+// fill says how full a cell is drawn, 0 to 1.
+func fill(records, all int64, share float64) float64 {
+	if records <= 0 || all <= 0 || share <= 0 {
+		return 0
+	}
+	return min(1, float64(records)/(float64(all)*share)*ringEven)
+}
+
+// band is the path of a cell's piece, from the inner edge to the part full of its height. It is
+// empty for a cell that holds nothing.
+func band(a cell.Arc, full float64) string {
+	if full <= 0 {
+		return ""
+	}
+	inner, outer := ringInner, ringInner+(ringOuter-ringInner)*min(full, 1)
+	gap := min(ringGap/(2*math.Pi*ringOuter), a.Share()/4) / 2
+	if a.Share() == 1 {
+		gap = 0
+	}
+	from, to := a.From+gap, a.To-gap
+	middle := (from + to) / 2 // an arc of a whole turn would be none: it begins where it ends
+	var p outline
+	p.point('M', from, outer)
+	p.arc(middle, outer, true)
+	p.arc(to, outer, true)
+	p.point('L', to, inner)
+	p.arc(middle, inner, false)
+	p.arc(from, inner, false)
+	return string(append(p, 'Z'))
+}
+
+// outline is the text of an SVG path in the making.
+type outline []byte
+
+func (p *outline) number(v float64) {
+	*p = strconv.AppendFloat(*p, math.Round(v*100)/100, 'f', -1, 64)
+}
+
+// point goes to the place at a part of a turn, clockwise from the top.
+func (p *outline) point(command byte, turn, radius float64) {
+	*p = append(*p, command)
+	sin, cos := math.Sincos(2 * math.Pi * turn)
+	p.number(ringSize/2 + radius*sin)
+	*p = append(*p, ' ')
+	p.number(ringSize/2 - radius*cos)
+}
+
+// arc goes there along the circle, by at most half a turn.
+func (p *outline) arc(turn, radius float64, clockwise bool) {
+	*p = append(*p, 'A')
+	p.number(radius)
+	*p = append(*p, ' ')
+	p.number(radius)
+	if clockwise {
+		*p = append(*p, " 0 0 1"...)
+	} else {
+		*p = append(*p, " 0 0 0"...)
+	}
+	p.point(' ', turn, radius)
+}
+
+// at goes to a place given by its coordinates.
+func (p *outline) at(command byte, x, y float64) {
+	*p = append(*p, command)
+	p.number(x)
+	*p = append(*p, ' ')
+	p.number(y)
+}

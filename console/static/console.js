@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Keeps the first screen alive and copies commands. Every page works without it.
+// Text from the server only ever becomes textContent, or the value of an attribute that cannot run.
+
+const silence = 5000; // milliseconds without an event after which the stream counts as lost
+const again = 2000; // between two attempts to get it back
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  if (!navigator.clipboard) break;
+  button.hidden = false;
+  const label = button.textContent;
+  let back;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Not allowed";
+    }
+    clearTimeout(back);
+    back = setTimeout(() => { button.textContent = label; }, 1500);
+  });
+}
+
+const live = document.getElementById("live");
+if (live) follow(live);
+
+function follow(live) {
+  const notice = document.getElementById("stream");
+  const list = document.getElementById("joins");
+  const blank = document.getElementById("join");
+  const texts = index("text");
+  const paths = index("path");
+  let source, watchdog, retry;
+
+  document.addEventListener("visibilitychange", () => document.hidden ? close() : open());
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+  open();
+
+  function open() {
+    close();
+    source = new EventSource(live.dataset.stream);
+    source.onmessage = (event) => show(JSON.parse(event.data));
+    source.onerror = () => lost("The connection to Locus is lost.");
+    source.addEventListener("end", () => lost("Locus is stopping."));
+    expect();
+  }
+
+  function close() {
+    clearTimeout(watchdog);
+    clearTimeout(retry);
+    source?.close();
+  }
+
+  function expect() {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => lost("Locus does not answer."), silence);
+  }
+
+  function lost(why) {
+    close();
+    live.classList.add("stale");
+    notice.textContent = `${why} These are the numbers of ${texts.get("time")[0].textContent} UTC; trying again.`;
+    notice.hidden = false;
+    retry = setTimeout(open, again);
+  }
+
+  function show(event) {
+    if (event.page !== live.dataset.page) return location.reload();
+    expect();
+    notice.hidden = true;
+    live.classList.remove("stale");
+    document.getElementById("empty").hidden = !event.empty;
+    for (const [slot, text] of Object.entries(event.text ?? {})) {
+      for (const node of texts.get(slot) ?? []) node.textContent = text;
+    }
+    for (const [slot, path] of Object.entries(event.path ?? {})) {
+      for (const node of paths.get(slot) ?? []) node.setAttribute("d", path);
+    }
+    if (event.joins) list.replaceChildren(...event.joins.map(line));
+  }
+
+  function line(join) {
+    const item = blank.content.cloneNode(true);
+    item.querySelector("a").setAttribute("href", "/entities/" + encodeURIComponent(join.entity));
+    item.querySelector(".name").textContent = join.name;
+    item.querySelector("time").textContent = join.time;
+    item.querySelector(".ref").textContent = join.record;
+    return item;
+  }
+
+  function index(kind) {
+    const slots = new Map();
+    for (const node of live.querySelectorAll(`[data-${kind}]`)) {
+      const slot = node.dataset[kind];
+      slots.set(slot, [...slots.get(slot) ?? [], node]);
+    }
+    return slots;
+  }
+}

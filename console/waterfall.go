@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/match"
+)
+
+// barWidth is the width of a waterfall in its own units; the page stretches it.
+const barWidth = 1000
+
+// waterfall is one join as bars that add up: each begins where the one before ended, and the last
+// one is the sum.
+type waterfall struct {
+	A, B      int // numbers of the records
+	RefA      string
+	RefB      string
+	Sum       string
+	Verdict   string // the sum in words
+	Threshold string
+	Steps     []step
+	Total     bar
+	Zero      int // where the lines of nothing and of the threshold stand
+	Mark      int
+	Met       []met
+	Command   string
+}
+
+// step is one line of evidence.
+type step struct {
+	Attribute string
+	Level     string
+	Bits      string
+	Running   string // the sum up to here
+	A, B      []string
+	Bar       bar
+}
+
+// bar is a piece of the scale.
+type bar struct {
+	X, Width int
+	Against  bool // it speaks against the join
+}
+
+// met is a feature by which two records found each other.
+type met struct{ Kind, Text string }
+
+func waterfalls(why *locus.Why) []waterfall {
+	all := make([]waterfall, len(why.Joins))
+	for i, j := range why.Joins {
+		w := newWaterfall(j.Explanation, why.Threshold)
+		w.RefA, w.RefB = j.A.String(), j.B.String()
+		w.A, w.B = number(why.Records, j.A), number(why.Records, j.B)
+		w.Command = "locus entity why " + quote(w.RefA) + " " + quote(w.RefB)
+		all[i] = w
+	}
+	return all
+}
+
+func newWaterfall(e match.Explanation, threshold match.Score) waterfall {
+	s := newScale(e.Lines, threshold)
+	w := waterfall{
+		Sum:       e.Score.String(),
+		Verdict:   odds(bits(e.Score)),
+		Threshold: threshold.String(),
+		Total:     s.bar(0, int(e.Score)),
+		Zero:      s.at(0),
+		Mark:      s.at(int(threshold)),
+	}
+	sum := 0
+	for _, l := range e.Lines {
+		w.Steps = append(w.Steps, step{
+			Attribute: l.Attribute,
+			Level:     l.Level,
+			Bits:      l.Bits.String(),
+			Running:   match.Score(sum + int(l.Bits)).String(),
+			A:         l.A,
+			B:         l.B,
+			Bar:       s.bar(sum, sum+int(l.Bits)),
+		})
+		sum += int(l.Bits)
+	}
+	for _, f := range e.Features {
+		w.Met = append(w.Met, met{f.Kind.String(), f.Text})
+	}
+	return w
+}
+
+func bits(s match.Score) float64 { return float64(s) / 100 }
+
+// scale maps scores to places on a waterfall, so that every sum on the way and the threshold fit.
+type scale struct{ low, high int }
+
+func newScale(lines []match.Line, threshold match.Score) scale {
+	s := scale{min(0, int(threshold)), max(0, int(threshold))}
+	sum := 0
+	for _, l := range lines {
+		sum += int(l.Bits)
+		s.low, s.high = min(s.low, sum), max(s.high, sum)
+	}
+	if s.low == s.high {
+		s.high++
+	}
+	return s
+}
+
+func (s scale) at(score int) int { return (score - s.low) * barWidth / (s.high - s.low) }
+
+// bar spans two sums; one of nothing is still a hair wide, so that it is seen.
+func (s scale) bar(from, to int) bar {
+	a, b := s.at(min(from, to)), s.at(max(from, to))
+	return bar{X: min(a, barWidth-4), Width: max(b-a, 4), Against: to < from}
+}
