@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/bulk"
+)
+
+// attributes of the kind that the tests import into.
+var attributes = []string{"name", "phones", "address", "city", "postcode"}
+
+// drain reads everything: a line for each row and each refusal, and the error that ended it.
+func drain(t testing.TB, r *bulk.Reader) (got []string, end error) {
+	t.Helper()
+	defer r.Close()
+	for {
+		row, err := r.Next()
+		var refused *bulk.RowError
+		switch {
+		case err == nil:
+			got = append(got, fmt.Sprintf("%d %s:%s %v", row.Line, row.Source, row.Key, row.Attributes))
+		case errors.As(err, &refused):
+			got = append(got, fmt.Sprintf("%d refused %s %s", refused.Line, refused.Code, refused.Pointer))
+		case err == io.EOF:
+			return got, nil
+		default:
+			return got, err
+		}
+	}
+}
+
+func read(t testing.TB, text string, columns bulk.Columns) (got []string, end error) {
+	t.Helper()
+	columns.Attributes = attributes
+	r, err := bulk.Open(bulk.Stdin, strings.NewReader(text), bulk.Auto, &columns)
+	if err != nil {
+		return nil, err
+	}
+	return drain(t, r)
+}
+
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	const header = "source,key,name\n"
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty file", "", nil},
+		{"header only", header, nil},
+		{"byte order mark", "\ufeff" + header + "x,1,a\n", []string{"2 x:1 map[name:[a]]"}},
+		{"byte order mark before a quote", "\ufeff\"source\",key,name\nx,1,a\n", []string{"2 x:1 map[name:[a]]"}},
+		{"no newline at the end", header + "x,1,a", []string{"2 x:1 map[name:[a]]"}},
+		{"mixed line ends", "source,key,name\r\nx,1,a\nx,2,b\r\n", []string{"2 x:1 map[name:[a]]", "3 x:2 map[name:[b]]"}},
+		{"blank lines", header + "\n\r\nx,1,a\n\n", []string{"4 x:1 map[name:[a]]"}},
+		{"quotes", header + `x,"1,2","say ""hi"""` + "\n", []string{`2 x:1,2 map[name:[say "hi"]]`}},
+		{"quoted to the end of the file", header + `x,1,"a"`, []string{"2 x:1 map[name:[a]]"}},
+		{"CR LF inside quotes is kept", header + "x,1,\"a\r\nb\"\r\nx,2,c\r\n", []string{"2 x:1 map[name:[a\r\nb]]", "4 x:2 map[name:[c]]"}},
+		{"spaces are kept", header + "x, 1 , a \n", []string{"2 x: 1  map[name:[ a ]]"}},
+		{"an empty field is not sent", header + "x,1,\nx,2,\"\"\n", []string{"2 x:1 map[]", "3 x:2 map[]"}},
+		{"too few and too many columns", header + "x,1\nx,2,b,c\nx,3,d\n", []string{"2 refused malformed ", "3 refused malformed ", "4 x:3 map[name:[d]]"}},
+		{"quote in the middle", header + "x,1,a\"b\nx,2,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[c]]"}},
+		{"text after a quote", header + "x,1,\"a\"b\nx,2,c\n", []string{"2 refused malformed ", "3 x:2 map[name:[c]]"}},
+		{"quote that is never closed", header + "x,1,\"a\nx,2,b\n", []string{"2 refused malformed "}},
+		{"Latin-1", header + "x,1,Caf\xe9\nx,2,b\n", []string{"2 refused invalid_utf8 ", "3 x:2 map[name:[b]]"}},
+		{"row too long", header + "x,1," + strings.Repeat("a", bulk.MaxRow) + "\nx,2,b\n", []string{"2 refused too_large ", "3 x:2 map[name:[b]]"}},
+		{"row as long as may be", header + "x,1," + strings.Repeat("a", bulk.MaxRow-4) + "\n", []string{"2 x:1 map[name:[" + strings.Repeat("a", bulk.MaxRow-4) + "]]"}},
+		{"row of many lines too long", header + "x,1,\"" + strings.Repeat("aaaaaaa\n", bulk.MaxRow/8) + "\"\nx,2,b\n", []string{"2 refused too_large ", fmt.Sprintf("%d x:2 map[name:[b]]", bulk.MaxRow/8+3)}},
+		{"formulas are text", header + "x,1,=1+1\n", []string{"2 x:1 map[name:[=1+1]]"}},
+		{"a carriage return inside a line is the text's", header + "x,1,a\rb\n", []string{"2 x:1 map[name:[a\rb]]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(t, c.in, bulk.Columns{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%.2000s", diff)
+			}
+		})
+	}
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		columns  bulk.Columns
+		want     []string
+	}{
+		{"a source for the whole file", "key,name\n1,a\n", bulk.Columns{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
+		{"it wins over a column", "source,key,name\ny,1,a\n", bulk.Columns{Source: "x"}, []string{"2 x:1 map[name:[a]]"}},
+		{"the key has another name", "no,title,phone\n1,a,5\n", bulk.Columns{Source: "x", Key: "no", Rename: map[string]string{"title": "name", "phone": "phones"}}, []string{"2 x:1 map[name:[a] phones:[5]]"}},
+		{"the key by renaming", "no,name\n1,a\n", bulk.Columns{Source: "x", Rename: map[string]string{"no": "key"}}, []string{"2 x:1 map[name:[a]]"}},
+		{"two columns, one attribute", "key,p1,p2\n1,5,6\n2,,7\n", bulk.Columns{Source: "x", Rename: map[string]string{"p1": "phones", "p2": "phones"}}, []string{"2 x:1 map[phones:[5 6]]", "3 x:2 map[phones:[7]]"}},
+		{"unknown ones left out", "key,name,colour\n1,a,red\n", bulk.Columns{Source: "x", IgnoreUnknown: true}, []string{"2 x:1 map[name:[a]]"}},
+		{"the same of JSONL", `{"no":"1","title":"a","colour":true}`, bulk.Columns{Source: "x", Key: "no", Rename: map[string]string{"title": "name"}, IgnoreUnknown: true}, []string{"1 x:1 map[name:[a]]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(t, c.in, c.columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOpen_RefusesFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		columns  bulk.Columns
+		want     string // part of the reason or the hint
+	}{
+		{"column twice", "source,key,name,name\n", bulk.Columns{}, "twice"},
+		{"unknown column", "source,key,nmae\n", bulk.Columns{}, "did you mean name?"},
+		{"singular of a plural", "source,key,phone\n", bulk.Columns{}, "did you mean phones?"},
+		{"unknown target", "source,key,title\n", bulk.Columns{Rename: map[string]string{"title": "nam"}}, "did you mean name?"},
+		{"mapped the wrong way round", "source,key,title\n", bulk.Columns{IgnoreUnknown: true, Rename: map[string]string{"name": "title"}}, "--map title=name"},
+		{"no key", "source,name\n", bulk.Columns{}, "--key COLUMN"},
+		{"no source", "key,name\n", bulk.Columns{}, "--source NAME"},
+		{"two keys", "source,key,no\n", bulk.Columns{Rename: map[string]string{"no": "key"}}, "2 columns are the key"},
+		{"too many columns", strings.Repeat("c,", 300) + "\n", bulk.Columns{}, "301 columns"},
+		{"CR alone", "source,key,name\rx,1,a\r", bulk.Columns{}, "CR alone"},
+		{"UTF-16", "\xff\xfes\x00o\x00", bulk.Columns{}, "UTF-16"},
+		{"UTF-16, the other way", "\xfe\xff\x00s\x00o", bulk.Columns{}, "UTF-16"},
+		{"zip", "PK\x03\x04....", bulk.Columns{}, "zip"},
+		{"Latin-1 header", "source,key,n\xe4me\n", bulk.Columns{}, "UTF-8"},
+		{"JSON array", `[{"source":"x"}]`, bulk.Columns{}, "one object a line"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := read(t, c.in, c.columns)
+			var broken *bulk.FileError
+			if !errors.As(err, &broken) {
+				t.Fatalf("got %v", err)
+			}
+			if text := broken.Error() + " " + broken.Hint; !strings.Contains(text, c.want) {
+				t.Errorf("%q does not say %q", text, c.want)
+			}
+		})
+	}
+}
+
+func TestJSONL(t *testing.T) {
+	t.Parallel()
+	long := `{"source":"x","key":"1","name":"a"` + strings.Repeat(" ", 66560) + "}"
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"strings, lists, numbers", `{"source":"x","key":"1","name":"a","phones":["5","6"],"postcode":94103}`, []string{"1 x:1 map[name:[a] phones:[5 6] postcode:[94103]]"}},
+		{"a number keeps its text", `{"source":"x","key":"1","postcode":1.50e0}`, []string{"1 x:1 map[postcode:[1.50e0]]"}},
+		{"blank lines, no end", "{\"source\":\"x\",\"key\":\"1\"}\n \r\n{\"source\":\"x\",\"key\":\"2\"}", []string{"1 x:1 map[]", "3 x:2 map[]"}},
+		{"longer than a scanner's buffer", long, []string{"1 x:1 map[name:[a]]"}},
+		{"too long", `{"source":"x","key":"1","name":"` + strings.Repeat("a", bulk.MaxRow) + "\"}\n" + `{"source":"x","key":"2"}`, []string{"1 refused too_large ", "2 x:2 map[]"}},
+		{"name twice", `{"source":"x","key":"1","key":"2"}`, []string{"1 refused duplicate_key "}},
+		{"name twice, escaped", `{"source":"x","key":"1","\u006bey":"2"}`, []string{"1 refused duplicate_key "}},
+		{"cut", "{\"source\":\"x\",\"key\n{\"source\":\"x\",\"key\":\"2\"}", []string{"1 refused malformed ", "2 x:2 map[]"}},
+		{"lone surrogate", `{"source":"x","key":"\ud800"}`, []string{"1 refused invalid_utf8 "}},
+		{"not UTF-8", "{\"source\":\"x\",\"key\":\"\xff\"}", []string{"1 refused invalid_utf8 "}},
+		{"two on a line", `{"source":"x","key":"1"}{"source":"x","key":"2"}`, []string{"1 refused trailing_data "}},
+		{"no object", `{"source":"x","key":"1"}` + "\n[1]\n7", []string{"1 x:1 map[]", "2 refused malformed ", "3 refused malformed "}},
+		{"nested", `{"source":"x","key":"1","name":{"en":"a"}}`, []string{"1 refused malformed /name"}},
+		{"boolean", `{"source":"x","key":"1","name":true}`, []string{"1 refused malformed /name"}},
+		{"null", `{"source":"x","key":"1","name":null}`, []string{"1 refused malformed /name"}},
+		{"list of numbers", `{"source":"x","key":"1","phones":[5]}`, []string{"1 refused malformed /phones"}},
+		{"key as a number", `{"source":"x","key":1}`, []string{"1 refused malformed /key"}},
+		{"no key", `{"source":"x","name":"a"}`, []string{"1 refused invalid /key"}},
+		{"no source", `{"key":"1"}`, []string{"1 refused invalid /source"}},
+		{"unknown name", `{"source":"x","key":"1","nmae":"a"}`, []string{"1 refused unknown_field /nmae"}},
+		{"other case", `{"source":"x","key":"1","Name":"a"}`, []string{"1 refused unknown_field /Name"}},
+		{"a refused row, corrected", `{"line":7,"code":"invalid","pointer":"/name","reason":"no","row":{"source":"x","key":"1","name":"a"}}`, []string{"1 x:1 map[name:[a]]"}},
+		{"a refused row, still text", `{"line":7,"code":"malformed","pointer":"","reason":"no","row":"x,1,\"a"}`, []string{"1 refused malformed /row"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := read(t, c.in, bulk.Columns{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%.2000s", diff)
+			}
+		})
+	}
+}
+
+func TestRowError_KeepsTheRowToBeCorrected(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"CSV, wrong width", "source,key,name\nx,1\n", `{"key":"1","source":"x"}`},
+		{"CSV, cannot be taken apart", "source,key,name\nx,1,a\"b\n", `"x,1,a\"b"`},
+		{"JSONL", `{"source":"x","key":"1","nmae":"a"}`, `{"source":"x","key":"1","nmae":"a"}`},
+		{"JSONL, cut", `{"source":"x`, `"{\"source\":\"x"`},
+		{"bytes that are no text", "source,key,name\nx,1,\xff\n", `"x,1,` + "\ufffd" + `"`},
+	} {
+		r, err := bulk.Open(bulk.Stdin, strings.NewReader(c.in), bulk.Auto, &bulk.Columns{Attributes: attributes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Next()
+		var refused *bulk.RowError
+		if !errors.As(err, &refused) {
+			t.Fatalf("%s: got %v", c.name, err)
+		}
+		if got := strings.ReplaceAll(string(refused.Row), `\ufffd`, "\ufffd"); got != c.want {
+			t.Errorf("%s: row %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestRow_FlatIsReadAgain(t *testing.T) {
+	t.Parallel()
+	in := "source,key,observed_at,name,phones\nx,\"1\u2028\",2026-01-02T03:04:05Z,\"<a>\r\n\",5\n"
+	columns := &bulk.Columns{Attributes: attributes}
+	r, err := bulk.Open(bulk.Stdin, strings.NewReader(in), bulk.CSV, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := bulk.Open(bulk.Stdin, bytes.NewReader(row.Flat()), bulk.JSONL, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := again.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Line = row.Line
+	if diff := cmp.Diff(row, got); diff != "" {
+		t.Errorf("-sent +read:\n%s", diff)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"nmae", "name"}, {"Name", "name"}, {"phone", "phones"}, {"adress", "address"}, {"zip", ""}, {"", ""}, {strings.Repeat("x", 10000), ""},
+	} {
+		if got := bulk.Nearest(c.in, attributes); got != c.want {
+			t.Errorf("Nearest(%.20q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}

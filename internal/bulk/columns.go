@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Names of columns that are no attributes.
+const (
+	ColumnSource   = "source"
+	ColumnKey      = "key"
+	ColumnObserved = "observed_at"
+)
+
+// Columns says what the columns of a file mean.
+type Columns struct {
+	// Source is the source of every row; "" if the column "source" says it.
+	Source string
+	// Key is the column that holds the key. Defaults to "key".
+	Key string
+	// Rename gives columns the names of attributes; several columns may share an attribute, which
+	// then has several values.
+	Rename map[string]string
+	// Attributes are the names that the kind has.
+	Attributes []string
+	// IgnoreUnknown leaves out columns that are no attributes, instead of refusing the file.
+	IgnoreUnknown bool
+}
+
+// skip is the target of a column that is left out.
+const skip = ""
+
+// target answers with what a column is: one of the three names above, an attribute, or skip. The
+// reason says why it is none of them.
+func (c *Columns) target(column string) (name, reason string) {
+	key := c.Key
+	if key == "" {
+		key = ColumnKey
+	}
+	name, renamed := c.Rename[column]
+	if !renamed {
+		name = column
+		switch {
+		case column == key:
+			return ColumnKey, ""
+		case column == ColumnKey:
+			// The source's own column "key", where another one was named as the key.
+			return c.unknown(column, name)
+		}
+	}
+	switch {
+	case name == ColumnSource && c.Source != "":
+		return skip, ""
+	case name == ColumnSource, name == ColumnKey, name == ColumnObserved, slices.Contains(c.Attributes, name):
+		return name, ""
+	}
+	return c.unknown(column, name)
+}
+
+func (c *Columns) unknown(column, name string) (string, string) {
+	if c.IgnoreUnknown {
+		return skip, ""
+	}
+	reason := fmt.Sprintf("column %.60q is no attribute", column)
+	if name != column {
+		reason = fmt.Sprintf("column %.60q is mapped to %.60q, which is no attribute", column, name)
+	}
+	if near := Nearest(name, c.Attributes); near != "" {
+		reason += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return skip, reason
+}
+
+// unmapped is the reason why a file without the columns it needs is refused, "" if it has them.
+// From the renamings that found no column it can tell that they were written the wrong way round.
+func (c *Columns) unmapped(header []string) string {
+	for from, to := range c.Rename {
+		if slices.Contains(header, from) {
+			continue
+		}
+		if slices.Contains(header, to) {
+			return fmt.Sprintf("there is no column %.60q to be mapped to %.60q; is it the other way round, --map %s=%s?", from, to, to, from)
+		}
+		return fmt.Sprintf("there is no column %.60q to be mapped", from)
+	}
+	return ""
+}
+
+// Nearest is the name that a misspelt one is most likely meant to be, "" if none is near.
+func Nearest(name string, names []string) string {
+	best, nearest := min(3, len(name)), ""
+	for _, candidate := range names {
+		d := distance(strings.ToLower(name), candidate)
+		if strings.HasPrefix(candidate, name) || strings.HasPrefix(name, candidate) {
+			d = min(d, 2)
+		}
+		if d < best {
+			best, nearest = d, candidate
+		}
+	}
+	return nearest
+}
+
+// distance counts the bytes to insert, delete, replace or swap with their neighbour.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		return len(a)
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

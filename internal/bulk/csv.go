@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// csvReader reads the CSV of RFC 4180 with a header: fields between commas, quotes around what
+// holds commas, quotes or line ends, a quote inside them doubled, lines that end in LF or CR LF.
+// Blank lines are passed over.
+type csvReader struct {
+	name    string
+	lines   *lines
+	columns *Columns
+
+	header  []string
+	targets []string
+	raw     []byte // the beginning of the row as it stands
+	text    []byte // the row, unquoted
+	ends    []int  // where each field ends in text
+}
+
+// state is where the scanner of a row stands.
+type state int
+
+const (
+	fieldStart state = iota
+	bare             // inside a field without quotes
+	quoted
+	closed // after the quote that ends a field, or the first of two
+	faulty // behind a fault, looking for the end of the row
+)
+
+func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
+	return &FileError{Name: r.name, Line: line, Reason: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// readHeader reads the first row. The error is a *FileError, or io.EOF for an empty file.
+func (r *csvReader) readHeader() error {
+	row, err := r.scan()
+	if err == io.EOF {
+		return err
+	}
+	if refused, ok := err.(*RowError); ok {
+		return r.fault(refused.Line, "the first line must name the columns", "the header cannot be read: %s", refused.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	line := row.line
+	for i := range r.ends {
+		r.header = append(r.header, string(r.field(i)))
+	}
+	for i, column := range r.header {
+		switch {
+		case slices.Contains([]byte(column), '\r'):
+			return r.fault(line, "save it with LF or CR LF line ends", "lines end in CR alone")
+		case slices.Contains(r.header[:i], column):
+			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
+		}
+		target, reason := r.columns.target(column)
+		if reason != "" {
+			return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", reason)
+		}
+		r.targets = append(r.targets, target)
+	}
+	if reason := r.columns.unmapped(r.header); reason != "" {
+		return r.fault(line, "the columns are: "+listed(r.header), "%s", reason)
+	}
+	for _, needed := range []struct{ target, column, hint string }{
+		{ColumnKey, or(r.columns.Key, ColumnKey), "--key COLUMN names the column with the source's own key; the columns are: " + listed(r.header)},
+		{ColumnSource, ColumnSource, "--source NAME names the source of the whole file"},
+	} {
+		if needed.target == ColumnSource && r.columns.Source != "" {
+			continue
+		}
+		switch n := count(r.targets, needed.target); {
+		case n == 0:
+			return r.fault(line, needed.hint, "there is no column %.60q", needed.column)
+		case n > 1:
+			return r.fault(line, needed.hint, "%d columns are the %s", n, needed.target)
+		}
+	}
+	return nil
+}
+
+// Next reads the next row.
+func (r *csvReader) Next() (*Row, error) {
+	at, err := r.scan()
+	if err != nil {
+		return nil, err
+	}
+	row := &Row{Line: at.line, Source: r.columns.Source, Attributes: make(map[string][]string, len(r.targets))}
+	if len(r.ends) != len(r.targets) {
+		return nil, &RowError{Line: at.line, Offset: at.offset, Code: "malformed", Row: r.asObject(),
+			Reason: fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets))}
+	}
+	for i, target := range r.targets {
+		value := string(r.field(i))
+		switch target {
+		case skip:
+		case ColumnSource:
+			row.Source = value
+		case ColumnKey:
+			row.Key = value
+		case ColumnObserved:
+			row.Observed = value
+		default:
+			if value != "" {
+				row.Attributes[target] = append(row.Attributes[target], value)
+			}
+		}
+	}
+	return row, nil
+}
+
+// place is where a row begins.
+type place struct{ line, offset int64 }
+
+// scan reads one row into text and ends. A fault costs the row: scanning goes on to the end of
+// the line where it was found.
+func (r *csvReader) scan() (place, error) {
+	r.text, r.ends = r.text[:0], r.ends[:0]
+	var at place
+	var fault *RowError
+	fail := func(offset int64, code, format string, args ...any) {
+		if fault == nil {
+			fault = &RowError{Line: at.line, Offset: offset, Code: code, Reason: fmt.Sprintf(format, args...), Row: rawRow(r.raw)}
+		}
+	}
+	s, size := fieldStart, int64(0)
+	for {
+		line, cut, err := r.lines.read()
+		if err == io.EOF && at.line > 0 {
+			fail(at.offset, "malformed", "a quote is opened and never closed")
+			return at, fault
+		}
+		if err != nil {
+			return at, err
+		}
+		if at.line == 0 {
+			if len(trimEnd(line)) == 0 {
+				continue
+			}
+			at = place{r.lines.number, r.lines.offset}
+			r.raw = append(r.raw[:0], trimEnd(line)[:min(len(trimEnd(line)), 200)]...)
+		}
+		if size += int64(len(line)); cut || size > MaxRow+2 {
+			fail(at.offset, "too_large", "it is longer than %d bytes", MaxRow)
+		}
+		if i := invalidUTF8(line); i >= 0 && !cut {
+			fail(r.lines.offset+int64(i), "invalid_utf8", "byte %d of the file is not UTF-8; is the file in another encoding, such as Latin-1?", r.lines.offset+int64(i))
+		}
+		if s = r.scanLine(line, s, fault != nil); s == faulty {
+			fail(at.offset, "malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
+		}
+		// The quotes in the rest of a cut line are not known: it is taken for the end of the row.
+		if s == quoted && !cut {
+			continue
+		}
+		if fault == nil && len(r.ends) > MaxColumns {
+			fail(at.offset, "too_large", "it has %d columns, at most %d", len(r.ends), MaxColumns)
+		}
+		if fault != nil {
+			return at, fault
+		}
+		return at, nil
+	}
+}
+
+// scanLine takes one physical line apart and answers with the state at its end. A line that only
+// has to be passed over is not kept.
+func (r *csvReader) scanLine(line []byte, s state, pass bool) state {
+	end := len(line)
+	if s != quoted {
+		end = len(trimEnd(line))
+	}
+	for i := 0; i < end; i++ {
+		b := line[i]
+		switch {
+		case s == quoted && b == '"':
+			s = closed
+			// Outside quotes again: the line's own end is no part of a field.
+			end = len(trimEnd(line))
+			continue
+		case s == quoted:
+		case b == ',':
+			if s = fieldStart; !pass {
+				r.ends = append(r.ends, len(r.text))
+			}
+			continue
+		case b == '"' && s == fieldStart, b == '"' && s == closed:
+			if s == closed && !pass {
+				r.text = append(r.text, '"')
+			}
+			s, end = quoted, len(line)
+			continue
+		case b == '"', s == closed:
+			return faulty
+		default:
+			s = bare
+		}
+		if !pass {
+			r.text = append(r.text, b)
+		}
+	}
+	if s == quoted {
+		return quoted
+	}
+	r.ends = append(r.ends, len(r.text))
+	return fieldStart
+}
+
+func (r *csvReader) field(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = r.ends[i-1]
+	}
+	return r.text[start:r.ends[i]]
+}
+
+// asObject is a row of the wrong width under the names of the header, as far as they reach.
+func (r *csvReader) asObject() json.RawMessage {
+	object := map[string]string{}
+	for i, column := range r.header[:min(len(r.header), len(r.ends))] {
+		object[or(r.targets[i], column)] = string(r.field(i))
+	}
+	text, _ := json.Marshal(object)
+	return text
+}
+
+// invalidUTF8 is the place of the first byte that is not UTF-8, -1 if there is none.
+func invalidUTF8(b []byte) int {
+	if utf8.Valid(b) {
+		return -1
+	}
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func count(list []string, s string) (n int) {
+	for _, x := range list {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+func listed(names []string) string {
+	if len(names) > 20 {
+		names = append(slices.Clone(names[:20]), "...")
+	}
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%.40q", name)
+	}
+	return text
+}

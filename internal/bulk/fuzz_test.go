@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/internal/bulk"
+)
+
+// consume reads whatever it gets and checks what holds for every file: rows are UTF-8 and have a
+// source and a key column, line numbers rise, refusals name a line and a code.
+func consume(t *testing.T, text []byte, format bulk.Format) {
+	r, err := bulk.Open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Columns{Attributes: attributes, IgnoreUnknown: true})
+	if err != nil {
+		var broken *bulk.FileError
+		if !errors.As(err, &broken) {
+			t.Fatalf("refused without naming the file: %v", err)
+		}
+		return
+	}
+	defer r.Close()
+	last := int64(0)
+	for {
+		row, err := r.Next()
+		var refused *bulk.RowError
+		var broken *bulk.FileError
+		line := int64(0)
+		switch {
+		case err == io.EOF, errors.As(err, &broken):
+			return
+		case errors.As(err, &refused):
+			if line = refused.Line; refused.Code == "" || refused.Reason == "" || len(refused.Row) == 0 {
+				t.Fatalf("an incomplete refusal: %+v", refused)
+			}
+		case err != nil:
+			t.Fatalf("an error of no kind: %v", err)
+		default:
+			if line = row.Line; !utf8.Valid(row.Flat()) || !utf8.ValidString(row.Key) {
+				t.Fatalf("not UTF-8: %q", row.Flat())
+			}
+		}
+		if line <= last {
+			t.Fatalf("line %d after line %d", line, last)
+		}
+		last = line
+	}
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{sample, "source,key,name\r\nx,\"1\r\n\"\"\",a\r\n", "source,key\nx,1,\"", "\ufeffsource,key\n\n\nx,\x001\n", "key\rsource"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.CSV) })
+}
+
+func FuzzJSONL(f *testing.F) {
+	for _, seed := range []string{`{"source":"x","key":"1"}`, `{"row":{"key":"1"},"reason":""}`, "[{}]", "{}\n{}", `{"source":"\ud800"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.JSONL) })
+}
+
+// What encoding/csv writes is read as it was, line ends inside of fields too.
+func TestCSV_ReadsWhatOthersWrite(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.StringOfN(rapid.SampledFrom([]rune("ab,\"\n é寿;' ")), 1, 8, -1)
+		keys := rapid.SliceOfN(value, 0, 20).Draw(t, "keys")
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		w.UseCRLF = false
+		rows := [][]string{{"source", "key", "name"}}
+		for _, key := range keys {
+			rows = append(rows, []string{"x", key, value.Draw(t, "name")})
+		}
+		if err := w.WriteAll(rows); err != nil {
+			t.Fatal(err)
+		}
+		r, err := bulk.Open(bulk.Stdin, strings.NewReader(b.String()), bulk.CSV, &bulk.Columns{Attributes: attributes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range rows[1:] {
+			row, err := r.Next()
+			if err != nil {
+				t.Fatalf("%q: %v", b.String(), err)
+			}
+			if diff := cmp.Diff(want, []string{row.Source, row.Key, row.Attributes["name"][0]}); diff != "" {
+				t.Fatalf("%q (-written +read):\n%s", b.String(), diff)
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Fatalf("after the last row: %v", err)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// jsonlReader reads one flat JSON object a line:
+//
+//	{"source": "vendor", "key": "88231", "name": "Joe's Pizza", "phones": ["415-555-2300"]}
+//
+// and the lines of a file of refused rows, which hold such an object under "row". Blank lines are
+// passed over.
+type jsonlReader struct {
+	name    string
+	lines   *lines
+	columns *Columns
+	targets map[string]target
+}
+
+// target is what a name means, looked up once.
+type target struct{ name, reason string }
+
+func newJSONLReader(name string, l *lines, columns *Columns) *jsonlReader {
+	return &jsonlReader{name: name, lines: l, columns: columns, targets: map[string]target{}}
+}
+
+// Next reads the next row.
+func (r *jsonlReader) Next() (*Row, error) {
+	for {
+		line, cut, err := r.lines.read()
+		if err != nil {
+			return nil, err
+		}
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 {
+			continue
+		}
+		if text[0] == '[' && r.lines.number == 1 {
+			return nil, &FileError{Name: r.name, Line: 1, Reason: "a JSON array, but one object a line is meant", Hint: "jq -c '.[]' makes lines of it"}
+		}
+		refused := &RowError{Line: r.lines.number, Offset: r.lines.offset, Code: "too_large", Row: rawRow(text)}
+		if cut {
+			refused.Reason = fmt.Sprintf("it is longer than %d bytes", MaxRow)
+			return nil, refused
+		}
+		return r.parse(text, refused)
+	}
+}
+
+// codes are the codes of what the JSON itself can be refused for.
+var codes = []struct {
+	err  error
+	code string
+}{
+	{strictjson.ErrUTF8, "invalid_utf8"},
+	{strictjson.ErrDuplicate, "duplicate_key"},
+	{strictjson.ErrTrailing, "trailing_data"},
+	{strictjson.ErrDepth, "too_deep"},
+	{strictjson.ErrSyntax, "malformed"},
+}
+
+func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
+	object, err := strictjson.Parse(text)
+	if err != nil {
+		for _, c := range codes {
+			if errors.Is(err, c.err) {
+				refused.Code, refused.Reason = c.code, strings.TrimPrefix(err.Error(), "strictjson: ")
+				return nil, refused
+			}
+		}
+		return nil, err
+	}
+	if object.Kind() != strictjson.Object {
+		refused.Code, refused.Reason = "malformed", "it is no JSON object"
+		return nil, refused
+	}
+	if inner, wrapped := unwrapped(object); wrapped {
+		if object = inner; object.Kind() != strictjson.Object {
+			refused.Code, refused.Pointer = "malformed", "/row"
+			refused.Reason = "this row was refused as it could not be taken apart: write it as an object"
+			return nil, refused
+		}
+	}
+	// What is refused outlives the buffer that the line was read into.
+	refused.Row = bytes.Clone(object.Raw())
+	row, err := r.row(object, refused)
+	if err != nil {
+		return nil, err
+	}
+	row.Line = refused.Line
+	return row, nil
+}
+
+// unwrapped takes the row out of a line of a file of refused rows.
+func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
+	reason := false
+	for name, value := range object.Members() {
+		switch name {
+		case "row":
+			row, wrapped = value, true
+		case "reason":
+			reason = true
+		case "line", "code", "pointer":
+		default:
+			return row, false
+		}
+	}
+	return row, wrapped && reason
+}
+
+func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (*Row, error) {
+	row := &Row{Source: r.columns.Source, Attributes: map[string][]string{}}
+	for name, value := range object.Members() {
+		to, known := r.targets[name]
+		if !known {
+			to.name, to.reason = r.columns.target(name)
+			if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
+				r.targets[strings.Clone(name)] = to
+			}
+		}
+		refused.Pointer = pointer(name)
+		if to.reason != "" {
+			refused.Code, refused.Reason = "unknown_field", to.reason
+			return nil, refused
+		}
+		var single *string
+		switch to.name {
+		case ColumnSource:
+			single = &row.Source
+		case ColumnKey:
+			single = &row.Key
+		case ColumnObserved:
+			single = &row.Observed
+		}
+		switch {
+		case to.name == skip:
+		case single == nil:
+			list, reason := texts(value)
+			if reason != "" {
+				refused.Code, refused.Reason = "malformed", reason
+				return nil, refused
+			}
+			row.Attributes[to.name] = append(row.Attributes[to.name], list...)
+		case value.Kind() == strictjson.String:
+			*single = value.Text()
+		default:
+			refused.Code, refused.Reason = "malformed", "it must be a string"
+			return nil, refused
+		}
+	}
+	for _, needed := range []struct{ name, value, hint string }{
+		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
+		{or(r.columns.Key, ColumnKey), row.Key, "--key NAME names the field with the source's own key"},
+	} {
+		if needed.value == "" {
+			refused.Pointer, refused.Code = pointer(needed.name), "invalid"
+			refused.Reason = "it is missing; " + needed.hint
+			return nil, refused
+		}
+	}
+	return row, nil
+}
+
+// texts are the values of one field: a string, a number as its text, or a list of strings. The
+// reason says why there are none.
+func texts(value strictjson.Value) (list []string, reason string) {
+	switch value.Kind() {
+	case strictjson.String:
+		return []string{value.Text()}, ""
+	case strictjson.Number:
+		return []string{value.Number()}, ""
+	case strictjson.Array:
+		for _, item := range value.Items() {
+			if item.Kind() != strictjson.String {
+				return nil, "a list may hold strings only"
+			}
+			list = append(list, item.Text())
+		}
+		return list, ""
+	case strictjson.Object:
+		return nil, "an object inside the object: rows are flat"
+	default:
+		return nil, fmt.Sprintf("%s is no value: write a string, a number or a list of strings, or leave the field out", value.Raw())
+	}
+}
+
+// pointer is the JSON pointer to a field of the row.
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

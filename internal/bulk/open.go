@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Format is how rows are written in a file.
+type Format string
+
+// The formats. Auto takes the file's extension, and its first character where that says nothing.
+const (
+	Auto  Format = ""
+	CSV   Format = "csv"
+	JSONL Format = "jsonl"
+)
+
+// Stdin is the name of the standard input.
+const Stdin = "-"
+
+// Reader reads the rows of one file. It is for one goroutine.
+type Reader struct {
+	rows interface{ Next() (*Row, error) }
+
+	// Name is the file as it was named, Format how its rows are written.
+	Name   string
+	Format Format
+	// Size is the number of bytes of the file, compressed as it is, -1 if that is not known.
+	Size int64
+
+	taken *counter
+	close []func() error
+}
+
+// Next answers with the next row, a *RowError for one that is refused, a *FileError if the rest
+// cannot be read, and io.EOF at the end.
+func (r *Reader) Next() (*Row, error) {
+	row, err := r.rows.Next()
+	if err != nil && err != io.EOF {
+		var refused *RowError
+		var broken *FileError
+		if !errors.As(err, &refused) && !errors.As(err, &broken) {
+			return nil, &FileError{Name: r.Name, Reason: "it cannot be read to its end", Err: err, Hint: "the rows before stay; see whether the file is complete"}
+		}
+	}
+	return row, err
+}
+
+// Taken is the number of bytes read of the file, compressed as it is; with Size it tells how far
+// the reading has come. It may be called from another goroutine.
+func (r *Reader) Taken() int64 { return r.taken.n.Load() }
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	var errs []error
+	for i := len(r.close) - 1; i >= 0; i-- {
+		errs = append(errs, r.close[i]())
+	}
+	r.close = nil
+	return errors.Join(errs...)
+}
+
+// Open opens a file by its name, or the given standard input for "-". A link that leads out of
+// the file's folder is refused: an import folder that others may write to must not become a way
+// to read the machine. The error is a *FileError; an empty file is none.
+func Open(name string, stdin io.Reader, format Format, columns *Columns) (*Reader, error) {
+	r := &Reader{Name: name, Size: -1, taken: &counter{r: stdin}}
+	if name != Stdin {
+		if err := r.openFile(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.decode(format, columns); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) openFile(name string) error {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
+	}
+	defer root.Close()
+	file, err := root.Open(filepath.Base(name))
+	if err != nil {
+		if info, statErr := root.Lstat(filepath.Base(name)); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &FileError{Name: name, Reason: "is a link that leads out of its folder", Hint: "name the file itself", Err: unpath(err)}
+		}
+		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
+	}
+	r.close = append(r.close, file.Close)
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
+	case info.IsDir():
+		return &FileError{Name: name, Reason: "is a directory", Hint: "name its files: " + filepath.Join(name, "*.csv")}
+	case info.Mode().IsRegular():
+		r.Size = info.Size()
+	}
+	r.taken.r = file
+	return nil
+}
+
+// unpath leaves out the path that an error of the file system repeats.
+func unpath(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+var (
+	magicGzip  = []byte{0x1f, 0x8b}
+	magicZstd  = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	magicZip   = []byte("PK\x03\x04")
+	magicUTF8  = []byte("\xef\xbb\xbf")
+	magicUTF16 = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
+)
+
+// decode builds the chain from the file to the rows. What a file is its first bytes say, whatever
+// its name.
+func (r *Reader) decode(format Format, columns *Columns) error {
+	const buffer = 1 << 16
+	in := bufio.NewReaderSize(r.taken, buffer)
+	head, err := in.Peek(4)
+	if err != nil && err != io.EOF {
+		return &FileError{Name: r.Name, Reason: "cannot be read", Err: unpath(err)}
+	}
+	inner := r.Name
+	switch {
+	case bytes.HasPrefix(head, magicZip):
+		return &FileError{Name: r.Name, Reason: "is a zip archive", Hint: "unpack it and name the files in it; gzip and zstd are read as they are"}
+	case bytes.HasPrefix(head, magicGzip):
+		unzip, err := gzip.NewReader(in)
+		if err != nil {
+			return &FileError{Name: r.Name, Reason: "is not gzip, though it begins like it", Err: err}
+		}
+		in = bufio.NewReaderSize(&ratio{r: unzip, name: r.Name, taken: r.taken}, buffer)
+		inner = strings.TrimSuffix(inner, ".gz")
+	case bytes.HasPrefix(head, magicZstd):
+		unpack, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+		if err != nil {
+			return &FileError{Name: r.Name, Reason: "is not zstd, though it begins like it", Err: err}
+		}
+		r.close = append(r.close, func() error { unpack.Close(); return nil })
+		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, buffer)
+		inner = strings.TrimSuffix(inner, ".zst")
+	}
+	if head, err = in.Peek(3); err != nil && err != io.EOF {
+		return r.broken(err)
+	}
+	for _, magic := range magicUTF16 {
+		if bytes.HasPrefix(head, magic) {
+			return &FileError{Name: r.Name, Reason: "is encoded in UTF-16", Hint: "convert it first: iconv -f UTF-16 -t UTF-8"}
+		}
+	}
+	l := &lines{r: in}
+	if bytes.HasPrefix(head, magicUTF8) {
+		n, _ := in.Discard(len(magicUTF8))
+		l.next = int64(n)
+	}
+	if r.Format = format; format == Auto {
+		r.Format = detect(inner, in)
+	}
+	return r.startRows(l, columns)
+}
+
+func (r *Reader) startRows(l *lines, columns *Columns) error {
+	switch r.Format {
+	case CSV:
+		rows := &csvReader{name: r.Name, lines: l, columns: columns}
+		if err := rows.readHeader(); err != nil && err != io.EOF {
+			return r.broken(err)
+		}
+		r.rows = rows
+	case JSONL:
+		r.rows = newJSONLReader(r.Name, l, columns)
+	default:
+		return &FileError{Name: r.Name, Reason: fmt.Sprintf("the format %.20q is not known", r.Format), Hint: "--format csv or --format jsonl"}
+	}
+	return nil
+}
+
+// broken gives an error of the chain the name of the file.
+func (r *Reader) broken(err error) error {
+	var known *FileError
+	if errors.As(err, &known) {
+		return known
+	}
+	return &FileError{Name: r.Name, Reason: "cannot be read", Err: err}
+}
+
+// detect goes by the extension, else by the first character that is no white space.
+func detect(name string, in *bufio.Reader) Format {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".csv":
+		return CSV
+	case ".jsonl", ".ndjson", ".json":
+		return JSONL
+	}
+	head, _ := in.Peek(512)
+	if head = bytes.TrimLeft(head, " \t\r\n"); len(head) > 0 && (head[0] == '{' || head[0] == '[') {
+		return JSONL
+	}
+	return CSV
+}

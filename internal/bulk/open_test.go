@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/locus-db/locus/internal/bulk"
+)
+
+const sample = "source,key,name\nx,1,a\nx,2,b\n"
+
+func gzipped(t testing.TB, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestOpen_Files(t *testing.T) {
+	t.Parallel()
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jsonl := `{"source":"x","key":"1","name":"a"}` + "\n" + `{"source":"x","key":"2","name":"b"}` + "\n"
+	dir := t.TempDir()
+	want := []string{"x:1 map[name:[a]]", "x:2 map[name:[b]]"}
+	for name, content := range map[string][]byte{
+		"a.csv": []byte(sample), "a.csv.gz": gzipped(t, sample), "no-extension": []byte(sample),
+		"a.jsonl": []byte(jsonl), "a.ndjson.gz": gzipped(t, jsonl), "b": []byte("\n " + jsonl),
+		"a.csv.zst": packer.EncodeAll([]byte(sample), nil), "gzip-without-its-name": gzipped(t, "\ufeff"+sample),
+		"c.gz": append(gzipped(t, sample[:20]), gzipped(t, sample[20:])...),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := bulk.Open(path, nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if r.Size != int64(len(content)) {
+			t.Errorf("%s: size %d, want %d", name, r.Size, len(content))
+		}
+		got, err := drain(t, r)
+		for i := range got {
+			_, got[i], _ = strings.Cut(got[i], " ")
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		if r.Taken() != r.Size {
+			t.Errorf("%s: %d of %d bytes taken", name, r.Taken(), r.Size)
+		}
+	}
+}
+
+func TestOpen_RefusesPlaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "secret.csv")
+	for _, err := range []error{
+		os.WriteFile(outside, []byte(sample), 0o600),
+		os.Symlink(outside, filepath.Join(dir, "out.csv")),
+		os.WriteFile(filepath.Join(dir, "real.csv"), []byte(sample), 0o600),
+		os.Symlink("real.csv", filepath.Join(dir, "in.csv")),
+		os.Mkdir(filepath.Join(dir, "folder"), 0o700),
+		os.WriteFile(filepath.Join(dir, "cut.csv.gz"), gzipped(t, sample)[:20], 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, want string }{
+		{"out.csv", "link that leads out"}, {"folder", "is a directory"}, {"none.csv", "cannot be opened"},
+		{"none/none.csv", "cannot be opened"}, {"cut.csv.gz", "cannot be read"},
+	} {
+		r, err := bulk.Open(filepath.Join(dir, c.name), nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+		if err == nil {
+			_, err = drain(t, r)
+		}
+		var broken *bulk.FileError
+		if !errors.As(err, &broken) || !strings.Contains(broken.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+	r, err := bulk.Open(filepath.Join(dir, "in.csv"), nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
+	if err != nil {
+		t.Fatalf("a link inside the folder: %v", err)
+	}
+	r.Close()
+}
+
+// zeros is an endless file.
+type zeros struct{ left int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	n := min(int64(len(p)), z.left)
+	if n == 0 {
+		return 0, io.EOF
+	}
+	clear(p[:n])
+	z.left -= n
+	return int(n), nil
+}
+
+func TestOpen_StopsABombWithoutUnpackingIt(t *testing.T) {
+	t.Parallel()
+	in, out := io.Pipe()
+	go func() {
+		w := gzip.NewWriter(out)
+		_, err := io.Copy(w, &zeros{left: 1 << 30})
+		out.CloseWithError(errors.Join(err, w.Close()))
+	}()
+	defer in.Close()
+	r, err := bulk.Open(bulk.Stdin, in, bulk.JSONL, &bulk.Columns{Attributes: attributes})
+	if err == nil {
+		_, err = drain(t, r)
+	}
+	var broken *bulk.FileError
+	if !errors.As(err, &broken) || !strings.Contains(broken.Reason, "200 times") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNext_MemoryIsBounded(t *testing.T) {
+	var before, after runtime.MemStats
+	in := io.MultiReader(strings.NewReader("source,key,name\nx,1,\""), &letters{left: 64 << 20}, strings.NewReader("\"\nx,2,b\n"))
+	r, err := bulk.Open(bulk.Stdin, in, bulk.CSV, &bulk.Columns{Attributes: attributes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&before)
+	got, err := drain(t, r)
+	runtime.ReadMemStats(&after)
+	if want := []string{"2 refused too_large ", "3 x:2 map[name:[b]]"}; err != nil || !cmp.Equal(want, got) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("a field of 64 MiB took %d bytes", used)
+	}
+}
+
+type letters struct{ left int }
+
+func (l *letters) Read(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	if n == 0 {
+		return 0, io.EOF
+	}
+	for i := range p[:n] {
+		p[i] = 'a'
+	}
+	l.left -= n
+	return n, nil
+}

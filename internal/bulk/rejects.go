@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Reject is a line of the file of refused rows.
+type Reject struct {
+	Line    int64  `json:"line"`
+	Code    string `json:"code"`
+	Pointer string `json:"pointer"`
+	Reason  string `json:"reason"`
+	// Row is the row: an object that is read again once it is corrected, or the text of a row that
+	// could not be taken apart.
+	Row json.RawMessage `json:"row"`
+}
+
+// Rejects is the file that refused rows are written to. It comes into being with the first of
+// them.
+type Rejects struct {
+	name string
+	file *os.File
+	size int64
+}
+
+// NewRejects keeps the first size bytes of a file that an interrupted import left; 0 begins anew.
+func NewRejects(name string, size int64) (*Rejects, error) {
+	r := &Rejects{name: name, size: size}
+	if size == 0 {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("remove the refused rows of an earlier import: %w", err)
+		}
+		return r, nil
+	}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	if err := r.file.Truncate(size); err != nil {
+		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
+	}
+	if _, err := r.file.Seek(size, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Rejects) open() (err error) {
+	if r.file, err = os.OpenFile(r.name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return fmt.Errorf("write the file of refused rows: %w", err)
+	}
+	return nil
+}
+
+// Name is the name of the file.
+func (r *Rejects) Name() string { return r.name }
+
+// Size is the number of bytes written.
+func (r *Rejects) Size() int64 { return r.size }
+
+// Write adds a line.
+func (r *Rejects) Write(reject Reject) error {
+	if r.file == nil {
+		if err := r.open(); err != nil {
+			return err
+		}
+	}
+	line, err := json.Marshal(reject)
+	if err != nil {
+		return fmt.Errorf("write the file of refused rows: %w", err)
+	}
+	n, err := r.file.Write(append(line, '\n'))
+	r.size += int64(n)
+	if err != nil {
+		return fmt.Errorf("write the file of refused rows: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (r *Rejects) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

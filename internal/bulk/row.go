@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Limits of what is read.
+const (
+	MaxRow     = 1 << 20 // bytes of a row, and of a line
+	MaxColumns = 256     // columns of a CSV file
+	MaxRatio   = 200     // decoded bytes for each compressed one
+)
+
+// Row is one record as a file gives it, its columns under the names of attributes.
+type Row struct {
+	// Line is the number of the row's first line, from 1.
+	Line   int64
+	Source string
+	Key    string
+	// Observed is the text of the column observed_at, "" if there is none.
+	Observed string
+	// Attributes are what the other columns say: name to values, byte for byte.
+	Attributes map[string][]string
+}
+
+// Flat is the row as a line of JSONL: source, key and observed_at beside the attributes.
+func (r *Row) Flat() json.RawMessage {
+	flat := make(map[string]any, len(r.Attributes)+3)
+	for name, values := range r.Attributes {
+		if len(values) == 1 {
+			flat[name] = values[0]
+		} else {
+			flat[name] = values
+		}
+	}
+	flat[ColumnSource], flat[ColumnKey] = r.Source, r.Key
+	if r.Observed != "" {
+		flat[ColumnObserved] = r.Observed
+	}
+	text, _ := json.Marshal(flat) // strings and lists of strings always can be
+	return text
+}
+
+// RowError says why a row is refused. Reading goes on with the next one.
+type RowError struct {
+	// Line is the number of the row's first line, from 1; Offset the byte where that line begins,
+	// or the offending byte where one can be named, from 0 in the decoded file.
+	Line   int64
+	Offset int64
+	// Code is one of the codes of the HTTP API: malformed, invalid_utf8, too_large, ...
+	Code string
+	// Pointer leads to the field, such as /phones/0; "" for the row as a whole.
+	Pointer string
+	Reason  string
+	// Row is the row as far as it could be read: a JSON object, or a string of its text.
+	Row json.RawMessage
+}
+
+// Error names the line, the field and the reason.
+func (e *RowError) Error() string {
+	if e.Pointer != "" {
+		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Pointer, e.Reason)
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+}
+
+// FileError says why a file cannot be read, or not any further.
+type FileError struct {
+	Name   string
+	Line   int64 // 0 if it is about the file as a whole
+	Reason string
+	Hint   string // what to try
+	Err    error  // what the machine said, if it did
+}
+
+// Error names the file, the line and the reason.
+func (e *FileError) Error() string {
+	text := fmt.Sprintf("%q", e.Name)
+	if e.Line > 0 {
+		text += fmt.Sprintf(" line %d", e.Line)
+	}
+	text += ": " + e.Reason
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives what the machine said.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// rawRow is the text of a row that cannot be taken apart, as a JSON string of at most 200 bytes:
+// enough to recognise it.
+func rawRow(text []byte) json.RawMessage {
+	if len(text) > 200 {
+		text = text[:200]
+	}
+	quoted, _ := json.Marshal(string(text))
+	return quoted
+}
