@@ -7,3 +7,7 @@ import "errors"
 // ErrUnknownOutcome is wrapped by errors after which a write may or may not have been done. All
 // other errors of a write mean that it was not.
 var ErrUnknownOutcome = errors.New("resolve: outcome unknown")
+
+// ErrUnavailable is wrapped by errors of a cell that takes no work: it is closed, its disk
+// failed, or another program holds it. Nothing was done.
+var ErrUnavailable = errors.New("resolve: cell unavailable")

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync/atomic"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Identity says which cell a file is. It is written into a new file and compared with an old one.
+type Identity struct {
+	// Map is the id of the cell map that the cell belongs to.
+	Map  string
+	Cell cell.ID
+	// Lo and Hi are the ends of the cell's range of puids: the first puid is Lo+1, the last Hi.
+	Lo, Hi int64
+	// Rules name the schema, the pack and the normaliser that derived data is made with.
+	Rules string
+}
+
+// Options of a cell.
+type Options struct {
+	// PageSize of a new file, in bytes, a power of two. Defaults to 4096.
+	PageSize int
+	// CacheSize is the memory for pages of the file, in bytes: one half for the write connection,
+	// one for all readers together. Defaults to 12 MiB.
+	CacheSize int
+	// Readers is the number of transactions that can read at the same time. Defaults to 4.
+	Readers int
+	// LogSize is the size, in bytes, from which the write-ahead log is copied into the file.
+	// Defaults to 32 MiB.
+	LogSize int
+	// MustExist refuses to create a file.
+	MustExist bool
+}
+
+func (o *Options) withDefaults() *Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.PageSize == 0 {
+		d.PageSize = 4096
+	}
+	if d.CacheSize == 0 {
+		d.CacheSize = 12 << 20
+	}
+	if d.Readers == 0 {
+		d.Readers = 4
+	}
+	if d.LogSize == 0 {
+		d.LogSize = 32 << 20
+	}
+	return &d
+}
+
+// Cell is one SQLite file. It is safe for many goroutines: any number of transactions may read
+// while one writes.
+type Cell struct {
+	path string
+	id   Identity
+	opts *Options
+
+	writer  chan *conn // holds the write connection while nobody writes
+	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
+	closed  chan struct{}
+	closing atomic.Bool
+	failure atomic.Pointer[error] // the reason why the cell closed itself
+
+	pending int // pages in the log; whoever has the write connection may touch it
+	pages   int // size of the log from which it is copied into the file, in pages
+}
+
+// Open opens the cell in the file at path, or creates it. It refuses a file that is another cell,
+// one made under other rules, and one that a newer Locus wrote. The caller sees to it that one
+// process at a time has the file open; OpenDir does.
+func Open(ctx context.Context, path string, id Identity, opts *Options) (*Cell, error) {
+	c, err := open(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.identify(ctx, id); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// open opens a file without asking which cell it is.
+func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
+	c := &Cell{path: path, opts: opts.withDefaults(), closed: make(chan struct{})}
+	if err := c.touch(); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, path, c.opts.PageSize); err != nil {
+		return nil, err
+	}
+	w, err := dial(path, c.opts.settings(true))
+	if err != nil {
+		return nil, err
+	}
+	size, err := w.do("SELECT page_size, sqlite_version() FROM pragma_page_size")
+	if err == nil {
+		err = checkVersion(size.text(1))
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	c.pages = c.opts.LogSize / int(size.int(0))
+	c.writer = make(chan *conn, 1)
+	c.writer <- w
+	c.readers = make(chan *conn, c.opts.Readers)
+	for range c.opts.Readers {
+		c.readers <- nil
+	}
+	return c, nil
+}
+
+// touch makes an empty file that only its owner may read; SQLite gives its log the same mode.
+func (c *Cell) touch() error {
+	if _, err := os.Stat(c.path); err == nil {
+		return nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open cell: %w", err)
+	}
+	if c.opts.MustExist {
+		return fmt.Errorf("%w: cell file %s: restore it from a backup", ErrMissing, c.path)
+	}
+	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("create cell: %w", err)
+	}
+	return f.Close()
+}
+
+// Update runs fn in the cell's one write transaction and makes what it wrote durable before it
+// returns nil. If fn or a statement fails, or ctx is over when fn returns, nothing was written.
+// The error wraps resolve.ErrUnknownOutcome if the commit itself met a failing disk; the cell is
+// then closed, and whether the write is there shows when it is opened again.
+func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	t, err := c.begin(w, "BEGIN IMMEDIATE")
+	if err != nil {
+		return c.failed(err)
+	}
+	defer t.end()
+	if err := fn(t); err != nil {
+		return c.failed(err)
+	}
+	if err := errors.Join(t.err, ctx.Err()); err != nil {
+		return c.failed(err)
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		c.failed(err)
+		if isDiskFailure(err) {
+			return fmt.Errorf("commit in cell %s: %w: %w", c.id.Cell, resolve.ErrUnknownOutcome, err)
+		}
+		return fmt.Errorf("commit in cell %s: %w", c.id.Cell, explain(err))
+	}
+	t.over = true
+	c.checkpoint(w)
+	return nil
+}
+
+// View runs fn in a transaction that reads one snapshot of the cell; a statement that writes
+// fails. It does not wait for writers, nor they for it.
+func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	r, err := take(ctx, c, c.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { c.readers <- r }()
+	if r == nil {
+		if r, err = dial(c.path, c.opts.settings(false)); err != nil {
+			return err
+		}
+	}
+	t, err := c.begin(r, "BEGIN")
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	return fn(t)
+}
+
+// take waits for a connection.
+func take(ctx context.Context, c *Cell, from chan *conn) (*conn, error) {
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case got := <-from:
+		if err := c.err(); err != nil {
+			from <- got
+			return nil, err
+		}
+		return got, nil
+	case <-c.closed:
+		return nil, c.err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// err tells why the cell takes no more work.
+func (c *Cell) err() error {
+	if reason := c.failure.Load(); reason != nil {
+		return *reason
+	}
+	if c.closing.Load() {
+		return fmt.Errorf("cell %s: %w", c.id.Cell, ErrClosed)
+	}
+	return nil
+}
+
+// failed closes the cell if err says that its disk failed, and hands err on.
+func (c *Cell) failed(err error) error {
+	if isDiskFailure(err) {
+		reason := fmt.Errorf("cell %s: %w: %w", c.id.Cell, ErrFailed, err)
+		c.failure.CompareAndSwap(nil, &reason)
+	}
+	return err
+}
+
+// checkpoint copies the log into the file once it is long enough. What was committed is durable
+// before that, so an error concerns later calls only: a full disk is tried again, a failed sync
+// closes the cell. (SQLite's own automatic checkpoint passes over both.)
+func (c *Cell) checkpoint(w *conn) {
+	n, err := w.written()
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	if c.pending += n; c.pending < c.pages {
+		return
+	}
+	r, err := w.do("PRAGMA wal_checkpoint(PASSIVE)")
+	switch {
+	case err != nil:
+		c.failed(err)
+		c.pending -= c.pages / 4
+	case r.int(1) == r.int(2):
+		c.pending = 0
+	default: // a reader still needs a part of the log
+		c.pending -= c.pages / 4
+	}
+}
+
+// Close waits for the transactions in flight, then copies the log into the file. Calling it again
+// does nothing. A cell that has closed itself is abandoned as it is, open files included, since
+// closing the last connection would sync once more.
+func (c *Cell) Close() error {
+	if !c.closing.CompareAndSwap(false, true) {
+		return nil
+	}
+	close(c.closed)
+	w := <-c.writer
+	var errs []error
+	for range c.opts.Readers {
+		if r := <-c.readers; r != nil && c.failure.Load() == nil {
+			errs = append(errs, r.close())
+		}
+	}
+	if c.failure.Load() != nil {
+		return nil
+	}
+	if _, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		if c.failed(err); c.failure.Load() != nil {
+			return errors.Join(append(errs, fmt.Errorf("close cell %s: %w", c.id.Cell, err))...)
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(append(errs, w.close())...); err != nil {
+		return fmt.Errorf("close cell %s: %w", c.id.Cell, err)
+	}
+	return nil
+}
+
+// Stats tells how full the cell is. It reads one row and the sizes of two files.
+func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
+	stats := cell.Stats{Cell: c.id.Cell, PUIDRoom: uint64(c.id.Hi) - uint64(c.id.Lo)}
+	err := c.View(ctx, func(t resolve.Tx) error {
+		used, err := t.(*tx).used(ctx)
+		stats.PUIDs = uint64(used)
+		return err
+	})
+	if err != nil {
+		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c.id.Cell, err)
+	}
+	for _, path := range []string{c.path, c.path + "-wal"} {
+		if info, err := os.Stat(path); err == nil {
+			stats.Bytes += info.Size()
+		}
+	}
+	return stats, nil
+}
+
+var (
+	_ resolve.Cell = (*Cell)(nil)
+	_ entity.Store = (*tx)(nil)
+)

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// conn is one connection with its prepared statements. Statements go to the driver directly: the
+// pool of database/sql costs a lock, a goroutine and several allocations a row.
+type conn struct {
+	raw   driver.Conn
+	stmts map[string]*stmt
+}
+
+// dial opens a connection to the file and applies and checks the settings.
+func dial(path string, settings []setting) (*conn, error) {
+	uri, err := fileURI(path)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := new(sqlite.Driver).Open(uri)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	c := &conn{raw: raw, stmts: make(map[string]*stmt)}
+	if err := c.apply(settings); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// fileURI names the file so that no character in its path is taken for a parameter.
+func fileURI(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("open %s: %w", path, err)
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
+}
+
+// close ends the connection. The last one of a file copies the log into it and removes the log.
+func (c *conn) close() error {
+	var errs []error
+	for _, s := range c.stmts {
+		errs = append(errs, s.raw.Close())
+	}
+	return errors.Join(append(errs, c.raw.Close())...)
+}
+
+// written is the number of pages that this connection has written since the last call.
+func (c *conn) written() (int, error) {
+	n, _, err := c.raw.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)
+	return n, err
+}
+
+// stmt is a prepared statement.
+type stmt struct {
+	raw  driver.Stmt
+	args []driver.NamedValue
+}
+
+// prepare returns the statement, compiled at its first use.
+func (c *conn) prepare(sql string) (*stmt, error) {
+	if s, ok := c.stmts[sql]; ok {
+		return s, nil
+	}
+	raw, err := c.raw.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	s := &stmt{raw: raw}
+	c.stmts[sql] = s
+	return s, nil
+}
+
+// bind takes over the values: int64, string, []byte or nil.
+func (s *stmt) bind(values []any) {
+	for len(s.args) < len(values) {
+		s.args = append(s.args, driver.NamedValue{Ordinal: len(s.args) + 1})
+	}
+	for i, v := range values {
+		s.args[i].Value = v
+	}
+	s.args = s.args[:len(values)]
+}
+
+// exec runs the statement to its end. A statement that has begun is not cancelled: batches are
+// bounded, and a write that stops in the middle would have to be rolled back anyway.
+func (s *stmt) exec(values ...any) error {
+	s.bind(values)
+	_, err := s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
+	return err
+}
+
+// row is one row of an answer.
+type row []driver.Value
+
+func (r row) int(i int) int64   { n, _ := r[i].(int64); return n }
+func (r row) text(i int) string { s, _ := r[i].(string); return s }
+func (r row) blob(i int) []byte { b, _ := r[i].([]byte); return b }
+func (r row) null(i int) bool   { return r[i] == nil }
+
+// errStop ends a query early.
+var errStop = errors.New("stop")
+
+// query calls each with every row. The row is valid during the call only, what it holds for ever.
+func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (err error) {
+	s.bind(values)
+	rows, err := s.raw.(driver.StmtQueryContext).QueryContext(context.Background(), s.args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	r := make(row, len(rows.Columns()))
+	for n := 1; ; n++ {
+		switch err := rows.Next(r); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if n%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch err := each(r); {
+		case err == errStop:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// do runs a statement that is not worth preparing and answers with its first row, nil if none.
+func (c *conn) do(sql string, values ...any) (first row, err error) {
+	raw, err := c.raw.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	s := &stmt{raw: raw}
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	err = s.query(context.Background(), func(r row) error {
+		if first == nil {
+			first = append(first, r...)
+		}
+		return nil
+	}, values...)
+	return first, err
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+)
+
+// Documents are compact JSON, so that people can read a cell with any tool. They are written by
+// hand, because they are written several times for every record.
+
+// appendAttributes writes attributes, names in order.
+func appendAttributes(b []byte, attributes entity.Attributes) []byte {
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(attributes)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, name), ':', '[')
+		for k, value := range attributes[name] {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, value)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func parseAttributes(text string) (entity.Attributes, error) {
+	attributes := entity.Attributes{}
+	return attributes, json.Unmarshal([]byte(text), &attributes)
+}
+
+// body is what an entity's row holds beside id and stamp.
+type body struct {
+	Members []entity.Member `json:"members"`
+	View    entity.View     `json:"view"`
+}
+
+func parseEntity(text string) ([]entity.Member, entity.View, error) {
+	var b body
+	err := json.Unmarshal([]byte(text), &b)
+	return b.Members, b.View, err
+}
+
+// appendEntity writes members and view.
+func appendEntity(b []byte, e *entity.Entity) []byte {
+	b = append(b, `{"members":[`...)
+	for i, m := range e.Members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"puid":"`...)
+		b = strconv.AppendInt(b, int64(m.PUID), 10)
+		b = appendString(append(b, `","source":`...), m.Source)
+		b = appendString(append(b, `,"key":`...), m.Key)
+		b = strconv.AppendInt(append(b, `,"version":`...), m.Version, 10)
+		b = append(b, '}')
+	}
+	b = append(b, `],"view":[`...)
+	for i, a := range e.View {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(b, `{"name":`...), a.Name)
+		b = append(b, `,"values":[`...)
+		for k, v := range a.Values {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(append(b, `{"value":`...), v.Value)
+			b = append(b, `,"members":[`...)
+			for n, m := range v.Members {
+				if n > 0 {
+					b = append(b, ',')
+				}
+				b = strconv.AppendInt(b, int64(m), 10)
+			}
+			b = append(b, `]}`...)
+		}
+		b = append(b, `]}`...)
+	}
+	return append(b, `]}`...)
+}
+
+// appendVersions writes members of a change.
+func appendVersions(b []byte, members []changelog.Version) []byte {
+	b = append(b, '[')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(b, '['), int64(m.PUID), 10)
+		b = strconv.AppendInt(append(b, ','), m.Version, 10)
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+// parseVersions reads what appendVersions writes; the empty text has no members.
+func parseVersions(text string) ([]changelog.Version, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var pairs [][2]int64
+	if err := json.Unmarshal([]byte(text), &pairs); err != nil {
+		return nil, err
+	}
+	members := make([]changelog.Version, len(pairs))
+	for i, p := range pairs {
+		members[i] = changelog.Version{PUID: entity.PUID(p[0]), Version: p[1]}
+	}
+	return members, nil
+}
+
+// appendString writes a string of valid UTF-8.
+func appendString(b []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	from := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[from:i]...)
+		if c >= 0x20 {
+			b = append(b, '\\', c)
+		} else {
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+		from = i + 1
+	}
+	return append(append(b, s[from:]...), '"')
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+const (
+	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body"
+
+	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
+	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+
+	sqlPutRecord = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body`
+)
+
+func readRecord(r row) (*entity.Record, error) {
+	birth, err := readID(r.blob(5))
+	if err != nil {
+		return nil, fmt.Errorf("%w: birth id of record %d", errRow, r.int(1))
+	}
+	record := &entity.Record{
+		PUID: entity.PUID(r.int(1)), Ref: entity.Ref{Source: r.text(2), Key: r.text(3)}, Version: r.int(4),
+		Birth: birth, Anchor: entity.PUID(r.int(6)), Observed: time.UnixMilli(r.int(7)).UTC(),
+	}
+	if !r.null(8) {
+		if record.Attributes, err = parseAttributes(r.text(8)); err != nil {
+			return nil, fmt.Errorf("%w: attributes of record %d: %w", errRow, r.int(1), err)
+		}
+	}
+	return record, nil
+}
+
+// readID reads the 16 bytes of an id; NULL is the zero id.
+func readID(b []byte) (locality.ID, error) {
+	if b == nil {
+		return locality.ID{}, nil
+	}
+	return locality.FromBytes(b)
+}
+
+// Records is one statement.
+func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	records := make([]*entity.Record, len(puids))
+	if len(puids) == 0 {
+		return records, nil
+	}
+	err := t.query(ctx, sqlRecords, func(r row) (err error) {
+		records[r.int(0)], err = readRecord(r)
+		return err
+	}, numbers(t, puids))
+	if err != nil {
+		return nil, fmt.Errorf("read %d records: %w", len(puids), err)
+	}
+	return records, nil
+}
+
+// PutRecords is a row each.
+func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
+	err := each(t, sqlPutRecord, records, func(s *stmt, r *entity.Record) error {
+		var body any
+		if r.Attributes != nil {
+			t.text = appendAttributes(t.text[:0], r.Attributes)
+			body = string(t.text)
+		}
+		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body)
+	})
+	if err != nil {
+		return fmt.Errorf("put %d records: %w", len(records), err)
+	}
+	return nil
+}
+
+// Assign is a row each.
+func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	assignments = inOrder(assignments, func(a, b entity.Assignment) int { return cmp.Compare(a.PUID, b.PUID) })
+	err := each(t, "UPDATE record SET anchor = ?2 WHERE puid = ?1", assignments, func(s *stmt, a entity.Assignment) error {
+		return s.exec(int64(a.PUID), int64(a.Anchor))
+	})
+	if err != nil {
+		return fmt.Errorf("assign %d records: %w", len(assignments), err)
+	}
+	return nil
+}
+
+// ListRecords reads the table, or the index of sources, in the order of puids.
+func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	sql, args := sqlListAll, []any{int64(after), int64(limit)}
+	if source != "" {
+		sql, args = sqlListSource, []any{source, int64(after), int64(limit)}
+	}
+	var records []*entity.Record
+	err := t.query(ctx, sql, func(r row) error {
+		record, err := readRecord(r)
+		records = append(records, record)
+		return err
+	}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list records after %s: %w", after, err)
+	}
+	return records, nil
+}
+
+// Births is one statement.
+func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	births := make([]*entity.Birth, len(ids))
+	if len(ids) == 0 {
+		return births, nil
+	}
+	err := t.query(ctx, "SELECT j.key, b.puid, b.successor FROM json_each(?) AS j CROSS JOIN birth AS b ON b.id = unhex(j.value)",
+		func(r row) error {
+			successor, err := readID(r.blob(2))
+			if err != nil {
+				return fmt.Errorf("%w: successor of %s", errRow, ids[r.int(0)])
+			}
+			births[r.int(0)] = &entity.Birth{ID: ids[r.int(0)], PUID: entity.PUID(r.int(1)), Successor: successor}
+			return nil
+		}, t.hexes(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read %d births: %w", len(ids), err)
+	}
+	return births, nil
+}
+
+// hexes writes ids as a JSON array, see numbers.
+func (t *tx) hexes(ids []locality.ID) string {
+	b := append(t.text[:0], '[')
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = hex.AppendEncode(b, id[:])
+		b = append(b, '"')
+	}
+	t.text = append(b, ']')
+	return string(t.text)
+}
+
+// PutBirths is a row each.
+func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
+	err := each(t, `INSERT INTO birth (id, puid, successor) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor`, births,
+		func(s *stmt, b entity.Birth) error { return s.exec(b.ID[:], int64(b.PUID), idOrNull(b.Successor)) })
+	if err != nil {
+		return fmt.Errorf("put %d births: %w", len(births), err)
+	}
+	return nil
+}
+
+// idOrNull is the 16 bytes of an id, NULL for the zero id.
+func idOrNull(id locality.ID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
+}
+
+const (
+	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, body) VALUES (?, ?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, body = excluded.body`
+	sqlEntities     = "SELECT j.key, e.anchor, e.id, e.stamp, e.body FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
+	sqlListEntities = "SELECT 0, anchor, id, stamp, body FROM entity WHERE anchor > ? ORDER BY anchor LIMIT ?"
+)
+
+func readEntity(r row) (*entity.Entity, error) {
+	e := &entity.Entity{Stamp: uint64(r.int(3))}
+	var err error
+	if e.ID, err = readID(r.blob(2)); err == nil {
+		e.Members, e.View, err = parseEntity(r.text(4))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
+	}
+	return e, nil
+}
+
+// Entities is one statement.
+func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entities := make([]*entity.Entity, len(anchors))
+	if len(anchors) == 0 {
+		return entities, nil
+	}
+	err := t.query(ctx, sqlEntities, func(r row) (err error) {
+		entities[r.int(0)], err = readEntity(r)
+		return err
+	}, numbers(t, anchors))
+	if err != nil {
+		return nil, fmt.Errorf("read %d entities: %w", len(anchors), err)
+	}
+	return entities, nil
+}
+
+// PutEntities is a row and a document in the search each, and a statement that asks which of
+// them are there.
+func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	entities = inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) })
+	anchors := make([]entity.PUID, len(entities))
+	for i, e := range entities {
+		anchors[i] = e.Anchor()
+	}
+	err := t.unindex(ctx, anchors)
+	if err == nil {
+		err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
+			t.text = appendEntity(t.text[:0], e.Entity)
+			return s.exec(int64(e.Anchor()), e.ID[:], int64(e.Stamp), string(t.text))
+		})
+	}
+	if err == nil {
+		err = t.index(lastOf(entities))
+	}
+	if err != nil {
+		return fmt.Errorf("put %d entities: %w", len(entities), err)
+	}
+	return nil
+}
+
+// lastOf drops all but the last of the entities of one anchor, which lie side by side.
+func lastOf(entities []entity.Indexed) []entity.Indexed {
+	kept := entities[:0:0]
+	for i, e := range entities {
+		if i+1 == len(entities) || entities[i+1].Anchor() != e.Anchor() {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// DeleteEntities is a row and a document each, of those that are there.
+func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	anchors = inOrder(anchors, cmp.Compare[entity.PUID])
+	err := t.unindex(ctx, anchors)
+	if err == nil {
+		err = each(t, "DELETE FROM entity WHERE anchor = ?", anchors, func(s *stmt, a entity.PUID) error { return s.exec(int64(a)) })
+	}
+	if err != nil {
+		return fmt.Errorf("delete %d entities: %w", len(anchors), err)
+	}
+	return nil
+}
+
+// ListEntities reads the table in the order of anchors.
+func (t *tx) ListEntities(ctx context.Context, after entity.PUID, limit int) ([]*entity.Entity, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entities, err := t.entities(ctx, sqlListEntities, int64(after), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list entities after %s: %w", after, err)
+	}
+	return entities, nil
+}
+
+func (t *tx) entities(ctx context.Context, sql string, args ...any) ([]*entity.Entity, error) {
+	var entities []*entity.Entity
+	err := t.query(ctx, sql, func(r row) error {
+		e, err := readEntity(r)
+		entities = append(entities, e)
+		return err
+	}, args...)
+	return entities, err
+}
+
+// AddCounts changes the row of totals.
+func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	if delta == (entity.Counts{}) {
+		return nil
+	}
+	err := t.exec("UPDATE locus_cell SET records = records + ?, entities = entities + ?, merges = merges + ?, splits = splits + ?",
+		delta.Records, delta.Entities, delta.Merges, delta.Splits)
+	if err != nil {
+		return fmt.Errorf("add counts: %w", err)
+	}
+	return nil
+}
+
+// Counts reads the row of totals.
+func (t *tx) Counts(ctx context.Context) (counts entity.Counts, err error) {
+	if err := t.use(ctx); err != nil {
+		return counts, err
+	}
+	err = t.query(ctx, "SELECT records, entities, merges, splits FROM locus_cell", func(r row) error {
+		counts = entity.Counts{Records: r.int(0), Entities: r.int(1), Merges: r.int(2), Splits: r.int(3)}
+		return nil
+	})
+	if err != nil {
+		return entity.Counts{}, fmt.Errorf("read counts: %w", err)
+	}
+	return counts, nil
+}

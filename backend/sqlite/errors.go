@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+var (
+	// ErrClosed means that the cell was closed.
+	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", resolve.ErrUnavailable)
+	// ErrFailed means that the cell closed itself because a write to its disk failed. What is on
+	// the disk is known again only after the process was started anew.
+	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", resolve.ErrUnavailable)
+	// ErrIdentity means that a file is not the cell that it should be: another cell, of another
+	// installation, or made under other rules.
+	ErrIdentity = errors.New("sqlite: not the cell that it should be")
+	// ErrFormat means that a file is no cell or was written by a newer Locus.
+	ErrFormat = errors.New("sqlite: unknown format")
+	// ErrPreflight means that the library or a connection lacks a setting that durability rests on.
+	ErrPreflight = errors.New("sqlite: preflight")
+	// ErrInUse means that another process has the data directory open.
+	ErrInUse = errors.New("sqlite: data directory in use")
+	// ErrMissing means that a data directory, or a cell in it, is not there.
+	ErrMissing = errors.New("sqlite: not there")
+	// ErrTx means that a transaction was used after its function had returned.
+	ErrTx = errors.New("sqlite: the transaction is over")
+)
+
+// code is the extended result code of a driver's error, 0 for any other.
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+// isDiskFailure tells whether a statement failed in a way after which nobody knows what the
+// disk holds.
+func isDiskFailure(err error) bool { return code(err)&0xff == lib.SQLITE_IOERR }
+
+// explain gives a driver's error the sentinel that callers know.
+func explain(err error) error {
+	switch code(err) & 0xff {
+	case lib.SQLITE_FULL:
+		return fmt.Errorf("the disk is full: %w: %w", cell.ErrNoRoom, err)
+	case lib.SQLITE_BUSY:
+		return fmt.Errorf("another program holds the file: %w: %w", resolve.ErrUnavailable, err)
+	}
+	return err
+}

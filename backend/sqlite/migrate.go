@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+	lib "modernc.org/sqlite/lib"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+const (
+	// applicationID marks a file as a cell of Locus: the letters LOCs.
+	applicationID = 0x4c4f4373
+	// format is the number of the newest migration. A file carries the number of the newest that
+	// it has seen, so that opening a cell that is up to date costs three pragmas.
+	format = 1
+)
+
+// migrate brings the file at path to the newest format. Each migration is one transaction.
+func migrate(ctx context.Context, path string, pageSize int) error {
+	c, err := dial(path, []setting{{"busy_timeout", "5000", "5000"}})
+	if err != nil {
+		return notDatabase(path, err)
+	}
+	current, err := c.format(path)
+	if err := errors.Join(err, c.close()); err != nil || current == format {
+		return notDatabase(path, err)
+	}
+	uri, err := fileURI(path)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", uri+fmt.Sprintf("?_pragma=page_size(%d)&_pragma=auto_vacuum(INCREMENTAL)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", pageSize))
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	if err := errors.Join(up(ctx, db), db.Close()); err != nil {
+		return fmt.Errorf("migrate %s from format %d to %d: %w", path, current, format, explain(err))
+	}
+	return nil
+}
+
+func up(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// format reads the format of a file, 0 for an empty one, and refuses what is no cell.
+func (c *conn) format(path string) (int64, error) {
+	r, err := c.do(`SELECT application_id, user_version,
+		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%')
+		FROM pragma_application_id, pragma_user_version`)
+	if err != nil {
+		return 0, err
+	}
+	id, version, tables := r.int(0), r.int(1), r.int(2)
+	switch {
+	case id != applicationID && (id != 0 || version != 0 || tables != 0):
+		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
+	case version > format:
+		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
+	}
+	return version, nil
+}
+
+// notDatabase gives a file that SQLite cannot read its sentinel.
+func notDatabase(path string, err error) error {
+	if code(err)&0xff == lib.SQLITE_NOTADB {
+		return fmt.Errorf("%w: %s is no database: choose another directory: %w", ErrFormat, path, err)
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Post is a row each.
+func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	run := func(s *stmt, p resolve.Posting) error { return s.exec(int64(p.Feature), int64(p.PUID)) }
+	err := each(t, "INSERT INTO posting (feature, puid) VALUES (?, ?) ON CONFLICT DO NOTHING", inOrder(add, comparePostings), run)
+	if err == nil {
+		err = each(t, "DELETE FROM posting WHERE feature = ? AND puid = ?", inOrder(remove, comparePostings), run)
+	}
+	if err != nil {
+		return fmt.Errorf("post %d features, remove %d: %w", len(add), len(remove), err)
+	}
+	return nil
+}
+
+// comparePostings is the order of the table, where features are signed.
+func comparePostings(a, b resolve.Posting) int {
+	return cmp.Or(cmp.Compare(int64(a.Feature), int64(b.Feature)), cmp.Compare(a.PUID, b.PUID))
+}
+
+// The rows come feature by feature as asked, those of one feature in the order of the table: no
+// ORDER BY, for it would sort, and would read all carriers of a feature that has too many.
+const sqlCarriers = "SELECT j.key, p.puid FROM json_each(?) AS j CROSS JOIN posting AS p ON p.feature = j.value"
+
+// Carriers is one statement, and one more after each feature that has as many carriers as asked for.
+func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if len(features) != len(limits) {
+		return nil, fmt.Errorf("read carriers: %d features with %d limits", len(features), len(limits))
+	}
+	carriers := make([][]entity.PUID, len(features))
+	for from := 0; from < len(features); {
+		next := len(features)
+		err := t.query(ctx, sqlCarriers, func(r row) error {
+			i := from + int(r.int(0))
+			if len(carriers[i]) >= limits[i] {
+				next = i + 1
+				return errStop
+			}
+			carriers[i] = append(carriers[i], entity.PUID(r.int(1)))
+			return nil
+		}, numbers(t, features[from:]))
+		if err != nil {
+			return nil, fmt.Errorf("read carriers of %d features: %w", len(features), err)
+		}
+		from = next
+	}
+	return carriers, nil
+}
+
+// Edges is one statement; the rows come in the order of the table.
+func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if len(puids) == 0 {
+		return nil, nil
+	}
+	puids = slices.Compact(inOrder(slices.Clone(puids), cmp.Compare[entity.PUID]))
+	var edges []resolve.Edge
+	err := t.query(ctx, "SELECT e.a, e.b, e.vec, e.score FROM json_each(?) AS j CROSS JOIN edge AS e ON e.a = j.value", func(r row) error {
+		edges = append(edges, resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))})
+		return nil
+	}, numbers(t, puids))
+	if err != nil {
+		return nil, fmt.Errorf("read edges of %d records: %w", len(puids), err)
+	}
+	return edges, nil
+}
+
+// PutEdges is a row each.
+func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	err := each(t, `INSERT INTO edge (a, b, vec, score) VALUES (?, ?, ?, ?)
+		ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score`, edges,
+		func(s *stmt, e resolve.Edge) error {
+			return s.exec(int64(e.A), int64(e.B), int64(e.Vector), int64(e.Score))
+		})
+	if err != nil {
+		return fmt.Errorf("put %d edges: %w", len(edges), err)
+	}
+	return nil
+}
+
+// DeleteEdges is a row each.
+func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	pairs = inOrder(pairs, func(a, b resolve.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	err := each(t, "DELETE FROM edge WHERE a = ? AND b = ?", pairs, func(s *stmt, p resolve.Pair) error { return s.exec(int64(p.A), int64(p.B)) })
+	if err != nil {
+		return fmt.Errorf("delete %d edges: %w", len(pairs), err)
+	}
+	return nil
+}
+
+// PutRedo is a row each.
+func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	entries = inOrder(entries, func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	err := each(t, "INSERT INTO redo (puid, lost) VALUES (?, ?) ON CONFLICT (puid) DO UPDATE SET lost = excluded.lost", entries,
+		func(s *stmt, e resolve.Redo) error {
+			if len(e.Lost) == 0 {
+				return s.exec(int64(e.PUID), nil)
+			}
+			lost := make([]byte, 0, 8*len(e.Lost))
+			for _, feature := range e.Lost {
+				lost = binary.BigEndian.AppendUint64(lost, feature)
+			}
+			return s.exec(int64(e.PUID), lost)
+		})
+	if err != nil {
+		return fmt.Errorf("put %d redo entries: %w", len(entries), err)
+	}
+	return nil
+}
+
+// Redo reads the table in order.
+func (t *tx) Redo(ctx context.Context, limit int) ([]resolve.Redo, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	var entries []resolve.Redo
+	err := t.query(ctx, "SELECT puid, lost FROM redo ORDER BY puid LIMIT ?", func(r row) error {
+		e := resolve.Redo{PUID: entity.PUID(r.int(0))}
+		lost := r.blob(1)
+		if len(lost)%8 != 0 {
+			return fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
+		}
+		for ; len(lost) > 0; lost = lost[8:] {
+			e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
+		}
+		entries = append(entries, e)
+		return nil
+	}, int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read redo entries: %w", err)
+	}
+	return entries, nil
+}
+
+// ClearRedo is a row each.
+func (t *tx) ClearRedo(ctx context.Context, puids []entity.PUID) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	err := each(t, "DELETE FROM redo WHERE puid = ?", inOrder(puids, cmp.Compare[entity.PUID]),
+		func(s *stmt, puid entity.PUID) error { return s.exec(int64(puid)) })
+	if err != nil {
+		return fmt.Errorf("clear %d redo entries: %w", len(puids), err)
+	}
+	return nil
+}
+
+// RedoDepth counts the rows, which are few.
+func (t *tx) RedoDepth(ctx context.Context) (depth int, err error) {
+	if err := t.use(ctx); err != nil {
+		return 0, err
+	}
+	err = t.query(ctx, "SELECT count(*) FROM redo", func(r row) error { depth = int(r.int(0)); return nil })
+	if err != nil {
+		return 0, fmt.Errorf("count redo entries: %w", err)
+	}
+	return depth, nil
+}

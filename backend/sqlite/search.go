@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/locus-db/locus/entity"
+)
+
+// termMark begins the words that stand for terms. It is a private-use character, so no word of
+// a name begins with it.
+const termMark = "\ue000"
+
+// appendTerm writes a term as one word.
+func appendTerm(b []byte, term uint64) []byte { return fmt.Appendf(b, termMark+"%016x", term) }
+
+// unindex takes the documents of entities that are there out of the search.
+func (t *tx) unindex(ctx context.Context, anchors []entity.PUID) error {
+	if len(anchors) == 0 {
+		return nil
+	}
+	var there []int64
+	err := t.query(ctx, "SELECT e.anchor FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value", func(r row) error {
+		there = append(there, r.int(0))
+		return nil
+	}, numbers(t, anchors))
+	if err != nil {
+		return err
+	}
+	return each(t, "DELETE FROM search WHERE rowid = ?", there, func(s *stmt, anchor int64) error { return s.exec(anchor) })
+}
+
+// index adds documents of entities that have none.
+func (t *tx) index(entities []entity.Indexed) error {
+	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entities, func(s *stmt, e entity.Indexed) error {
+		b := t.text[:0]
+		for _, name := range e.Names {
+			b = append(append(b, name...), ' ')
+		}
+		for _, term := range e.Terms {
+			b = append(appendTerm(b, term), ' ')
+		}
+		t.text = b
+		return s.exec(int64(e.Anchor()), string(b))
+	})
+}
+
+const sqlSearch = `SELECT 0, e.anchor, e.id, e.stamp, e.body
+	FROM search AS s CROSS JOIN entity AS e ON e.anchor = s.rowid
+	WHERE s.words MATCH ? AND s.rowid > ? ORDER BY s.rowid LIMIT ?`
+
+// Search meets the lists of the query's words; a query without words is a list of all entities.
+func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if len(query.Names) == 0 && len(query.Terms) == 0 {
+		return t.ListEntities(ctx, query.After, query.Limit)
+	}
+	match := t.text[:0]
+	for _, term := range query.Terms {
+		match = append(appendTerm(append(match, '"'), term), `" `...)
+	}
+	for i, name := range query.Names {
+		if !isWord(name) {
+			return nil, nil
+		}
+		match = append(append(append(match, '"'), name...), '"')
+		if i == len(query.Names)-1 {
+			match = append(match, '*')
+		}
+		match = append(match, ' ')
+	}
+	t.text = match
+	entities, err := t.entities(ctx, sqlSearch, string(match), int64(query.After), int64(query.Limit))
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return entities, nil
+}
+
+// isWord tells whether a name is one word to the tokenizer, as words of names are. No entity has
+// another one.
+func isWord(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
+	})
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// setting is a pragma that every connection of a kind must have.
+type setting struct {
+	pragma string
+	value  string // as it is set
+	want   string // as it reads back
+}
+
+// settings are those of one connection. What durability rests on is the same for all.
+func (o *Options) settings(writer bool) []setting {
+	number := func(pragma string, n int) setting {
+		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
+	}
+	cache, queryOnly := o.CacheSize/2, 0
+	if !writer {
+		cache, queryOnly = o.CacheSize/2/o.Readers, 1
+	}
+	return []setting{
+		{"busy_timeout", "5000", "5000"},
+		{"journal_mode", "WAL", "wal"},
+		{"synchronous", "FULL", "2"},
+		{"foreign_keys", "ON", "1"},
+		{"secure_delete", "OFF", "0"},
+		{"temp_store", "MEMORY", "2"},
+		number("mmap_size", 0),
+		// The cell checkpoints by itself: SQLite passes over errors of an automatic checkpoint.
+		number("wal_autocheckpoint", 0),
+		number("cache_size", -cache/1024),
+		number("query_only", queryOnly),
+	}
+}
+
+// apply sets all settings and reads each one back.
+func (c *conn) apply(settings []setting) error {
+	for _, s := range settings {
+		if _, err := c.do("PRAGMA " + s.pragma + " = " + s.value); err != nil {
+			return fmt.Errorf("set %s: %w", s.pragma, err)
+		}
+	}
+	return c.check(settings)
+}
+
+// check reads the settings of the connection.
+func (c *conn) check(settings []setting) error {
+	for _, s := range settings {
+		r, err := c.do("PRAGMA " + s.pragma)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", s.pragma, err)
+		}
+		got := ""
+		if len(r) > 0 {
+			got = fmt.Sprint(r[0])
+		}
+		// Memory maps may be compiled out, and then have no setting.
+		if got != s.want && !(s.pragma == "mmap_size" && got == "") {
+			return fmt.Errorf("%w: %s is %q on a connection, want %q: the file system may not support it; put the data on a local disk",
+				ErrPreflight, s.pragma, got, s.want)
+		}
+	}
+	return nil
+}
+
+// minVersion is the first SQLite without the two ways to lose commits that were found in 2026.
+var minVersion = [3]int{3, 53, 4}
+
+// checkVersion refuses an older library.
+func checkVersion(version string) error {
+	parts := strings.Split(version, ".")
+	for i, least := range minVersion {
+		n := 0
+		if i < len(parts) {
+			n, _ = strconv.Atoi(parts[i])
+		}
+		if n > least {
+			return nil
+		}
+		if n < least {
+			return fmt.Errorf("%w: SQLite %s is older than %d.%d.%d, which repairs the log and multi-file commits: update the driver",
+				ErrPreflight, version, minVersion[0], minVersion[1], minVersion[2])
+		}
+	}
+	return nil
+}

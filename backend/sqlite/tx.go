@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// tx is a transaction: the connection that it runs on, and what became of it. The methods of the
+// Stores stand in the files that are named after them.
+type tx struct {
+	cell *Cell
+	conn *conn
+	over bool
+	err  error // the first statement that failed; a transaction is not committed after one
+	text []byte
+}
+
+// begin starts a transaction on the connection, which is the caller's alone.
+func (c *Cell) begin(on *conn, sql string) (*tx, error) {
+	t := &tx{cell: c, conn: on}
+	if err := t.exec(sql); err != nil {
+		return nil, fmt.Errorf("begin in cell %s: %w", c.id.Cell, explain(err))
+	}
+	return t, nil
+}
+
+// end rolls back what was not committed. It runs after a panic of the caller's function too.
+func (t *tx) end() {
+	if t.over {
+		return
+	}
+	t.over = true
+	if s, err := t.conn.prepare("ROLLBACK"); err == nil {
+		_ = s.exec() // fails where SQLite has rolled back already
+	}
+}
+
+// use is the beginning of every method.
+func (t *tx) use(ctx context.Context) error {
+	if t.over {
+		return ErrTx
+	}
+	if t.err != nil {
+		return fmt.Errorf("the transaction has failed before: %w", t.err)
+	}
+	return ctx.Err()
+}
+
+// fail remembers the first error.
+func (t *tx) fail(err error) error {
+	if err != nil && t.err == nil {
+		t.err = explain(err)
+	}
+	return explain(err)
+}
+
+// exec runs a statement once.
+func (t *tx) exec(sql string, values ...any) error {
+	s, err := t.conn.prepare(sql)
+	if err != nil {
+		return t.fail(err)
+	}
+	return t.fail(s.exec(values...))
+}
+
+// each runs a statement for every item, with the values that args gives.
+func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) error {
+	if len(items) == 0 {
+		return nil
+	}
+	s, err := t.conn.prepare(sql)
+	if err != nil {
+		return t.fail(err)
+	}
+	for _, item := range items {
+		if err := run(s, item); err != nil {
+			return t.fail(err)
+		}
+	}
+	return nil
+}
+
+// query calls each with every row of the answer.
+func (t *tx) query(ctx context.Context, sql string, each func(row) error, values ...any) error {
+	s, err := t.conn.prepare(sql)
+	if err != nil {
+		return t.fail(err)
+	}
+	if err := s.query(ctx, each, values...); err != nil {
+		if code(err) != 0 {
+			return t.fail(err)
+		}
+		return err
+	}
+	return nil
+}
+
+// numbers writes integers as a JSON array, which a statement reads with json_each: one statement
+// for a batch of any length.
+func numbers[T ~int64 | ~uint64](t *tx, values []T) string {
+	b := append(t.text[:0], '[')
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	t.text = append(b, ']')
+	return string(t.text)
+}
+
+// inOrder answers with the items in the order of the key, so that rows are written in the order
+// in which they lie. Of items that compare equal the later one stays later.
+func inOrder[T any](items []T, compare func(a, b T) int) []T {
+	if slices.IsSortedFunc(items, compare) {
+		return items
+	}
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, compare)
+	return items
+}
+
+var errRow = errors.New("malformed row")
