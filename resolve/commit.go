@@ -5,8 +5,6 @@ package resolve
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"

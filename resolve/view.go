@@ -71,3 +71,9 @@ const halfLife = 730
 
 // HalfLife is the same for every attribute.
 func (p SchemaPolicy) HalfLife(string) float64 { return halfLife }
+
+// Alone is the entity of a record by itself: what a record is part of from its put until it is
+// resolved.
+func (r *Resolver) Alone(rec *entity.Record) *entity.Entity {
+	return r.build(&cluster{nodes: []*node{r.node(rec)}}).Entity
+}

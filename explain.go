@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Why explains what holds an entity together: the strongest comparisons that connect its records.
+// The same code that decided is asked again, so the explanation is the decision.
+func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
+	e, err := s.Entity(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	records, err := s.MemberRecords(ctx, e.Entity)
+	if err != nil {
+		return nil, err
+	}
+	why := &Why{Entity: e.Entity, Requested: id, Threshold: match.Threshold, Records: records, Joins: []Join{}}
+	norms := make([]*match.Record, len(records))
+	for i, rec := range records {
+		norms[i] = s.normalise(rec)
+	}
+	type pair struct {
+		a, b   int
+		vector match.Vector
+		score  match.Score
+	}
+	var pairs []pair
+	for b := range norms {
+		for a := range b {
+			v := s.matcher.Compare(norms[a], norms[b])
+			pairs = append(pairs, pair{a, b, v, s.matcher.Score(v)})
+		}
+	}
+	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.score, x.score) })
+	part := make([]int, len(records))
+	for i := range part {
+		part[i] = i
+	}
+	for _, p := range pairs {
+		from, to := part[p.b], part[p.a]
+		if from == to {
+			continue
+		}
+		for i := range part {
+			if part[i] == from {
+				part[i] = to
+			}
+		}
+		why.Joins = append(why.Joins, Join{records[p.a].Ref, records[p.b].Ref, s.matcher.Explain(norms[p.a], norms[p.b], p.vector)})
+	}
+	return why, nil
+}
+
+func (s *Service) normalise(rec *entity.Record) *match.Record {
+	return s.matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+}
+
+// WhyNot compares two records, each given as an address; an entity id stands for its anchor.
+func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
+	recA, err := s.recordAt(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	recB, err := s.recordAt(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if recA.PUID == recB.PUID {
+		return nil, &InvalidError{[]Problem{{"/b", "invalid", fmt.Sprintf("%s and %s are the same record", a, b)}}}
+	}
+	of, err := s.withEntities(ctx, []*entity.Record{recA, recB})
+	if err != nil {
+		return nil, err
+	}
+	normA, normB := s.normalise(recA), s.normalise(recB)
+	vector := s.matcher.Compare(normA, normB)
+	w := &WhyNot{
+		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
+		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: s.matcher.Explain(normA, normB, vector),
+	}
+	for _, f := range w.Explanation.Features {
+		n, err := s.carriers(ctx, f.Hash)
+		if err != nil {
+			return nil, err
+		}
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
+	}
+	w.Reason, w.Message = reason(w, s.matcher.Score(vector))
+	return w, nil
+}
+
+func reason(w *WhyNot, score match.Score) (code, message string) {
+	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
+	switch {
+	case w.EntityA == w.EntityB:
+		return "same_entity", fmt.Sprintf("they are one entity, %v; the pair has %v bits", w.EntityA, score)
+	case len(w.Shared) == 0:
+		return "no_common_feature", "they have no feature in common, so they were never compared"
+	case !usable:
+		return "only_generic_features", fmt.Sprintf("each feature that they have in common is carried by more than %d records, so they were never compared", resolve.MaxCarriers)
+	case score < match.Threshold:
+		return "below_threshold", fmt.Sprintf("the pair has %v bits, %v less than the %v that it takes", score, match.Threshold-score, match.Threshold)
+	default:
+		return "not_joined", fmt.Sprintf("the pair has %v bits, enough by itself, but the records around the two speak against it", score)
+	}
+}
+
+// carriers counts who carries a feature, up to resolve.MaxCarriers+1.
+func (s *Service) carriers(ctx context.Context, feature uint64) (n int, err error) {
+	home := s.Map().Key(s.Map().Current(), cell.Position(feature))
+	err = s.view(ctx, home, func(tx resolve.Tx) error {
+		found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
+		if err == nil {
+			n = len(found[0])
+		}
+		return err
+	})
+	return n, err
+}
+
+// Route explains where an address - an entity id, a puid or SOURCE:KEY - lives, and whether
+// anything is there.
+func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
+	route := &Route{Address: address}
+	if id, err := locality.Parse(address); err == nil {
+		r, err := s.router.ExplainEntity(id)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", address, err)
+		}
+		route.ID = &r
+		e, err := s.Entity(ctx, id)
+		if err == nil {
+			route.found(e.Anchor(), e.ID)
+		}
+		return route, absent(err)
+	}
+	if puid, err := entity.ParsePUID(address); err == nil {
+		r, err := s.router.ExplainPuid(int64(puid))
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", address, err)
+		}
+		route.PUID = &r
+		return route, s.routeRecord(ctx, route, address)
+	}
+	ref, err := ParseRef(address)
+	if err != nil {
+		return nil, err
+	}
+	r := s.router.ExplainKey(ref.Source, ref.Key)
+	route.Key = &r
+	return route, s.routeRecord(ctx, route, address)
+}
+
+func (s *Service) routeRecord(ctx context.Context, route *Route, address string) error {
+	rec, err := s.recordAt(ctx, address)
+	if err != nil {
+		return absent(err)
+	}
+	of, err := s.withEntities(ctx, []*entity.Record{rec})
+	if err != nil {
+		return err
+	}
+	route.found(rec.PUID, of[0].Entity)
+	return nil
+}
+
+func (r *Route) found(record entity.PUID, id locality.ID) {
+	r.Found, r.Record, r.Entity = true, &record, &id
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Put is a record to be written: what a source says about a thing under its own key.
+type Put struct {
+	entity.Ref
+	// Observed is when the source saw it so; the zero time means now. A record that is older than
+	// the one already stored under its key does not replace it.
+	Observed   time.Time
+	Attributes entity.Attributes
+}
+
+// PutResult is what became of one Put.
+type PutResult struct {
+	entity.Ref
+	PUID    entity.PUID
+	Version int64
+	// Entity is the id of the entity that the record belongs to now.
+	Entity  locality.ID
+	Outcome resolve.Outcome
+	// Err is set if this item was refused or failed; the other fields but Ref are zero then. It is
+	// an *InvalidError for what could not be accepted.
+	Err error
+}
+
+// DeleteResult is what became of one deletion.
+type DeleteResult struct {
+	entity.Ref
+	// Entity is the entity that the record belonged to.
+	Entity locality.ID
+	// Err is entity.ErrNotFound if there was no such record.
+	Err error
+}
+
+// Record is a stored record with the id of its entity.
+type Record struct {
+	*entity.Record
+	Entity locality.ID
+}
+
+// RecordQuery asks for live records in the order of their puids.
+type RecordQuery struct {
+	Source string      // only this source's; "" for all
+	After  entity.PUID // leaves out records up to and including this one; 0 to begin
+	Limit  int         // 1 to 1000; 0 for 100
+}
+
+// EntityQuery asks for entities in the order of their anchors' puids. The zero query asks for all.
+type EntityQuery struct {
+	Name      string      // every word must be in a name; the last may be the beginning of one
+	Attribute string      // with Value: an attribute that has this value, compared normalised
+	Value     string      //
+	After     entity.PUID // leaves out anchors up to and including this one; 0 to begin
+	Limit     int         // 1 to 1000; 0 for 100
+}
+
+// Entity is an entity as read.
+type Entity struct {
+	*entity.Entity
+	// Requested is the id that was asked for. It differs from ID if it was merged away; both lead
+	// here for ever.
+	Requested locality.ID
+}
+
+// Redirected tells whether the entity was asked for by a former id.
+func (e *Entity) Redirected() bool { return e.Requested != e.ID }
+
+// Why explains what holds an entity together.
+type Why struct {
+	Entity    *entity.Entity   `json:"entity"`
+	Requested locality.ID      `json:"requested"`
+	Threshold match.Score      `json:"threshold"`
+	Records   []*entity.Record `json:"records"` // the members' records, in the entity's order
+	// Joins are the comparisons that join the records, strongest first: as many as it takes to
+	// connect them, each with the bits that it is made of.
+	Joins []Join `json:"joins"`
+}
+
+// Join is one comparison of two records.
+type Join struct {
+	A           entity.Ref        `json:"a"`
+	B           entity.Ref        `json:"b"`
+	Explanation match.Explanation `json:"explanation"`
+}
+
+// WhyNot explains why two records are in one entity or in two.
+type WhyNot struct {
+	A       entity.Ref  `json:"a"`
+	B       entity.Ref  `json:"b"`
+	EntityA locality.ID `json:"entity_a"`
+	EntityB locality.ID `json:"entity_b"`
+	// Reason is one of: same_entity, no_common_feature, only_generic_features, below_threshold,
+	// not_joined (they match, but what else is around them speaks against it).
+	Reason  string `json:"reason"`
+	Message string `json:"message"` // the reason in a sentence, with its figures
+	// Shared are the features that both carry, with how many records carry them.
+	Shared      []SharedFeature   `json:"shared"`
+	Threshold   match.Score       `json:"threshold"`
+	Explanation match.Explanation `json:"explanation"`
+}
+
+// SharedFeature is a feature that two records have in common.
+type SharedFeature struct {
+	Kind     string `json:"kind"`
+	Text     string `json:"text"`
+	Carriers int    `json:"carriers"` // counted up to resolve.MaxCarriers+1
+	Generic  bool   `json:"generic"`  // carried by too many records to make candidates
+}
+
+// Route says where an address lives and why. Exactly one of Key, PUID and ID is set, by what
+// was asked for.
+type Route struct {
+	Address string            `json:"address"`
+	Key     *cell.KeyRoute    `json:"key,omitempty"`
+	PUID    *cell.PuidRoute   `json:"puid,omitempty"`
+	ID      *cell.EntityRoute `json:"id,omitempty"`
+	// Found tells whether the store has a record or an entity there.
+	Found bool `json:"found"`
+	// Record and Entity are what was found, and where they live.
+	Record *entity.PUID `json:"record,omitempty"`
+	Entity *locality.ID `json:"entity,omitempty"`
+}
+
+// Status is the state of the whole installation.
+type Status struct {
+	Ready      bool          `json:"ready"`
+	Reason     string        `json:"reason,omitempty"` // why it is not ready
+	Kind       string        `json:"kind"`
+	Rules      string        `json:"rules"` // schema and pack that the entities are made with
+	Epoch      uint64        `json:"epoch"`
+	Generation int           `json:"generation"`
+	Counts     entity.Counts `json:"counts"`
+	Redo       int           `json:"redo"` // records whose consequences are still being worked out
+	Queue      int           `json:"queue"`
+	Cells      []CellStatus  `json:"cells"`
+}
+
+// CellStatus is the state of one cell.
+type CellStatus struct {
+	cell.Stats
+	Counts entity.Counts `json:"counts"`
+	Redo   int           `json:"redo"`
+}
+
+// Live is what changes from second to second, read from memory.
+type Live struct {
+	Counts entity.Counts `json:"counts"`
+	// RecordsPerSecond is the mean over the last ten seconds.
+	RecordsPerSecond float64 `json:"records_per_second"`
+	// Written is the number of records accepted since the start of the process.
+	Written int64      `json:"written"`
+	Recent  []Decision `json:"recent"` // the latest joins, newest first, at most 20
+}
+
+// Decision is one record that joined an entity.
+type Decision struct {
+	Time   time.Time   `json:"time"`
+	Record entity.Ref  `json:"record"`
+	Name   string      `json:"name"`
+	Entity locality.ID `json:"entity"`
+}

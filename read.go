@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// view reads one snapshot of one cell.
+func (s *Service) view(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
+	c, err := s.cells.Cell(id)
+	if err != nil {
+		return fmt.Errorf("%w: cell %v: %w", ErrUnavailable, id, err)
+	}
+	return c.View(ctx, fn)
+}
+
+// Record answers with the record of an external key. The error is entity.ErrNotFound if it was
+// never put, entity.ErrErased if it was deleted.
+func (s *Service) Record(ctx context.Context, ref entity.Ref) (*Record, error) {
+	if problems := checkRef(ref); len(problems) > 0 {
+		return nil, &InvalidError{Problems: problems}
+	}
+	key := s.Map().KeyOf(ref.Source, ref.Key)
+	home := s.Map().Key(s.Map().Current(), key.Position())
+	var rec *entity.Record
+	err := s.view(ctx, home, func(tx resolve.Tx) error {
+		puids, err := tx.Lookup(ctx, []cell.Key{key})
+		if err != nil || puids[0] == 0 {
+			return err
+		}
+		records, err := tx.Records(ctx, []entity.PUID{entity.PUID(puids[0])})
+		if err == nil {
+			rec = records[0]
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case rec == nil:
+		return nil, fmt.Errorf("record %s: %w", ref, entity.ErrNotFound)
+	case rec.Deleted():
+		return nil, fmt.Errorf("record %s: %w", ref, entity.ErrErased)
+	}
+	of, err := s.withEntities(ctx, []*entity.Record{rec})
+	if err != nil {
+		return nil, err
+	}
+	return of[0], nil
+}
+
+// record reads the record of a puid.
+func (s *Service) record(ctx context.Context, puid entity.PUID) (*entity.Record, error) {
+	records, err := s.records(ctx, []entity.PUID{puid})
+	if err != nil {
+		return nil, err
+	}
+	switch rec := records[0]; {
+	case rec == nil:
+		return nil, fmt.Errorf("record %v: %w", puid, entity.ErrNotFound)
+	case rec.Deleted():
+		return nil, fmt.Errorf("record %v: %w", puid, entity.ErrErased)
+	default:
+		return rec, nil
+	}
+}
+
+// records reads by puid, in order, nil where there is none.
+func (s *Service) records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	groups := map[cell.ID][]int{}
+	for i, p := range puids {
+		id, err := s.Map().Puid(int64(p))
+		if err != nil {
+			return nil, fmt.Errorf("record %v: %w", p, err)
+		}
+		groups[id] = append(groups[id], i)
+	}
+	records := make([]*entity.Record, len(puids))
+	for id, group := range groups {
+		want := make([]entity.PUID, len(group))
+		for n, i := range group {
+			want[n] = puids[i]
+		}
+		if err := s.view(ctx, id, func(tx resolve.Tx) error {
+			found, err := tx.Records(ctx, want)
+			for n, rec := range found {
+				records[group[n]] = rec
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// withEntities adds the id of its entity to each record.
+func (s *Service) withEntities(ctx context.Context, records []*entity.Record) ([]*Record, error) {
+	anchors := make([]entity.PUID, len(records))
+	for i, rec := range records {
+		anchors[i] = rec.Anchor
+	}
+	found, err := s.records(ctx, anchors)
+	if err != nil {
+		return nil, err
+	}
+	of := make([]*Record, len(records))
+	for i, rec := range records {
+		of[i] = &Record{Record: rec, Entity: rec.Birth}
+		if found[i] != nil && !found[i].Deleted() {
+			of[i].Entity = found[i].Birth
+		}
+	}
+	return of, nil
+}
+
+// Records lists live records; next is the After of the next page, 0 if there is none.
+func (s *Service) Records(ctx context.Context, q RecordQuery) (records []*Record, next entity.PUID, err error) {
+	if q.Source != "" && !isSource(q.Source) {
+		return nil, 0, &InvalidError{[]Problem{{"/source", "invalid", "no source has such a name"}}}
+	}
+	page, next, err := list(ctx, s, q.After, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
+		return tx.ListRecords(ctx, q.Source, after, limit)
+	}, func(rec *entity.Record) entity.PUID { return rec.PUID })
+	if err != nil {
+		return nil, 0, err
+	}
+	records, err = s.withEntities(ctx, page)
+	return records, next, err
+}
+
+// list reads a page of things that every cell holds in the order of their puids. The ranges of
+// puids follow each other, so the cells are read one after the other.
+func list[T any](ctx context.Context, s *Service, after entity.PUID, limit int,
+	read func(resolve.Tx, entity.PUID, int) ([]T, error), puid func(T) entity.PUID,
+) (page []T, next entity.PUID, err error) {
+	if limit, err = checkLimit(limit); err != nil {
+		return nil, 0, err
+	}
+	cells := slices.SortedFunc(slices.Values(s.Map().Cells()), func(a, b cell.ID) int {
+		loA, _ := s.Map().PuidRange(a)
+		loB, _ := s.Map().PuidRange(b)
+		return cmp.Compare(loA, loB)
+	})
+	for _, id := range cells {
+		lo, hi := s.Map().PuidRange(id)
+		from := entity.PUID(lo)
+		if after != 0 {
+			if int64(after) >= hi {
+				continue
+			}
+			from = max(from, after)
+		}
+		if err := s.view(ctx, id, func(tx resolve.Tx) error {
+			found, err := read(tx, from, limit+1-len(page))
+			page = append(page, found...)
+			return err
+		}); err != nil {
+			return nil, 0, err
+		}
+		if len(page) > limit {
+			page = page[:limit]
+			return page, puid(page[limit-1]), nil
+		}
+	}
+	return page, 0, nil
+}
+
+// Entity answers with the entity that an id leads to, for ever: an id that was merged away leads
+// to the survivor. The error is entity.ErrNotFound for an id that was never given out, and
+// entity.ErrErased if the last record behind it was deleted.
+func (s *Service) Entity(ctx context.Context, id locality.ID) (*Entity, error) {
+	for at, seen := id, 0; ; seen++ {
+		home, err := s.Map().Entity(at)
+		if err != nil {
+			return nil, fmt.Errorf("entity %v: %w", id, err)
+		}
+		var birth *entity.Birth
+		if err := s.view(ctx, home, func(tx resolve.Tx) error {
+			births, err := tx.Births(ctx, []locality.ID{at})
+			if err == nil {
+				birth = births[0]
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		switch {
+		case birth == nil:
+			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrNotFound)
+		case birth.PUID == 0 && birth.Successor.IsZero():
+			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrErased)
+		case birth.PUID == 0:
+			at = birth.Successor
+			continue
+		}
+		e, err := s.entityOf(ctx, birth.PUID)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			return &Entity{Entity: e, Requested: id}, nil
+		}
+		if seen > maxReread {
+			return nil, fmt.Errorf("%w: entity %v is changing, try again", ErrUnavailable, id)
+		}
+	}
+}
+
+// maxReread is how often a read starts again because a merge came in between.
+const maxReread = 1000
+
+// entityOf reads the entity of a record; nil if a merge or a deletion came in between.
+func (s *Service) entityOf(ctx context.Context, puid entity.PUID) (*entity.Entity, error) {
+	records, err := s.records(ctx, []entity.PUID{puid})
+	if err != nil {
+		return nil, err
+	}
+	rec := records[0]
+	if rec == nil || rec.Deleted() {
+		return nil, nil
+	}
+	home, err := s.Map().Puid(int64(rec.Anchor))
+	if err != nil {
+		return nil, fmt.Errorf("record %v: %w", puid, err)
+	}
+	var e *entity.Entity
+	if err := s.view(ctx, home, func(tx resolve.Tx) error {
+		found, err := tx.Entities(ctx, []entity.PUID{rec.Anchor})
+		if err == nil {
+			e = found[0]
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if e == nil && rec.Anchor == rec.PUID {
+		return s.resolver.Alone(rec), nil
+	}
+	return e, nil
+}
+
+// Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity.
+func (s *Service) Find(ctx context.Context, address string) (*Entity, error) {
+	if id, err := locality.Parse(address); err == nil {
+		return s.Entity(ctx, id)
+	}
+	rec, err := s.recordAt(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return s.Entity(ctx, rec.Birth)
+}
+
+// recordAt reads the record of an address; an entity id stands for its anchor.
+func (s *Service) recordAt(ctx context.Context, address string) (*entity.Record, error) {
+	if id, err := locality.Parse(address); err == nil {
+		e, err := s.Entity(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.record(ctx, e.Anchor())
+	}
+	if puid, err := entity.ParsePUID(address); err == nil {
+		return s.record(ctx, puid)
+	}
+	ref, err := ParseRef(address)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := s.Record(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return rec.Record, nil
+}
+
+// ParseRef reads SOURCE:KEY; the first colon divides. The error is an *InvalidError.
+func ParseRef(address string) (entity.Ref, error) {
+	source, key, found := strings.Cut(address, ":")
+	if !found {
+		return entity.Ref{}, &InvalidError{[]Problem{{"/address", "invalid", "an address is an entity id, a puid, or SOURCE:KEY"}}}
+	}
+	ref := entity.Ref{Source: source, Key: key}
+	if problems := checkRef(ref); len(problems) > 0 {
+		return entity.Ref{}, &InvalidError{Problems: problems}
+	}
+	return ref, nil
+}
+
+// Entities searches; next is the After of the next page, 0 if there is none.
+func (s *Service) Entities(ctx context.Context, q EntityQuery) (entities []*entity.Entity, next entity.PUID, err error) {
+	query, none, err := s.query(q)
+	if err != nil || none {
+		return nil, 0, err
+	}
+	return list(ctx, s, q.After, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+		if len(query.Names)+len(query.Terms) == 0 {
+			return tx.ListEntities(ctx, after, limit)
+		}
+		at := query
+		at.After, at.Limit = after, limit
+		return tx.Search(ctx, at)
+	}, func(e *entity.Entity) entity.PUID { return e.Anchor() })
+}
+
+// query normalises what is asked for; none tells that nothing can match it.
+func (s *Service) query(q EntityQuery) (query entity.Query, none bool, err error) {
+	if _, err := checkLimit(q.Limit); err != nil {
+		return query, false, err
+	}
+	if err := checkText("/q", q.Name); err != nil {
+		return query, false, err
+	}
+	if err := checkText("/value", q.Value); err != nil {
+		return query, false, err
+	}
+	if strings.TrimSpace(q.Name) != "" {
+		query.Names = match.NameTokens(q.Name)
+		none = len(query.Names) == 0
+	}
+	if q.Attribute == "" && q.Value == "" {
+		return query, none, nil
+	}
+	if _, known := s.opts.Schema.Attribute(q.Attribute); !known {
+		return query, false, &InvalidError{[]Problem{{"/attribute", "invalid", fmt.Sprintf("kind %s has no attribute %.64q", s.opts.Schema.Kind, q.Attribute)}}}
+	}
+	normal := s.matcher.NormaliseValue(q.Attribute, q.Value)
+	query.Terms = []uint64{entity.Term(q.Attribute, normal)}
+	return query, none || normal == "", nil
+}
+
+// MemberRecords reads the records of an entity, in the order of its members. One that was deleted
+// since the entity was read is left out.
+func (s *Service) MemberRecords(ctx context.Context, e *entity.Entity) ([]*entity.Record, error) {
+	puids := make([]entity.PUID, len(e.Members))
+	for i, m := range e.Members {
+		puids[i] = m.PUID
+	}
+	records, err := s.records(ctx, puids)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec == nil || rec.Deleted() }), nil
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Cells are the databases of an installation, opened: what a backend gives.
+type Cells interface {
+	Map() *cell.Map
+	Cell(cell.ID) (resolve.Cell, error)
+	Stats(context.Context) ([]cell.Stats, error)
+	Close() error
+}
+
+// Options of Open. Nil is the default.
+type Options struct {
+	// Schema is the kind of things. Defaults to match.Place().
+	Schema *match.Schema
+	// Pack holds the statistics that names are weighed with. Defaults to match.DefaultPack().
+	Pack *match.Pack
+	// Logger receives one line per event. Defaults to discarding them.
+	Logger *slog.Logger
+	// Now is the clock. Defaults to time.Now.
+	Now func() time.Time
+	// Waiting is how many callers may wait in the queue of writes. Defaults to 256.
+	Waiting int
+	// OnBatch, if set, is called after every group of writes. It must return soon.
+	OnBatch func(resolve.Batched)
+}
+
+func (o *Options) withDefaults() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.Schema == nil {
+		d.Schema = match.Place()
+	}
+	if d.Pack == nil {
+		d.Pack = match.DefaultPack()
+	}
+	if d.Logger == nil {
+		d.Logger = slog.New(slog.DiscardHandler)
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Waiting == 0 {
+		d.Waiting = 256
+	}
+	return d
+}
+
+// rulesVersion counts the changes of normalisation, features, scoring and clustering. Stored
+// postings and edges are theirs, so data made under another version is not read.
+const rulesVersion = 1
+
+// Rules names what entities are made with: the version of the matcher, the kind with its version,
+// and the pack. A backend refuses data that was made with other rules.
+func Rules(opts *Options) string {
+	o := opts.withDefaults()
+	return fmt.Sprintf("matcher %d, kind %s %d, pack %016x", rulesVersion, o.Schema.Kind, o.Schema.Version, o.Pack.Hash())
+}
+
+// Service is Locus: it takes records, resolves them into entities and answers questions. It is
+// safe for many goroutines.
+type Service struct {
+	opts     Options
+	rules    string
+	cells    Cells
+	router   *cell.Router
+	matcher  *match.Matcher
+	resolver *resolve.Resolver
+	queue    *resolve.Queue
+	live     *live
+}
+
+// Open starts a service over opened cells and finishes what a crash left undone. The cells are the
+// service's from then on: Close closes them, and so does an error of Open.
+func Open(ctx context.Context, cells Cells, opts *Options) (*Service, error) {
+	o := opts.withDefaults()
+	ids, err := locality.NewGenerator(nil)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locus: %w", err), cells.Close())
+	}
+	s := &Service{
+		opts: o, rules: Rules(opts), cells: cells, router: cell.NewRouter(cells.Map()),
+		matcher: match.New(o.Schema, o.Pack), live: newLive(o.Now),
+	}
+	s.resolver, err = resolve.New(resolve.Options{
+		Map: cells.Map(), Cell: cells.Cell, Matcher: s.matcher, Rules: xxhash.Sum64String(s.rules),
+		Policy: resolve.SchemaPolicy{Schema: o.Schema}, Now: o.Now, OnBatch: s.batched,
+		Mint: func(_ entity.Ref, segment locality.Segment) (locality.ID, error) { return ids.NewIn(segment) },
+	})
+	if err == nil {
+		err = s.resolver.Drain(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close())
+	}
+	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
+	return s, nil
+}
+
+// Close finishes the writes in flight, then closes the cells. Writes that come later are refused
+// with ErrClosed.
+func (s *Service) Close() error {
+	s.queue.Close()
+	return s.cells.Close()
+}
+
+// Schema is the kind of things that the service resolves.
+func (s *Service) Schema() *match.Schema { return s.opts.Schema }
+
+// Map is the cell map.
+func (s *Service) Map() *cell.Map { return s.cells.Map() }
+
+// Put writes records and resolves them; what it reports is durable when it returns. Results are in
+// the order of puts; one that was refused says so and harms no other. The error is about the batch
+// as a whole: nothing was applied, or, if it wraps ErrUnknownOutcome, some of it may have been.
+// Putting the same again is harmless.
+func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
+	results := make([]PutResult, len(puts))
+	ops := make([]resolve.Op, 0, len(puts))
+	at := make([]int, 0, len(puts))
+	for i := range puts {
+		p := &puts[i]
+		results[i].Ref = p.Ref
+		attributes := sent(p.Attributes)
+		if problems := s.check(p, attributes); len(problems) > 0 {
+			results[i].Err = &InvalidError{Problems: problems}
+			continue
+		}
+		ops = append(ops, resolve.Op{Ref: p.Ref, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: attributes})
+		at = append(at, i)
+	}
+	if len(ops) == 0 {
+		return results, nil
+	}
+	done, err := s.queue.Do(ctx, ops)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	written := 0
+	for n, res := range done {
+		r := &results[at[n]]
+		r.PUID, r.Version, r.Entity, r.Outcome, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, wrap(res.Err)
+		if res.Err == nil {
+			written++
+		}
+		if res.Outcome == resolve.Joined {
+			s.live.decided(Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(ops[n].Attributes), Entity: r.Entity})
+		}
+	}
+	s.live.wrote(written)
+	return results, nil
+}
+
+// Delete erases records and unmerges what they held together. Tombstones without content stay, so
+// that the ids that were given out go on leading somewhere. Results are in the order of refs.
+func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	ops := make([]resolve.Op, len(refs))
+	for i, ref := range refs {
+		if problems := checkRef(ref); len(problems) > 0 {
+			return nil, &InvalidError{Problems: problems}
+		}
+		ops[i] = resolve.Op{Ref: ref, Delete: true}
+	}
+	done, err := s.queue.Do(ctx, ops)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	results := make([]DeleteResult, len(refs))
+	for i, res := range done {
+		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Err: wrap(res.Err)}
+	}
+	return results, nil
+}
+
+// name is what a record calls itself.
+func (s *Service) name(attributes entity.Attributes) string {
+	for _, a := range s.opts.Schema.Attributes {
+		if a.Type == match.TypeName && len(attributes[a.Name]) > 0 {
+			return attributes[a.Name][0]
+		}
+	}
+	return ""
+}
+
+func (s *Service) batched(b resolve.Batched) {
+	s.opts.Logger.Debug("batch resolved", "ops", b.Ops, "failed", b.Failed,
+		"put_ms", b.Put.Milliseconds(), "post_ms", b.Post.Milliseconds(), "resolve_ms", b.Resolve.Milliseconds())
+	if s.opts.OnBatch != nil {
+		s.opts.OnBatch(b)
+	}
+}
+
+// wrap says in this package's words what went wrong.
+func wrap(err error) error {
+	switch {
+	case err == nil, errors.Is(err, entity.ErrNotFound):
+		return err
+	case errors.Is(err, resolve.ErrClosed):
+		return ErrClosed
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: %w", ErrOverloaded, err)
+	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrNoRoom):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}

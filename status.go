@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// absent turns "there is nothing at this address" into no error.
+func absent(err error) error {
+	if errors.Is(err, entity.ErrNotFound) || errors.Is(err, entity.ErrErased) {
+		return nil
+	}
+	return err
+}
+
+// Status asks every cell. A cell that does not answer makes the installation not ready; the
+// others are still reported.
+func (s *Service) Status(ctx context.Context) (*Status, error) {
+	status := &Status{
+		Ready: true, Kind: s.opts.Schema.Kind, Rules: s.rules, Queue: s.queue.Waiting(),
+		Epoch: s.Map().Epoch(), Generation: s.Map().Current(),
+	}
+	stats, err := s.cells.Stats(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	for _, st := range stats {
+		c := CellStatus{Stats: st}
+		if err := s.view(ctx, st.Cell, func(tx resolve.Tx) (err error) {
+			if c.Counts, err = tx.Counts(ctx); err != nil {
+				return err
+			}
+			c.Redo, err = tx.RedoDepth(ctx)
+			return err
+		}); err != nil {
+			status.Ready, status.Reason = false, fmt.Sprintf("cell %v does not answer", st.Cell)
+			s.opts.Logger.Warn("cell does not answer", "cell", st.Cell, "err", err)
+		}
+		status.Counts = status.Counts.Add(c.Counts)
+		status.Redo += c.Redo
+		status.Cells = append(status.Cells, c)
+	}
+	return status, nil
+}
+
+// Live is what changes from second to second. The counts are those of at most a second ago.
+func (s *Service) Live() Live {
+	counts := s.live.counts(func() (entity.Counts, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		var sum entity.Counts
+		for _, id := range s.Map().Cells() {
+			if err := s.view(ctx, id, func(tx resolve.Tx) error {
+				c, err := tx.Counts(ctx)
+				sum = sum.Add(c)
+				return err
+			}); err != nil {
+				return sum, err
+			}
+		}
+		return sum, nil
+	})
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	return Live{Counts: counts, RecordsPerSecond: s.live.rate(), Written: s.live.written, Recent: slices.Clone(s.live.recent)}
+}
+
+const (
+	rateSeconds = 10 // over which the rate is a mean
+	maxRecent   = 20
+)
+
+// live is what a running process knows about itself.
+type live struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	written int64
+	slots   [rateSeconds + 1]struct{ second, n int64 }
+	recent  []Decision
+
+	counted sync.Mutex
+	at      time.Time
+	last    entity.Counts
+}
+
+func newLive(now func() time.Time) *live { return &live{now: now} }
+
+// wrote counts records that were accepted.
+func (l *live) wrote(n int) {
+	second := l.now().Unix()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written += int64(n)
+	slot := &l.slots[second%int64(len(l.slots))]
+	if slot.second != second {
+		slot.second, slot.n = second, 0
+	}
+	slot.n += int64(n)
+}
+
+// rate is the mean of the last whole seconds; the current one is not over yet.
+func (l *live) rate() float64 {
+	now, sum := l.now().Unix(), int64(0)
+	for _, slot := range l.slots {
+		if slot.second < now && slot.second >= now-rateSeconds {
+			sum += slot.n
+		}
+	}
+	return float64(sum) / rateSeconds
+}
+
+func (l *live) decided(d Decision) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent = append([]Decision{d}, l.recent[:min(len(l.recent), maxRecent-1)]...)
+}
+
+// counts reads the counts of the cells if the last reading is older than a second. If that fails
+// the last reading stands.
+func (l *live) counts(read func() (entity.Counts, error)) entity.Counts {
+	l.counted.Lock()
+	defer l.counted.Unlock()
+	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= time.Second {
+		if counts, err := read(); err == nil {
+			l.last = counts
+		}
+		l.at = now
+	}
+	return l.last
+}
