@@ -3,7 +3,6 @@
 package match
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -11,6 +10,11 @@ import (
 
 // maxStreet is the number of street words that are compared.
 const maxStreet = 4
+
+const (
+	maxAddressWords = 40  // words of an address that are read
+	maxRange        = 200 // between the two numbers of a range
+)
 
 // address is a postal address, taken apart as far as a few rules reach: the
 // house number, the words of the street without type, direction and unit. What
@@ -34,72 +38,111 @@ func parseAddress(folded string) address {
 	if isNothing(folded) {
 		return address{}
 	}
-	var buf [40]string
+	var buf [maxAddressWords]streetEntry
 	words := buf[:0]
 	for w := range strings.SplitSeq(folded, " ") {
-		if len(words) == cap(buf) {
+		if len(words) == cap(words) {
 			break
 		}
-		words = append(words, streetSpelling(w))
+		words = append(words, lookStreet(w))
 	}
-	a := address{text: strings.Join(words, " ")}
-	if last := len(words) - 1; last > 0 {
-		if len(words[last]) == 5 && digits(words[last]) {
-			a.postcode = words[last]
-		} else if last > 1 && len(words[last]) == 4 && len(words[last-1]) == 5 && digits(words[last]) && digits(words[last-1]) {
-			a.postcode = words[last-1]
+	a := address{text: spellAll(words), postcode: trailingPostcode(words)}
+	for i, w := range words {
+		if i > 0 && w.role&streetCut != 0 {
+			words = words[:i]
+			break
 		}
-	}
-	if cut := slices.IndexFunc(words, isCut); cut > 0 {
-		words = words[:cut]
 	}
 	a.read(words)
 	return a
 }
 
-// read finds number and street in words that are spelled the one way.
-func (a *address) read(words []string) {
-	a.street = make([]streetWord, 0, maxStreet)
+func spellAll(words []streetEntry) string {
+	var buf [256]byte
+	b := buf[:0]
+	for i, w := range words {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, w.spelling...)
+	}
+	return string(b)
+}
+
+// trailingPostcode answers with the ZIP code that ends an address, or nothing.
+func trailingPostcode(words []streetEntry) string {
+	code := func(i, n int) bool { return i > 0 && len(words[i].spelling) == n && digits(words[i].spelling) }
+	last := len(words) - 1
+	switch {
+	case code(last, 5):
+		return words[last].spelling
+	case code(last, 4) && code(last-1, 5):
+		return words[last-1].spelling
+	}
+	return ""
+}
+
+// read finds number and street.
+func (a *address) read(words []streetEntry) {
 	typed := false // a type came after the street's words: the street has ended
 	for i := 0; i < len(words); i++ {
-		w := words[i]
-		next := ""
-		if i+1 < len(words) {
-			next = words[i+1]
+		w, role := words[i].spelling, words[i].role
+		next, after := entryAt(words, i+1), entryAt(words, i+2)
+		number := uint32(0)
+		if a.number == 0 && next.role&streetType == 0 {
+			number = houseNumber(w)
 		}
 		switch {
-		case isUnit(w):
+		case role&streetRoad != 0 && startsWithDigit(next.spelling):
+			a.addStreet(w)
+			a.addStreet(next.spelling)
+			i++
+		case role&streetUnit != 0:
 			if len(a.street) > 0 {
 				return // the rest is inside the house
 			}
 			i++
-		case isNumberSign(w) && next != "" && isDigit(next[0]):
-		case a.number == 0 && houseNumber(w) > 0 && !isStreetType(next) && (i == 0 || !isRoad(words[i-1])):
-			a.number = houseNumber(w)
-			a.to = a.number
+		case role&streetNumber != 0 && startsWithDigit(next.spelling):
+		case number > 0:
+			a.number, a.to = number, number
 			if len(a.street) > 0 {
 				return // the number ends the street
 			}
-			if to := houseNumber(next); to > 0 && i+2 < len(words) && !isStreetType(words[i+2]) {
-				if to > a.number && to-a.number <= 200 {
+			if to := houseNumber(next.spelling); to > 0 && after.spelling != "" && after.role&streetType == 0 {
+				if to > number && to-number <= maxRange {
 					a.to = to
 				}
 				i++
 			}
-		case isStreetType(w) && len(a.street) > 0 && !isRoad(w):
-			typed = true
-			if a.number > 0 {
-				return
-			}
-		case isDirection(w) || isStreetType(w) && !isRoad(w):
+		case role&streetType != 0:
+			typed = typed || len(a.street) > 0
+		case role&streetDirection != 0:
 		case typed || len(a.street) == maxStreet:
 			if a.number > 0 {
 				return
 			}
 		default:
-			a.street = append(a.street, streetWord{text: w, hash: xxhash.Sum64String(w), letters: letters(w)})
+			a.addStreet(w)
+		}
+		if typed && a.number > 0 {
+			return
 		}
 	}
+}
+
+func (a *address) addStreet(w string) {
+	if len(a.street) < maxStreet {
+		a.street = append(a.street, streetWord{text: w, hash: xxhash.Sum64String(w), letters: letters(w)})
+	}
+}
+
+func startsWithDigit(w string) bool { return w != "" && isDigit(w[0]) }
+
+func entryAt(words []streetEntry, i int) streetEntry {
+	if i < len(words) {
+		return words[i]
+	}
+	return streetEntry{}
 }
 
 // houseNumber reads digits that at most one letter follows; 0 if w is something else.

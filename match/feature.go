@@ -141,11 +141,22 @@ func (r *Record) emitAddress(s *sink) {
 		return
 	}
 	street := r.address.street[0].text
-	prefix := street[:min(len(street), 4)]
+	prefix := firstLetters(street, 4)
 	s.add(FeatureStreet, number, prefix)
-	if r.postcode == "" && r.city != "" && (classOf(street) == wordFamiliar || isDigit(street[0])) {
+	if r.postcode == "" && r.city != "" && (nameWords[street]&nameFamiliar != 0 || isDigit(street[0])) {
 		s.add(FeatureStreetPlace, number, prefix, r.city)
 	}
+}
+
+// firstLetters answers with the first n letters of s.
+func firstLetters(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
 }
 
 // emitName names the words that tell most, with where they were seen; and one

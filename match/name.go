@@ -20,7 +20,7 @@ type token struct {
 	rare    bool // rare enough to be a feature by itself
 	stop    bool // the, inc, gmbh: says nothing
 	part    bool // atm, pharmacy: the name of a part of a place
-	number  bool
+	number  bool // digits, or a word that tells siblings apart like them
 }
 
 // name is a name, ready to be compared.
@@ -70,9 +70,10 @@ func parseName(p *Pack, folded string) name {
 }
 
 func newToken(p *Pack, text string) token {
-	t := token{text: text, hash: xxhash.Sum64String(text), letters: letters(text)}
-	t.weight, t.rare = p.weigh(text, t.hash)
-	t.stop, t.part, t.number = isStop(text), isPart(text), digits(text) || isOrdinal(text)
+	role := nameWords[text]
+	t := token{text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, part: role&namePart != 0,
+		number: role&nameOrdinal != 0 || digits(text)}
+	t.weight, t.rare = p.weigh(text, t.hash, role)
 	return t
 }
 
@@ -83,7 +84,7 @@ func NameTokens(text string) []string {
 	words := strings.Fields(fold(text))
 	kept := make([]string, 0, len(words))
 	for _, w := range words {
-		if !isStop(w) {
+		if nameWords[w]&nameStop == 0 {
 			kept = append(kept, w)
 		}
 	}

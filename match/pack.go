@@ -102,14 +102,14 @@ func (p *Pack) sum() uint64 {
 	return xxhash.Sum64(buf)
 }
 
-// token weighs one folded token and says whether it is rare enough to be a
+// weigh weighs one folded token and says whether it is rare enough to be a
 // feature by itself.
-func (p *Pack) weigh(text string, hash uint64) (w weight, rare bool) {
+func (p *Pack) weigh(text string, hash uint64, role nameRole) (w weight, rare bool) {
 	if p.records == 0 {
-		switch classOf(text) {
-		case wordBusiness:
+		switch {
+		case role&nameBusiness != 0:
 			w = weightCommon
-		case wordFamiliar:
+		case role&nameFamiliar != 0:
 			w = weightFamiliar
 		default:
 			w, rare = weightRare, true
@@ -122,7 +122,7 @@ func (p *Pack) weigh(text string, hash uint64) (w weight, rare bool) {
 		w = weight(math.Round(100 * math.Log(float64(p.records+1)/float64(n))))
 		w, rare = min(max(w, 10), weightMax), n <= RareToken
 	}
-	if isStop(text) {
+	if role&nameStop != 0 {
 		w, rare = w*3/10, false
 	}
 	return w, rare

@@ -43,6 +43,8 @@ type Matcher struct {
 	schema *Schema
 	pack   *Pack
 	bits   [fieldCount][16]Score
+	// nameMost is the most that name and residual can bring.
+	nameMost Score
 }
 
 // New makes a matcher. A nil pack is DefaultPack.
@@ -56,6 +58,7 @@ func New(s *Schema, p *Pack) *Matcher {
 			m.bits[f][l] = g.bits
 		}
 	}
+	m.nameMost = slices.Max(m.bits[fieldName][:]) + slices.Max(m.bits[fieldResidual][:])
 	return m
 }
 

@@ -110,6 +110,7 @@ const (
 	nameExactRare
 	nameChain      // a chain's name, and other evidence of the spot
 	nameChainAlone // a chain's name and nothing that names the spot
+	nameSkipped    // the other fields rule it out, whatever the names
 )
 
 const (
@@ -188,7 +189,8 @@ type grade struct {
 // first grade of a field is level 0.
 var table = [fieldCount][]grade{
 	fieldName: {{}, {"different", -700}, {"hardly alike", -350}, {"a little alike", -100}, {"half alike", 200},
-		{"mostly alike", 450}, {"alike", 650}, {"equal and rare", 900}, {"a chain's name", 450}, {"a chain's name, the spot unknown", -400}},
+		{"mostly alike", 450}, {"alike", 650}, {"equal and rare", 900}, {"a chain's name", 450}, {"a chain's name, the spot unknown", -400},
+		{"not compared, the rest rules it out", 0}},
 	fieldResidual: {{}, {"numbers differ", -600}, {"both keep a rare word", -500}, {"one keeps a part's word", -250},
 		{"one keeps a word", -30}, {"nothing is left over", 30}},
 	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},

@@ -8,90 +8,103 @@ import "strings"
 // function that the state depends on: a change moves golden files, and is
 // reviewed as such.
 
-type wordClass uint8
+// nameRole is what a word does in a name.
+type nameRole uint8
 
 const (
-	wordUnknown  wordClass = iota
-	wordBusiness           // says what something is
-	wordFamiliar           // names many things
+	nameStop     nameRole = 1 << iota // says nothing: the, inc, gmbh
+	namePart                          // names a part of a place: atm, pharmacy
+	nameOrdinal                       // tells siblings apart as a number does: ii, north
+	nameBusiness                      // says what something is
+	nameFamiliar                      // names many things
 )
 
-func classOf(word string) wordClass { return classes[word] }
+// streetRole is what a word does in an address.
+type streetRole uint8
 
-func isStop(word string) bool { return stops[word] }
+const (
+	streetUnit      streetRole = 1 << iota // a unit inside the house follows
+	streetCut                              // what follows describes the way: between, near
+	streetDirection                        // says nothing of the street's name
+	streetType                             // street, rue, via
+	streetRoad                             // a number that follows at once is the road's name
+	streetNumber                           // announces the house number
+)
 
-func isPart(word string) bool { return parts[word] }
+// streetEntry is a word of an address in the one spelling.
+type streetEntry struct {
+	spelling string
+	role     streetRole
+}
 
 // isSharedHost says whether strangers share a registrable domain, so that only
 // a whole page names somebody.
 func isSharedHost(domain string) bool { return sharedHosts[domain] }
 
-// isOrdinal says whether a word tells siblings apart as a number does: Roman
-// numerals, points of the compass.
-func isOrdinal(word string) bool { return ordinals[word] }
-
-func isUnit(word string) bool { return units[word] }
-
-func isCut(word string) bool { return cuts[word] }
-
-func isDirection(word string) bool { return directions[word] }
-
-func isStreetType(word string) bool { return streetTypes[word] }
-
-// isRoad says whether a number after the word is the road's name.
-func isRoad(word string) bool { return roads[word] }
-
-// isNumberSign says whether the word announces a house number.
-func isNumberSign(word string) bool { return numberSigns[word] }
-
-// streetSpelling spells the words of addresses one way: "street" and "str" as
-// "st", "first" as "1st", "hauptstrasse" as "hauptstr".
-func streetSpelling(word string) string {
-	if s, ok := spellings[word]; ok {
-		return s
+// lookStreet spells a word of an address the one way ("street" and "str" as
+// "st", "first" as "1st", "hauptstrasse" as "hauptstr") and says what it does.
+func lookStreet(word string) streetEntry {
+	if e, ok := streetWords[word]; ok {
+		return e
 	}
 	if len(word) > len("strasse")+2 && strings.HasSuffix(word, "strasse") {
-		return word[:len(word)-len("asse")]
+		word = word[:len(word)-len("asse")]
 	}
-	return word
+	return streetEntry{spelling: word}
 }
 
-func setOf(lists ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, list := range lists {
+// nameWords are the words of names that are no names.
+var nameWords = func() map[string]nameRole {
+	m := map[string]nameRole{}
+	for role, list := range map[nameRole]string{nameStop: stopWords, namePart: partWords, nameOrdinal: ordinalWords,
+		nameBusiness: businessWords, nameFamiliar: familiarWords} {
 		for word := range strings.FieldsSeq(list) {
-			set[word] = true
-		}
-	}
-	return set
-}
-
-// spell reads lines of one spelling and the others that become it.
-func spell(lines string) map[string]string {
-	m := map[string]string{}
-	for line := range strings.Lines(lines) {
-		words := strings.Fields(line)
-		for _, w := range words[min(1, len(words)):] {
-			m[w] = words[0]
+			m[word] |= role
 		}
 	}
 	return m
-}
+}()
 
-var stops = setOf(`
+// streetWords are the words of addresses that are no names, with their spellings.
+var streetWords = func() map[string]streetEntry {
+	m := map[string]streetEntry{}
+	for role, list := range map[streetRole]string{streetUnit: unitWords, streetCut: cutWords, streetDirection: directionWords,
+		streetType: typeWords, streetRoad: roadWords, streetNumber: numberWords} {
+		for word := range strings.FieldsSeq(list) {
+			m[word] = streetEntry{word, m[word].role | role}
+		}
+	}
+	for line := range strings.Lines(spellings) {
+		words := strings.Fields(line)
+		for _, w := range words[min(1, len(words)):] {
+			m[w] = streetEntry{words[0], m[words[0]].role}
+		}
+	}
+	return m
+}()
+
+var sharedHosts = func() map[string]bool {
+	m := map[string]bool{}
+	for host := range strings.FieldsSeq(sharedHostNames) {
+		m[host] = true
+	}
+	return m
+}()
+
+const stopWords = `
 the a an of and at in on by for
 inc incorporated llc llp ltd limited co corp corporation company plc pc pllc pa lp
 gmbh mbh ag kg ohg ev ug sa sas sarl sl slu srl spa snc bv nv ab as oy aps kft pty sdn bhd lda ltda
-le la les el los las der die das de du des di da do del della dello e et y und i il lo`)
+le la les el los las der die das de du des di da do del della dello e et y und i il lo`
 
-var parts = setOf(`
+const partWords = `
 atm pharmacy fuel gas photo optical vision bakery deli floral florist tire tires auto garage parking lot bar
 emergency cardiology radiology oncology pediatrics orthopedics orthopaedics imaging laboratory lab surgery surgical dermatology urology
 neurology maternity rehabilitation
 dr md do dds dmd np rn esq
-department dept division annex`)
+department dept division annex`
 
-var sharedHosts = setOf(`
+const sharedHostNames = `
 facebook.com fb.com fb.me instagram.com twitter.com x.com youtube.com linkedin.com tiktok.com pinterest.com snapchat.com
 threads.net whatsapp.com wa.me t.me vk.com line.me linktr.ee lnk.bio msha.ke bit.ly
 yelp.com tripadvisor.com foursquare.com google.com goo.gl g.page apple.com yellowpages.com bing.com booking.com
@@ -99,32 +112,32 @@ opentable.com grubhub.com doordash.com ubereats.com airbnb.com mapquest.com waze
 wixsite.com weebly.com wordpress.com blogspot.com squarespace.com godaddysites.com business.site jimdo.com jimdosite.com
 webs.com tumblr.com medium.com etsy.com ebay.com amazon.com shopify.com myshopify.com blogger.com site123.me
 massagebook.com booksy.com vagaro.com styleseat.com fresha.com zillow.com realtor.com healthgrades.com zocdoc.com
-psychologytoday.com`)
+psychologytoday.com`
 
-var ordinals = setOf(`i ii iii iv v vi vii viii ix north south east west northeast northwest southeast southwest norte sur nord sud`)
+const ordinalWords = `i ii iii iv v vi vii viii ix north south east west northeast northwest southeast southwest norte sur nord sud`
 
-var units = setOf(`ste suite apt unit rm room fl floor bldg building lvl level spc space shop office dept box po pobox
-piso puerta planta etage stock of oficina local apto sala loja bte interno`)
+const unitWords = `ste suite apt unit rm room fl floor bldg building lvl level spc space shop office dept box po pobox
+piso puerta planta etage stock of oficina local apto sala loja bte interno`
 
-var cuts = setOf(`between btw btwn betw at near off opp opposite behind beside inside corner`)
+const cutWords = `between btw btwn betw at near off opp opposite behind beside inside corner`
 
-var numberSigns = setOf(`no nr num numero numer n nro`)
+const numberWords = `no nr num numero numer n nro`
 
-var directions = setOf(`n s e w ne nw se sw martin luther jr`)
+const directionWords = `n s e w ne nw se sw martin luther jr`
 
-var roads = setOf(`hwy rte route us sr cr fm i interstate state county road rd km st calle carrera cra kilometre kilometro`)
+const roadWords = `hwy rte us sr cr fm i interstate state county km calle cl carrera cra avda jl`
 
-var streetTypes = setOf(`
+const typeWords = `
 st ave blvd rd dr ln ct pl sq ter cir pkwy hwy way aly plz trl row xing expy fwy tpke path loop cres mews walk pike byp rte
 rue av allee impasse quai chemin route cours place
 calle cl paseo avenida avda plaza carrer carrera ctra camino ronda travesia
 via viale corso piazza vicolo largo strada
 rua travessa praca alameda estrada rodovia
 str platz weg allee gasse ring damm
-ulica ul jalan jl`)
+ulica ul jalan jl`
 
-var spellings = spell(`
-st street str strt
+const spellings = `
+st street str strt strasse
 ave avenue aven avn
 blvd boulevard blv boul bvd
 rd road
@@ -148,7 +161,6 @@ cres crescent
 rte route
 avda avenida
 ctra carretera
-str strasse
 ste suite
 apt apartment
 fl floor
@@ -186,18 +198,7 @@ saint snt
 19th nineteenth
 20th twentieth
 king mlk
-`)
-
-var classes = func() map[string]wordClass {
-	m := map[string]wordClass{}
-	for w := range setOf(businessWords) {
-		m[w] = wordBusiness
-	}
-	for w := range setOf(familiarWords) {
-		m[w] = wordFamiliar
-	}
-	return m
-}()
+`
 
 const businessWords = `
 academy accounting agency air american animal apartments appliance architects art arts asian associates association attorney attorneys auto

@@ -14,7 +14,10 @@ import (
 // dropped, lower case, apostrophes removed, "&" and "+" spelled "and", the dots
 // of an acronym removed, everything else between letters and digits one space.
 // Letters of other scripts stay letters.
-func fold(s string) string { return string(appendFold(nil, s)) }
+func fold(s string) string {
+	var buf [128]byte
+	return string(appendFold(buf[:0], s))
+}
 
 // appendFold appends the normal form of s to dst.
 func appendFold(dst []byte, s string) []byte {
@@ -22,10 +25,8 @@ func appendFold(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
-			dst = append(dst, c)
-		case 'A' <= c && c <= 'Z':
-			dst = append(dst, c+'a'-'A')
+		case plain[c] != 0:
+			dst = append(dst, plain[c])
 		case c >= utf8.RuneSelf:
 			return appendFoldUnicode(dst[:start], s)
 		default:
@@ -34,6 +35,17 @@ func appendFold(dst []byte, s string) []byte {
 	}
 	return trimSpaceFrom(dst, start)
 }
+
+// plain folds the ASCII letters and digits; everything else is 0.
+var plain = func() (t [256]byte) {
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c], t[c-'a'+'A'] = c, c
+	}
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = c
+	}
+	return t
+}()
 
 // appendFoldSign appends what the ASCII byte s[i], no letter and no digit, becomes.
 func appendFoldSign(dst []byte, start int, s string, i int) []byte {

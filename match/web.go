@@ -39,9 +39,11 @@ func parsePage(raw string) (p page, ok bool) {
 		return page{}, false
 	}
 	path = strings.Trim(path, "/ ")
-	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
-	if err != nil {
-		domain = host
+	domain := host
+	if strings.Count(host, ".") > 1 {
+		if d, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+			domain = d
+		}
 	}
 	shared := isSharedHost(domain)
 	if shared && path == "" && host == domain {

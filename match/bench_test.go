@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/locus-db/locus/match"
+)
+
+// dataSets is the folder of the labelled sets; the test or benchmark is skipped without it.
+func dataSets(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv("LOCUS_DATA_SETS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		tb.Skipf("no labelled sets in %s: set LOCUS_DATA_SETS", dir)
+	}
+	return dir
+}
+
+// realPlaces are places as the world writes them, a few thousand.
+func realPlaces(tb testing.TB) []match.Attributes {
+	tb.Helper()
+	f, err := os.Open(filepath.Join(dataSets(tb), "overture_pairs", "pairs.jsonl"))
+	if err != nil {
+		tb.Skip(err)
+	}
+	defer f.Close()
+	type side struct {
+		Name, Address, City, Region, Postcode, Country string
+		Phones, Websites, Category                     []string
+	}
+	var places []match.Attributes
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var pair struct{ A, B side }
+		if err := json.Unmarshal(lines.Bytes(), &pair); err != nil {
+			tb.Fatal(err)
+		}
+		for _, s := range []side{pair.A, pair.B} {
+			places = append(places, match.Attributes{"name": {s.Name}, "address": {s.Address}, "city": {s.City}, "region": {s.Region},
+				"postcode": {s.Postcode}, "country": {s.Country}, "phones": s.Phones, "websites": s.Websites, "category": s.Category})
+		}
+	}
+	return places
+}
+
+func BenchmarkNormalise(b *testing.B) {
+	places := realPlaces(b)
+	m := match.New(match.Place(), nil)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		m.Normalise("s", "k", places[i%len(places)])
+	}
+}
+
+// BenchmarkCompare compares the labelled pairs, half of them one place, and
+// records picked at random, which are what a resolver mostly rejects.
+func BenchmarkCompare(b *testing.B) {
+	places := realPlaces(b)
+	m := match.New(match.Place(), nil)
+	var records []*match.Record
+	for i, p := range places {
+		records = append(records, m.Normalise("s", string(rune(i)), p))
+	}
+	b.Run("labelled", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			n := i * 2 % len(records)
+			m.Score(m.Compare(records[n], records[n+1]))
+		}
+	})
+	b.Run("random", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			m.Score(m.Compare(records[i%len(records)], records[(i*7919+13)%len(records)]))
+		}
+	})
+}
