@@ -30,8 +30,19 @@ type Place struct {
 	// Lo to Hi-1 are the positions of the cell.
 	Lo uint64 `json:"segment_lo"`
 	Hi uint64 `json:"segment_hi"`
+}
+
+// Probe is a cell to ask for an external key.
+type Probe struct {
+	Place
 	// Why says in words what chose the cell.
 	Why string `json:"why"`
+}
+
+// Range is what PuidRange returns, Lo to Hi.
+type Range struct {
+	Lo int64 `json:"lo,string"`
+	Hi int64 `json:"hi,string"`
 }
 
 // KeyRoute explains where an external key may live. Its probes are the cells whose
@@ -46,7 +57,7 @@ type KeyRoute struct {
 	Ring   int64  `json:"ring,string"`
 	Digest string `json:"digest"`
 	// Probes in the order in which they are made.
-	Probes []Place `json:"probes"`
+	Probes []Probe `json:"probes"`
 	// Mint is where an id is minted to live beside the key.
 	Mint locality.Segment `json:"-"`
 	// Cost is the number of directories to ask at most.
@@ -61,12 +72,11 @@ type PuidRoute struct {
 	Slot     uint64 `json:"slot"`
 	Finest   uint64 `json:"finest"`
 	Distance uint64 `json:"distance"`
-	// Found is false if no cell has the puid; Place then has only Why.
-	Found bool `json:"found"`
-	Place
-	// First to Last are the puids of the cell.
-	First int64 `json:"first_puid,string"`
-	Last  int64 `json:"last_puid,string"`
+	// Place and Puids are the cell and its range, nil if no cell has the puid.
+	*Place
+	Puids *Range `json:"puids,omitempty"`
+	// Why says in words what chose the cell, or why none has the puid.
+	Why string `json:"why"`
 	// Cost is 0: arithmetic only.
 	Cost int `json:"cost"`
 }
@@ -78,7 +88,10 @@ type EntityRoute struct {
 	// Millis is the time in the id, milliseconds since 1970; Time the same in words.
 	Millis int64  `json:"time_ms"`
 	Time   string `json:"time"`
-	Place
+	// Place is nil if the map does not speak about the time of the id.
+	*Place
+	// Why says in words what chose the cell, or why none was.
+	Why string `json:"why"`
 	// Cost is 0: arithmetic only.
 	Cost int `json:"cost"`
 }
@@ -98,7 +111,7 @@ func (r *Router) ExplainKey(source, key string) KeyRoute {
 		if g == r.m.Current() {
 			why = fmt.Sprintf("generation %d is current: it takes new keys", g)
 		}
-		route.Probes = append(route.Probes, r.place(r.m.Key(g, at), why))
+		route.Probes = append(route.Probes, Probe{Place: *r.place(r.m.Key(g, at)), Why: why})
 	}
 	route.Cost = len(route.Probes)
 	return route
@@ -118,9 +131,9 @@ func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 		}
 		return route, err
 	}
-	route.Found = true
-	route.Place = r.place(c, fmt.Sprintf("its range lies %d behind the start of the cell: generation %d", route.Distance, c.Gen))
-	route.First, route.Last = r.m.PuidRange(c)
+	lo, hi := r.m.PuidRange(c)
+	route.Place, route.Puids = r.place(c), &Range{Lo: lo, Hi: hi}
+	route.Why = fmt.Sprintf("its range lies %d behind the start of the cell: generation %d", route.Distance, c.Gen)
 	return route, nil
 }
 
@@ -136,20 +149,19 @@ func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 	}
 	gen := int(c.Gen)
 	starts := r.m.spec.Generations[gen].Starts.Format(timeFormat)
-	var why string
+	route.Place = r.place(c)
 	switch {
 	case gen == 0 && z < r.m.gens[0].starts:
-		why = "generation 0 takes all ids older than itself"
+		route.Why = "generation 0 takes all ids older than itself"
 	case gen+1 < r.m.Generations():
-		why = fmt.Sprintf("generation %d started at %s, the next at %s", gen, starts, r.m.spec.Generations[gen+1].Starts.Format(timeFormat))
+		route.Why = fmt.Sprintf("generation %d started at %s, the next at %s", gen, starts, r.m.spec.Generations[gen+1].Starts.Format(timeFormat))
 	default:
-		why = fmt.Sprintf("generation %d, the newest, started at %s", gen, starts)
+		route.Why = fmt.Sprintf("generation %d, the newest, started at %s", gen, starts)
 	}
-	route.Place = r.place(c, why)
 	return route, nil
 }
 
-func (r *Router) place(c ID, why string) Place {
+func (r *Router) place(c ID) *Place {
 	lo, hi := r.m.bounds(c)
-	return Place{Cell: c, URL: r.m.URL(c), Lo: lo, Hi: hi, Why: why}
+	return &Place{Cell: c, URL: r.m.URL(c), Lo: lo, Hi: hi}
 }
