@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Every block of shell says above itself what happens to it here:
+//
+//	<!-- run -->            it is run, in one directory per page, after those before it
+//	<!-- serve -->          it is left running until the page ends
+//	<!-- not run: why -->   it is not
+//
+// and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
+// an ellipsis stands for any text, and any white space for any other.
+func TestCommands_DoWhatThePagesSay(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the pages speak to a POSIX shell")
+	}
+	for _, p := range pages(t) {
+		blocks := p.blocks(t)
+		runs := 0
+		for _, b := range blocks {
+			switch {
+			case b.info != "sh" || strings.HasPrefix(b.marker, "not run: "):
+			case b.marker == "run" || b.marker == "serve":
+				runs++
+			default:
+				t.Errorf("%s:%d: a block of shell needs a comment above it: run, serve, or not run: and why", p.path, b.line)
+			}
+		}
+		if runs == 0 {
+			continue
+		}
+		t.Run(p.path, func(t *testing.T) {
+			t.Parallel()
+			newShell(t).page(p.path, blocks)
+		})
+	}
+}
+
+// shell runs the blocks of one page.
+type shell struct {
+	t    *testing.T
+	dir  string
+	env  []string
+	port string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("no %s, and CI is set", tool)
+			}
+			t.Skipf("skipped: the pages use %s, which is not installed", tool)
+		}
+	}
+	bin, err := locus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shell{t: t, dir: t.TempDir(), port: freePort(t)}
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "LOCUS_") && !strings.HasPrefix(kv, "HOME=") && !strings.HasPrefix(kv, "PATH=") {
+			s.env = append(s.env, kv)
+		}
+	}
+	s.env = append(s.env, "HOME="+s.dir, "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return s
+}
+
+func (s *shell) page(path string, blocks []block) {
+	s.t.Helper()
+	var printed string
+	for _, b := range blocks {
+		switch {
+		case b.info == "sh" && b.marker == "run":
+			out, err := s.run(b.text)
+			if err != nil {
+				s.t.Fatalf("%s:%d: %v\n%s\nprinted:\n%s", path, b.line, err, b.text, out)
+			}
+			printed = out
+		case b.info == "sh" && b.marker == "serve":
+			s.serve(path, b)
+		case b.marker == "prints":
+			if line, ok := missing(printed, b.text); ok {
+				s.t.Errorf("%s:%d: the command above did not print\n%s\nbut\n%s", path, b.line, line, printed)
+			}
+		}
+	}
+}
+
+// run waits for a block and answers with what it wrote to stdout and stderr.
+func (s *shell) run(text string) (string, error) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	cmd := s.command(ctx, text)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// serve starts a block and waits until the server answers.
+func (s *shell) serve(path string, b block) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	cmd := s.command(ctx, "exec "+b.text)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		s.t.Fatalf("%s:%d: %v", path, b.line, err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	s.t.Cleanup(func() {
+		cancel() // sends SIGTERM; see command
+		if err := <-exited; err != nil && !errors.Is(err, context.Canceled) {
+			s.t.Errorf("%s:%d: the server ended with %v:\n%s", path, b.line, err, out.String())
+		}
+	})
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	deadline := time.After(30 * time.Second)
+	for {
+		select {
+		case err := <-exited:
+			exited <- err
+			s.t.Fatalf("%s:%d: the server ended at once: %v\n%s", path, b.line, err, out.String())
+		case <-deadline:
+			s.t.Fatalf("%s:%d: the server does not answer", path, b.line)
+		case <-poll.C:
+			if ready("http://127.0.0.1:" + s.port + "/readyz") {
+				return
+			}
+		}
+	}
+}
+
+func ready(url string) bool {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	resp, err := (&http.Client{Timeout: time.Second}).Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// command is a shell for a block; the pages' port is replaced by one that is free.
+func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.ReplaceAll(text, "7070", s.port))
+	cmd.Dir, cmd.Env = s.dir, s.env
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 15 * time.Second
+	return cmd
+}
+
+// missing answers with the first line of want that is not in got, after those before it.
+func missing(got, want string) (string, bool) {
+	rest := strings.Join(strings.Fields(got), " ")
+	for line := range strings.Lines(want) {
+		parts := strings.Split(strings.Join(strings.Fields(line), " "), "…")
+		for i, part := range parts {
+			parts[i] = regexp.QuoteMeta(strings.TrimSpace(part))
+		}
+		at := regexp.MustCompile(strings.Join(parts, `.*?`)).FindStringIndex(rest)
+		if at == nil {
+			return strings.TrimSpace(line), true
+		}
+		rest = rest[at[1]:]
+	}
+	return "", false
+}
+
+// bins is where TestMain lets locus build.
+var bins string
+
+// locus builds the command once for all pages.
+var locus = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(bins, "locus")
+	cmd := exec.Command("go", "build", "-o", bin, "./cmd/locus")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build locus: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	var err error
+	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(bins)
+	os.Exit(code)
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func TestMissing_FindsTheFirstLineThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ got, want, line string }{
+		"all there":      {"a\tb  c\nd e\n", "a b c\nd e\n", ""},
+		"ellipsis":       {"id 20be0ffc founded\n", "id … founded\n", ""},
+		"order":          {"b\na\n", "a\nb\n", "b"},
+		"not there":      {"a\n", "x\n", "x"},
+		"no patterns":    {"a.c\n", "abc\n", "abc"},
+		"twice, is once": {"a\n", "a\na\n", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if line, _ := missing(tc.got, tc.want); line != tc.line {
+				t.Errorf("missing line %q, want %q", line, tc.line)
+			}
+		})
+	}
+}
