@@ -25,6 +25,7 @@ type graph struct {
 
 	was, is map[entity.PUID][]entity.PUID // component of a record, by every member
 	missing map[entity.PUID]struct{}      // whose edges the walk needs
+	misses  int                           // how often it needed them
 }
 
 func newGraph(writes map[entity.PUID]*write, stored, now map[entity.PUID]edges) *graph {
@@ -58,6 +59,7 @@ func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
 	stored, read := g.stored[p]
 	if !read {
 		g.missing[p] = struct{}{}
+		g.misses++
 		return
 	}
 	for q, e := range stored {
@@ -112,7 +114,7 @@ func (g *graph) component(p entity.PUID, now bool) []entity.PUID {
 	if members := known[p]; members != nil {
 		return members
 	}
-	before := len(g.missing)
+	before := g.misses
 	var members []entity.PUID
 	for least := match.Threshold; ; least += match.CutStep {
 		limit := match.MaxComponent
@@ -120,7 +122,7 @@ func (g *graph) component(p entity.PUID, now bool) []entity.PUID {
 			limit = MaxLinked
 		}
 		members = g.reach(p, now, least, limit)
-		if len(g.missing) > before {
+		if g.misses > before {
 			return nil
 		}
 		if len(members) <= limit {

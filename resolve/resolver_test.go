@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+func TestResolver_AnyOrderGivesTheSameEntities(t *testing.T) {
+	t.Parallel()
+	ops := world(1, 120)
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, ops)
+	want := in.check(t)
+	t.Logf("%d records, %d entities", len(ops), len(want))
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		in := open(t, t.TempDir(), nil)
+		for _, group := range groups(r, shuffled(r, ops), 1<<(1+seed)) {
+			in.apply(t, group)
+		}
+		if d := differ(in.check(t), want); d != "" {
+			t.Fatalf("seed %d: another order, other entities:\n%s", seed, d)
+		}
+	}
+}
+
+func TestResolver_DeletionUndoesExactlyWhatTheRecordDid(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		ops := shuffled(r, world(seed, 100))
+		stay, go_ := ops[:len(ops)*8/10], ops[len(ops)*8/10:]
+		never := open(t, t.TempDir(), nil)
+		never.apply(t, stay)
+		want := never.check(t)
+
+		in := open(t, t.TempDir(), nil)
+		in.apply(t, shuffled(r, ops))
+		var deletes []resolve.Op
+		for _, op := range go_ {
+			deletes = append(deletes, resolve.Op{Ref: op.Ref, Delete: true})
+		}
+		for _, group := range groups(r, deletes, 20) {
+			in.apply(t, group)
+		}
+		if d := differ(in.check(t), want); d != "" {
+			t.Fatalf("seed %d: added and deleted is not as never added:\n%s", seed, d)
+		}
+	}
+}
+
+func TestResolver_AnyHistoryEndsWhereItsRecordsDo(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		a, b := world(seed, 80), world(seed+100, 80)
+		in := open(t, t.TempDir(), nil)
+		for range 12 {
+			var ops []resolve.Op
+			for range 40 {
+				// Keys of both worlds are the same: the one updates what the other has put.
+				op := a[r.IntN(len(a))]
+				switch r.IntN(5) {
+				case 0, 1:
+					op = b[r.IntN(len(b))]
+				case 2:
+					op = resolve.Op{Ref: op.Ref, Delete: true}
+				}
+				op.Observed = op.Observed.AddDate(0, 0, 0)
+				ops = append(ops, op)
+			}
+			in.apply(t, ops)
+			in.check(t)
+		}
+	}
+}
+
+func TestResolver_TwiceIsOnce(t *testing.T) {
+	t.Parallel()
+	ops := world(7, 60)
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, append(append([]resolve.Op{}, ops...), ops...))
+	want := in.check(t)
+	before := in.log(t)
+	in.apply(t, shuffled(rand.New(rand.NewPCG(7, 7)), ops))
+	if d := differ(in.check(t), want); d != "" {
+		t.Fatal(d)
+	}
+	if after := in.log(t); after != before {
+		t.Errorf("putting everything again appended %d changes", after-before)
+	}
+}
+
+// log counts the changes of all cells.
+func (in *installation) log(t testing.TB) (n int) {
+	t.Helper()
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.View(t.Context(), func(tx resolve.Tx) error {
+			changes, err := tx.Changes(t.Context(), 0, 1<<20)
+			n += len(changes)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestResolver_SaysWhatBecameOfARecord(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	joes := resolve.Op{Ref: entity.Ref{Source: "1", Key: "a"}, Attributes: entity.Attributes{
+		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"},
+	}}
+	again := resolve.Op{Ref: entity.Ref{Source: "2", Key: "b"}, Attributes: entity.Attributes{
+		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"},
+	}}
+	one := func(op resolve.Op) resolve.Result {
+		t.Helper()
+		results, err := in.Apply(t.Context(), []resolve.Op{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0]
+	}
+	founded := one(joes)
+	if founded.Outcome != resolve.Founded || founded.Entity.IsZero() || founded.Version != 1 {
+		t.Fatalf("%+v", founded)
+	}
+	joined := one(again)
+	if joined.Outcome != resolve.Joined && joined.Outcome != resolve.Founded {
+		t.Fatalf("%+v", joined)
+	}
+	first := one(joes)
+	if first.Outcome != resolve.Unchanged || first.Entity != joined.Entity || first.PUID != founded.PUID {
+		t.Fatalf("%+v, the entity is %v", first, joined.Entity)
+	}
+	other := joes
+	other.Attributes = entity.Attributes{"name": {"Harbor Garage"}}
+	if r := one(other); r.Outcome != resolve.Updated || r.Version != 2 || r.Entity != founded.Entity {
+		t.Fatalf("%+v", r)
+	}
+	if r := one(again); r.Outcome != resolve.Unchanged || r.Entity == founded.Entity {
+		t.Fatalf("the two are still one: %+v", r)
+	}
+	if r := one(resolve.Op{Ref: joes.Ref, Delete: true}); r.Err != nil || r.Entity != founded.Entity {
+		t.Fatalf("%+v", r)
+	}
+	if r := one(resolve.Op{Ref: joes.Ref, Delete: true}); r.Err == nil {
+		t.Fatalf("deleted twice: %+v", r)
+	}
+	in.check(t)
+}

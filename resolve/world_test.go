@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+var matcher = match.New(match.Place(), match.DefaultPack())
+
+// birth is a function of the key, so that any order of arrival gives the same ids.
+func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
+	h := xxhash.Sum64String(ref.String())
+	var id locality.ID
+	binary.BigEndian.PutUint32(id[0:], segment.Lo+uint32(h%(segment.Hi-uint64(segment.Lo))))
+	binary.BigEndian.PutUint16(id[4:], uint16(h>>16))
+	binary.BigEndian.PutUint32(id[6:], 0xb0000000|uint32(h>>36))
+	binary.BigEndian.PutUint16(id[10:], 0x0190)
+	binary.BigEndian.PutUint32(id[12:], uint32(h>>8))
+	return id, nil
+}
+
+// installation is a resolver over a data directory of its own.
+type installation struct {
+	*resolve.Resolver
+	cells *sqlite.Dir
+}
+
+func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *installation {
+	t.Helper()
+	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cells.Close() })
+	r, err := resolve.New(resolve.Options{
+		Map: cells.Map(), Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()},
+		Mint: birth, Now: time.Now, Cache: 200,
+		Cell: func(id cell.ID) (resolve.Cell, error) {
+			c, err := cells.Cell(id)
+			if err == nil && wrap != nil {
+				c = wrap(c)
+			}
+			return c, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &installation{r, cells}
+}
+
+func (in *installation) apply(t testing.TB, ops []resolve.Op) {
+	t.Helper()
+	results, err := in.Apply(t.Context(), ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil && !errors.Is(r.Err, entity.ErrNotFound) {
+			t.Fatalf("%v: %v", ops[i].Ref, r.Err)
+		}
+	}
+}
+
+// state reads everything that is stored: the entities as lists of keys under their ids, and the
+// live records. It fails the test where the two do not agree.
+func (in *installation) state(t testing.TB) (entities map[locality.ID]string, live []*entity.Record) {
+	t.Helper()
+	ctx := t.Context()
+	entities = map[locality.ID]string{}
+	member := map[entity.PUID]entity.PUID{}
+	var counted entity.Counts
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, _ := in.cells.Map().PuidRange(id)
+		if err := c.View(ctx, func(tx resolve.Tx) error {
+			counts, err := tx.Counts(ctx)
+			if err != nil {
+				return err
+			}
+			counted = counted.Add(counts)
+			depth, err := tx.RedoDepth(ctx)
+			if err != nil {
+				return err
+			}
+			if depth != 0 {
+				t.Errorf("cell %v: %d redo entries are left", id, depth)
+			}
+			records, err := tx.ListRecords(ctx, "", entity.PUID(lo), 1<<20)
+			if err != nil {
+				return err
+			}
+			live = append(live, records...)
+			found, err := tx.ListEntities(ctx, entity.PUID(lo), 1<<20)
+			for _, e := range found {
+				var refs []string
+				for _, m := range e.Members {
+					refs = append(refs, m.String())
+					if other, twice := member[m.PUID]; twice {
+						t.Errorf("record %v is in the entities of %v and %v", m.Ref, other, e.Anchor())
+					}
+					member[m.PUID] = e.Anchor()
+				}
+				entities[e.ID] = strings.Join(refs, " ")
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, rec := range live {
+		if member[rec.PUID] != rec.Anchor {
+			t.Errorf("record %v says that its anchor is %v, the entities say %v", rec.Ref, rec.Anchor, member[rec.PUID])
+		}
+	}
+	if len(member) != len(live) {
+		t.Errorf("%d records, %d members", len(live), len(member))
+	}
+	if int(counted.Records) != len(live) || int(counted.Entities) != len(entities) {
+		t.Errorf("counted %+v, there are %d records and %d entities", counted, len(live), len(entities))
+	}
+	return entities, live
+}
+
+// batch is what the entities of these records must be.
+func batch(records []*entity.Record) map[locality.ID]string {
+	want := map[locality.ID]string{}
+	for _, members := range resolve.Batch(matcher, records) {
+		var refs []string
+		for _, rec := range members {
+			refs = append(refs, rec.String())
+		}
+		want[members[0].Birth] = strings.Join(refs, " ")
+	}
+	return want
+}
+
+// differ describes how two states differ, "" if they do not.
+func differ(got, want map[locality.ID]string) string {
+	var lines []string
+	for id, members := range want {
+		if got[id] != members {
+			lines = append(lines, fmt.Sprintf("entity %v: got %q, want %q", id, got[id], members))
+		}
+	}
+	for id, members := range got {
+		if want[id] == "" {
+			lines = append(lines, fmt.Sprintf("entity %v: got %q, want none", id, members))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines[:min(len(lines), 5)], "\n")
+}
+
+// check drains, and compares what is stored with the oracle.
+func (in *installation) check(t testing.TB) map[locality.ID]string {
+	t.Helper()
+	if err := in.Drain(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	got, live := in.state(t)
+	if d := differ(got, batch(live)); d != "" {
+		t.Fatalf("the store is not what its records make:\n%s", d)
+	}
+	return got
+}
+
+var (
+	firsts  = []string{"Golden", "Blue", "Old", "Corner", "Harbor", "Maple", "Royal", "Sunny", "Twin", "Velvet", "Quill", "Zephyr"}
+	seconds = []string{"Pizza", "Bakery", "Garage", "Books", "Dental", "Yoga", "Noodles", "Optics"}
+	streets = []string{"Market Street", "Oak Ave", "5th Street", "Harbor Road", "Mill Lane", "Elm St."}
+	cities  = []string{"Springfield", "Riverton", "Lakeside"}
+)
+
+func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
+
+// world invents records of about n things with two to four records each: so few words and numbers
+// that many things resemble each other, a switchboard that more than MaxCarriers share, and a
+// chain that makes a component of more than match.MaxComponent.
+func world(seed uint64, n int) []resolve.Op {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var ops []resolve.Op
+	put := func(source, key string, a entity.Attributes) {
+		ops = append(ops, resolve.Op{
+			Ref: entity.Ref{Source: source, Key: key}, Attributes: a,
+			Observed: time.UnixMilli(1700000000000 + int64(len(ops))*86_400_000%50_000_000_000),
+		})
+	}
+	for i := range n {
+		name := pick(r, firsts) + " " + pick(r, seconds)
+		street := fmt.Sprintf("%d %s", 1+r.IntN(30), pick(r, streets))
+		city, phone := pick(r, cities), fmt.Sprintf("415-555-%04d", r.IntN(3*n))
+		if r.IntN(4) == 0 {
+			phone = "415-555-9000"
+		}
+		if i%5 == 0 {
+			name, street = "Cosmo Burger", fmt.Sprintf("%d %s", 1+r.IntN(6), pick(r, streets))
+		}
+		for s := range 2 + r.IntN(3) {
+			a := entity.Attributes{"name": {name}, "city": {city}, "postcode": {pick(r, []string{"94103", "00000", "N/A", "null"})}}
+			if r.IntN(5) > 0 {
+				a["phones"] = []string{phone}
+			}
+			if r.IntN(5) > 0 {
+				a["address"] = []string{strings.Replace(street, "Street", "St.", r.IntN(2))}
+			}
+			if r.IntN(6) == 0 {
+				a["name"] = []string{strings.ToUpper(name[:len(name)-1])}
+			}
+			put([]string{"chamber", "crawl", "sales", "vendor"}[s], fmt.Sprint(i), a)
+		}
+	}
+	return ops
+}
+
+// groups cuts ops into batches of random sizes.
+func groups(r *rand.Rand, ops []resolve.Op, most int) [][]resolve.Op {
+	var cut [][]resolve.Op
+	for len(ops) > 0 {
+		n := min(1+r.IntN(most), len(ops))
+		cut = append(cut, ops[:n])
+		ops = ops[n:]
+	}
+	return cut
+}
+
+func shuffled(r *rand.Rand, ops []resolve.Op) []resolve.Op {
+	ops = slices.Clone(ops)
+	r.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
+	return ops
+}
