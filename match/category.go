@@ -18,6 +18,13 @@ type category struct {
 	first bool   // the last level of the first path: what the source thinks the thing is
 }
 
+// categories are a record's categories; the mask has a bit of every hash, so
+// that most pairs without a common one are told by it alone.
+type categories struct {
+	mask uint64
+	list []category
+}
+
 // addCategories reads the values: every level of a path counts as a category.
 func (r *Record) addCategories(values []string) {
 	first := true
@@ -29,26 +36,31 @@ func (r *Record) addCategories(values []string) {
 				continue
 			}
 			c := category{hash: xxhash.Sum64(buf)}
-			if len(r.categories) < maxCategories && !slices.ContainsFunc(r.categories, func(d category) bool { return c.hash == d.hash }) {
-				r.categories = append(r.categories, c)
+			if len(r.categories.list) < maxCategories && !slices.ContainsFunc(r.categories.list, func(d category) bool { return c.hash == d.hash }) {
+				r.categories.list = append(r.categories.list, c)
+				r.categories.mask |= 1 << (c.hash & 63)
 			}
 		}
-		if first && len(r.categories) > 0 {
-			r.categories[len(r.categories)-1].first = true
+		if first && len(r.categories.list) > 0 {
+			r.categories.list[len(r.categories.list)-1].first = true
 			first = false
 		}
 	}
 }
 
-func compareCategories(a, b []category) level {
-	if len(a) == 0 || len(b) == 0 {
+// compareCategories answers with the level of the closest two categories.
+func compareCategories(a, b *categories) level {
+	switch {
+	case a.mask == 0 || b.mask == 0:
 		return levelNone
+	case a.mask&b.mask == 0:
+		return categoryDifferent
 	}
 	best := categoryDifferent
-	for i := range a {
-		for j := range b {
-			if a[i].hash == b[j].hash {
-				if a[i].first && b[j].first {
+	for i := range a.list {
+		for j := range b.list {
+			if a.list[i].hash == b.list[j].hash {
+				if a.list[i].first && b.list[j].first {
 					return categoryFirst
 				}
 				best = categoryOverlap

@@ -2,13 +2,7 @@
 
 package match
 
-import (
-	"math/bits"
-	"strings"
-)
-
-// softSimilar is the similarity at which two different words count as one.
-const softSimilar = 0.88
+import "strings"
 
 // Compare answers with how well two records agree, field by field. The pair is
 // ordered by (source, key) first, so that Compare(a, b) is Compare(b, a). It
@@ -24,7 +18,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	v.set(fieldDistance, comparePoints(a.point, b.point))
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))
 	v.set(fieldCity, compareCities(a.city, b.city))
-	v.set(fieldCategory, compareCategories(a.categories, b.categories))
+	v.set(fieldCategory, compareCategories(&a.categories, &b.categories))
 	v.set(fieldWeb, comparePages(a.pages, b.pages))
 	v.set(fieldEmail, compareEmails(a.emails, b.emails))
 	if a.source == b.source {
@@ -41,19 +35,6 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	return v
 }
 
-func comparePostcodes(a, b string) level {
-	switch {
-	case a == "" || b == "":
-		return levelNone
-	case a == b:
-		return postcodeEqual
-	case len(a) >= 3 && len(b) >= 3 && a[:3] == b[:3]:
-		return postcodeNear
-	default:
-		return postcodeDifferent
-	}
-}
-
 func compareCities(a, b string) level {
 	switch {
 	case a == "" || b == "":
@@ -65,17 +46,6 @@ func compareCities(a, b string) level {
 	default:
 		return cityDifferent
 	}
-}
-
-func compareEmails(a, b []string) level {
-	for _, x := range a {
-		for _, y := range b {
-			if x == y {
-				return emailEqual
-			}
-		}
-	}
-	return levelNone
 }
 
 // compareIDs compares the identifiers that one source gave two records.
@@ -93,202 +63,4 @@ func compareIDs(a, b []identifier) level {
 		}
 	}
 	return best
-}
-
-// alignment is which words of two names were taken for one.
-type alignment struct {
-	usedA, usedB uint32 // bit per token
-	weight       weight // of the common words
-}
-
-// align pairs the words of two names: equal ones first, then similar ones, then
-// an initial with a word at half weight.
-func align(a, b []token) alignment {
-	var l alignment
-	for i := range a {
-		for j := range b {
-			if l.usedB&(1<<j) == 0 && a[i].hash == b[j].hash {
-				l.usedA |= 1 << i
-				l.usedB |= 1 << j
-				l.weight += a[i].weight
-				break
-			}
-		}
-	}
-	for i := range a {
-		if l.usedA&(1<<i) != 0 || len(a[i].text) <= 3 || a[i].number {
-			continue
-		}
-		best, similarity := -1, softSimilar
-		for j := range b {
-			if l.usedB&(1<<j) != 0 || len(b[j].text) <= 3 || b[j].number ||
-				!mayBeSimilar(a[i].text, b[j].text, a[i].letters, b[j].letters) {
-				continue
-			}
-			if s := similar(a[i].text, b[j].text); s >= similarity && (best < 0 || s > similarity) {
-				best, similarity = j, s
-			}
-		}
-		if best >= 0 {
-			l.usedA |= 1 << i
-			l.usedB |= 1 << best
-			l.weight += (a[i].weight + b[best].weight) / 2
-		}
-	}
-	for i := range a {
-		if l.usedA&(1<<i) != 0 {
-			continue
-		}
-		for j := range b {
-			if l.usedB&(1<<j) == 0 && initial(&a[i], &b[j]) {
-				l.usedA |= 1 << i
-				l.usedB |= 1 << j
-				l.weight += (a[i].weight + b[j].weight) / 4
-				break
-			}
-		}
-	}
-	return l
-}
-
-func initial(a, b *token) bool {
-	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0])
-}
-
-// mayBeSimilar is false only if two words cannot reach softSimilar: letters
-// that the other lacks stay unmatched. With m matched letters Jaro is at most
-// (m/la + m/lb + 1)/3; a common first letter lets Winkler forgive more of it.
-func mayBeSimilar(a, b string, la, lb uint32) bool {
-	matched := min(len(a)-bits.OnesCount32(la&^lb), len(b)-bits.OnesCount32(lb&^la))
-	needed := 139 // hundredths of m/la + m/lb: Jaro 0.8 with four common letters
-	if a[0] != b[0] {
-		needed = 163 // Jaro 0.88 without
-	}
-	return 100*matched*(len(a)+len(b)) >= needed*len(a)*len(b)
-}
-
-// compareNames sets the levels of name and residual.
-func compareNames(v *Vector, a, b *name) {
-	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
-		return
-	}
-	var grade, rest level
-	if a.compact == b.compact {
-		grade, rest = exactName(a.total), residualNothing
-	} else {
-		l := align(a.tokens, b.tokens)
-		rest = compareResiduals(a.tokens, b.tokens, &l)
-		grade = gradeTokens(a, b, &l)
-		if rest > residualRare { // else it is not the spaces that tell them apart
-			grade = max(grade, gradeCompact(a, b, grade))
-		}
-	}
-	if (a.chain || b.chain) && grade >= nameMost {
-		grade = nameChainAlone
-		if v.namesSpot() {
-			grade = nameChain
-		}
-	}
-	v.set(fieldName, grade)
-	v.set(fieldResidual, rest)
-}
-
-// namesSpot says whether something else than the name ties two records to one spot.
-func (v Vector) namesSpot() bool {
-	return v.level(fieldPhone) == phoneEqual || v.level(fieldAddress) == addressBoth ||
-		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
-}
-
-// gradeTokens looks at the weight of the words that two names share.
-func gradeTokens(a, b *name, l *alignment) level {
-	union := a.total + b.total - l.weight
-	smaller := min(a.total, b.total)
-	j := float64(l.weight) / float64(max(union, 1))
-	c := float64(l.weight) / float64(max(smaller, 1))
-	switch {
-	case j >= 0.8:
-		return nameAll
-	case j >= 0.55 || c >= 0.95 && smaller >= 300:
-		return nameMost
-	case j >= 0.35 || c >= 0.75 && smaller >= 300:
-		return nameHalf
-	case j >= 0.2:
-		return nameLittle
-	case j >= 0.08:
-		return nameHardly
-	default:
-		return nameNone
-	}
-}
-
-func exactName(total weight) level {
-	if total >= 700 {
-		return nameExactRare
-	}
-	return nameAll
-}
-
-// gradeCompact looks at the names without spaces, if that could better a grade.
-func gradeCompact(a, b *name, grade level) level {
-	steps := [...]struct {
-		similarity float64
-		grade      level
-	}{{0.95, nameAll}, {0.90, nameMost}, {0.80, nameLittle}, {0.65, nameHardly}}
-	bound := 1.0
-	if a.ascii && b.ascii {
-		bound = similarBound(a.compact, b.compact, &a.counts, &b.counts)
-	}
-	needed := 2.0
-	for _, s := range steps {
-		if s.grade > grade {
-			needed = s.similarity
-		}
-	}
-	if bound < needed {
-		return grade
-	}
-	s := similar(a.compact, b.compact)
-	for _, step := range steps {
-		if s >= step.similarity {
-			return step.grade
-		}
-	}
-	return grade
-}
-
-// rareWord is the weight from which a word that only one name has tells two
-// things apart.
-const rareWord weight = 450
-
-// compareResiduals looks at the words that both names keep for themselves.
-func compareResiduals(a, b []token, l *alignment) level {
-	x, y := residue(a, l.usedA), residue(b, l.usedB)
-	switch {
-	case x.number && y.number:
-		return residualNumbers
-	case x.rare && y.rare:
-		return residualRare
-	case x.part || y.part:
-		return residualPart
-	case x.any || y.any:
-		return residualSomething
-	default:
-		return residualNothing
-	}
-}
-
-type residual struct{ any, rare, part, number bool }
-
-func residue(tokens []token, used uint32) (r residual) {
-	for i := range tokens {
-		t := &tokens[i]
-		if used&(1<<i) != 0 || t.stop {
-			continue
-		}
-		r.any = true
-		r.part = r.part || t.part
-		r.number = r.number || t.number
-		r.rare = r.rare || t.weight >= rareWord && !t.number
-	}
-	return r
 }

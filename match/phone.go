@@ -14,7 +14,6 @@ type phone struct {
 	text string // normal form: digits, with "+" and country code where that is certain
 	bcd  uint64 // last 10 digits, four bits each
 	n    int    // digits of the normal form
-	raw  int    // index of the raw value
 }
 
 const (

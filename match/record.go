@@ -23,7 +23,7 @@ type Record struct {
 	point      point
 	postcode   string
 	city       string
-	categories []category
+	categories categories
 	pages      []page
 	emails     []string
 	ids        []identifier
@@ -36,37 +36,6 @@ type identifier struct {
 	attribute string
 	value     string
 }
-
-// Matcher compares the records of one kind under one pack. It is immutable and
-// safe for use by many goroutines.
-type Matcher struct {
-	schema *Schema
-	pack   *Pack
-	bits   [fieldCount][16]Score
-	// nameMost is the most that name and residual can bring.
-	nameMost Score
-}
-
-// New makes a matcher. A nil pack is DefaultPack.
-func New(s *Schema, p *Pack) *Matcher {
-	if p == nil {
-		p = DefaultPack()
-	}
-	m := &Matcher{schema: s, pack: p}
-	for f := range fieldCount {
-		for l, g := range table[f] {
-			m.bits[f][l] = g.bits
-		}
-	}
-	m.nameMost = slices.Max(m.bits[fieldName][:]) + slices.Max(m.bits[fieldResidual][:])
-	return m
-}
-
-// Schema answers with the kind that the matcher compares.
-func (m *Matcher) Schema() *Schema { return m.schema }
-
-// Pack answers with the statistics that the matcher weighs by.
-func (m *Matcher) Pack() *Pack { return m.pack }
 
 // Normalise reads a record. It is pure: equal input, equal record, on every
 // machine. It keeps a, which must not change afterwards, and never refuses:
@@ -142,44 +111,6 @@ func (r *Record) Value(attribute string, i int) string {
 	return r.matcher.NormaliseValue(attribute, values[i])
 }
 
-// NormaliseValue is the normal form of a raw value of an attribute, "" where it
-// says nothing or the attribute is not declared.
-func (m *Matcher) NormaliseValue(attribute, raw string) string {
-	a, ok := m.schema.Attribute(attribute)
-	if !ok {
-		return ""
-	}
-	switch a.Type {
-	case TypePhone:
-		p, _ := parsePhone(raw)
-		return p.text
-	case TypeAddress:
-		return parseAddress(fold(raw)).text
-	case TypeURL:
-		p, _ := parsePage(raw)
-		return p.text
-	case TypeEmail:
-		e, _ := parseEmail(raw)
-		return e
-	case TypeGeo:
-		return normalDegrees(raw)
-	case TypeID:
-		if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
-			return v
-		}
-		return ""
-	case TypeCategory:
-		return normalCategory(raw)
-	}
-	if a.Role == RolePostcode {
-		return parsePostcode(fold(raw))
-	}
-	if folded := fold(raw); !isNothing(folded) {
-		return folded
-	}
-	return ""
-}
-
 // first answers with the first value that says something, folded.
 func first(values []string) string {
 	for _, v := range values {
@@ -193,12 +124,11 @@ func first(values []string) string {
 func firstName(p *Pack, values []string) name { return parseName(p, first(values)) }
 
 func (r *Record) addPhones(values []string) {
-	for i, raw := range values {
+	for _, raw := range values {
 		p, ok := parsePhone(raw)
 		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
 			continue
 		}
-		p.raw = i
 		r.phones = append(r.phones, p)
 	}
 }
@@ -228,25 +158,4 @@ func (r *Record) spot() uint64 {
 		where = r.city
 	}
 	return xxhash.Sum64String(where + "|" + r.address.text)
-}
-
-// parsePostcode reads folded text: no spaces, the five digits of a ZIP+4, ""
-// for the usual fillings.
-func parsePostcode(folded string) string {
-	if isNothing(folded) {
-		return ""
-	}
-	code := strings.ReplaceAll(folded, " ", "")
-	if digits(code) {
-		if len(code) == 9 {
-			code = code[:5]
-		}
-		if len(code) > 2 && strings.Count(code, code[:1]) == len(code) && (code[0] == '0' || code[0] == '9') || code == "0" {
-			return ""
-		}
-	}
-	if code == "x" || code == "00" {
-		return ""
-	}
-	return code
 }

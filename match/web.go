@@ -85,14 +85,3 @@ func comparePages(a, b []page) level {
 	}
 	return best
 }
-
-// parseEmail reads one raw value; ok is false where it names no mailbox.
-func parseEmail(raw string) (string, bool) {
-	s := strings.ToLower(strings.TrimSpace(raw))
-	s = strings.TrimPrefix(s, "mailto:")
-	box, host, ok := strings.Cut(s, "@")
-	if !ok || box == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " \t\r\n") {
-		return "", false
-	}
-	return s, true
-}

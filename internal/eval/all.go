@@ -4,16 +4,28 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 )
 
-// AllOptions name the folder of the labelled sets.
+// ErrNoData says that the folder of the labelled sets is missing.
+var ErrNoData = errors.New("eval: no labelled sets")
+
+// AllOptions name the folder of the labelled sets and what they are compared with.
 type AllOptions struct {
-	Data string // the folder
+	Data     string // the folder
+	Baseline string // file of frozen figures. Empty: nothing is compared
 }
 
-// All measures every set of the folder that is of kind place.
+// All measures every set of the folder that is of kind place, each with its
+// frozen columns and protocol. Where a set lost against the baseline the
+// reports come with an error that wraps ErrWorse and names the sets.
 func All(ctx context.Context, o AllOptions) ([]*Report, error) {
+	if _, err := os.Stat(o.Data); err != nil {
+		return nil, fmt.Errorf("%w: look for %q: %w: name the folder that holds fodors_zagats, overture_pairs and chicago_childcare", ErrNoData, o.Data, err)
+	}
 	var reports []*Report
 	for _, s := range sets {
 		r, err := s.run(ctx, o.Data, s.name)
@@ -23,5 +35,27 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 		r.Note = s.note
 		reports = append(reports, r)
 	}
-	return reports, nil
+	if o.Baseline == "" {
+		return reports, nil
+	}
+	b, err := ReadBaseline(o.Baseline)
+	if err != nil {
+		return reports, err
+	}
+	return reports, b.Compare(reports)
+}
+
+// WriteMarkdown prints one table of all reports, a line per set.
+func WriteMarkdown(w io.Writer, reports []*Report) error {
+	if _, err := fmt.Fprint(w, "| set | protocol | F1 (95 % interval) | precision | recall | blocking recall | candidates a record | tuned on |\n",
+		"|---|---|---|---|---|---|---|---|\n"); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if _, err := fmt.Fprintf(w, "| %s | %s | **%.3f** (%.3f to %.3f) | %.3f | %.3f | %.3f | %.1f | %s |\n", r.Name, r.Protocol,
+			r.F1.Value, r.F1.Low, r.F1.High, r.Precision.Value, r.Recall.Value, r.Blocking, r.Candidates, r.Note); err != nil {
+			return err
+		}
+	}
+	return nil
 }

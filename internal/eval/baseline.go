@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+)
+
+// ErrWorse says that a set lost more than Tolerance against the baseline.
+var ErrWorse = errors.New("eval: worse than the baseline")
+
+// Tolerance is the loss of F1 that a change may cost a set: half a point.
+const Tolerance = 0.005
+
+// Baseline holds the frozen F1 of every set by its name.
+type Baseline map[string]float64
+
+// NewBaseline freezes the figures of reports, to four digits.
+func NewBaseline(reports []*Report) Baseline {
+	b := Baseline{}
+	for _, r := range reports {
+		b[r.Name] = math.Round(r.F1.Value*1e4) / 1e4
+	}
+	return b
+}
+
+// ReadBaseline reads a JSON object of names and figures.
+func ReadBaseline(path string) (Baseline, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read baseline: %w", err)
+	}
+	var b Baseline
+	if err := json.Unmarshal(text, &b); err != nil {
+		return nil, fmt.Errorf("read baseline %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// Write writes the baseline, one set a line, ordered by name.
+func (b Baseline) Write(path string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write baseline: %w", err)
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write baseline: %w", err)
+	}
+	return nil
+}
+
+// Compare answers with an error for every set that lost more than Tolerance,
+// and for every set of the baseline that was not measured. A set that the
+// baseline does not know is no error.
+func (b Baseline) Compare(reports []*Report) error {
+	measured := map[string]*Report{}
+	for _, r := range reports {
+		measured[r.Name] = r
+	}
+	var errs []error
+	for _, name := range sortedKeys(b) {
+		r, ok := measured[name]
+		switch {
+		case !ok:
+			errs = append(errs, fmt.Errorf("%w: %s was not measured", ErrWorse, name))
+		case r.F1.Value < b[name]-Tolerance:
+			errs = append(errs, fmt.Errorf("%w: %s has F1 %.4f, the baseline %.4f: read its errors, or freeze the new figure with the reason", ErrWorse, name, r.F1.Value, b[name]))
+		}
+	}
+	return errors.Join(errs...)
+}

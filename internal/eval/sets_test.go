@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/locus-db/locus/internal/eval"
+)
+
+// dataSets is the folder of the labelled sets; the test is skipped without it.
+func dataSets(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("LOCUS_DATA_SETS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no labelled sets in %s: set LOCUS_DATA_SETS", dir)
+	}
+	return dir
+}
+
+// goals are the figures that the built-in kind must reach without labels.
+var goals = map[string]float64{
+	"fodors-zagats tables":     0.97,
+	"fodors-zagats one-to-one": 0.98,
+	"overture validation":      0.86,
+	"chicago childcare":        0.90,
+}
+
+func TestAll_ReachesTheGoals(t *testing.T) {
+	t.Parallel()
+	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
+	if err != nil {
+		t.Error(err)
+	}
+	reached := 0
+	for _, r := range reports {
+		if goal, ok := goals[r.Name]; ok {
+			reached++
+			if r.F1.Value < goal {
+				t.Errorf("%s: F1 %.4f, the goal is %.2f", r.Name, r.F1.Value, goal)
+			}
+		}
+		switch r.Name {
+		case "fodors-zagats tables":
+			if r.Blocking < 1 {
+				t.Errorf("%s: blocking recall %.4f, want 1", r.Name, r.Blocking)
+			}
+		case "chicago childcare":
+			if r.Blocking < 0.98 {
+				t.Errorf("%s: blocking recall %.4f, want 0.98", r.Name, r.Blocking)
+			}
+		}
+	}
+	if reached != len(goals) {
+		t.Errorf("%d of %d sets with a goal were measured", reached, len(goals))
+	}
+	var table bytes.Buffer
+	if err := eval.WriteMarkdown(&table, reports); err != nil {
+		t.Fatal(err)
+	}
+	if got := bytes.Count(table.Bytes(), []byte("\n")); got != len(reports)+2 {
+		t.Errorf("the table has %d lines for %d sets", got, len(reports))
+	}
+}

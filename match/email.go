@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "strings"
+
+// parseEmail reads one raw value; ok is false where it names no mailbox.
+func parseEmail(raw string) (string, bool) {
+	s := strings.ToLower(strings.TrimSpace(raw))
+	s = strings.TrimPrefix(s, "mailto:")
+	box, host, ok := strings.Cut(s, "@")
+	if !ok || box == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " \t\r\n") {
+		return "", false
+	}
+	return s, true
+}
+
+// compareEmails says whether two records share a mailbox. Different ones say
+// nothing: everybody has several.
+func compareEmails(a, b []string) level {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return emailEqual
+			}
+		}
+	}
+	return levelNone
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+// field is one line of a comparison: what was compared, not an attribute, since
+// some lines look at several of them.
+type field uint8
+
+const (
+	fieldName field = iota
+	fieldResidual
+	fieldPhone
+	fieldAddress
+	fieldDistance
+	fieldPostcode
+	fieldCity
+	fieldCategory
+	fieldWeb
+	fieldEmail
+	fieldID
+	fieldSource
+	fieldCount
+)
+
+// level is how well two records agree in a field; higher levels never weigh
+// less. Level 0 says nothing: a side has no value.
+type level uint8
+
+const levelNone level = 0
+
+// The levels of every field, in the order of their bits.
+const (
+	nameNone level = 1 + iota
+	nameHardly
+	nameLittle
+	nameHalf
+	nameMost
+	nameAll
+	nameExactRare
+	nameChain      // a chain's name, and other evidence of the spot
+	nameChainAlone // a chain's name and nothing that names the spot
+	nameSkipped    // the other fields rule it out: taken as the worst name and residual
+)
+
+const (
+	residualNumbers level = 1 + iota
+	residualRare
+	residualPart
+	residualSomething
+	residualNothing
+)
+
+const (
+	phoneDifferent level = 1 + iota
+	phoneOneOff
+	phoneSeven
+	phoneEqual
+)
+
+const (
+	addressDifferent level = 1 + iota
+	addressOtherNumber
+	addressPartly
+	addressStreet
+	addressNumber
+	addressBoth
+)
+
+const (
+	distanceFar level = 1 + iota
+	distance2500
+	distance700
+	distance250
+	distance100
+	distance30
+)
+
+const (
+	postcodeDifferent level = 1 + iota
+	postcodeNear
+	postcodeEqual
+)
+
+const (
+	cityDifferent level = 1 + iota
+	cityContained
+	cityEqual
+)
+
+const (
+	categoryDifferent level = 1 + iota
+	categoryOverlap
+	categoryFirst
+)
+
+const (
+	webDifferent level = 1 + iota
+	webDomain
+	webPage
+)
+
+const emailEqual level = 1
+
+const (
+	idDifferent level = 1 + iota
+	idEqual
+)
+
+const sourceDeduplicated level = 1
+
+// grade is a level's word and bits.
+type grade struct {
+	word string
+	bits Score
+}
+
+// table is the fixed scoring table: one for all data, nothing trained. The
+// first grade of a field is level 0.
+var table = [fieldCount][]grade{
+	fieldName: {{}, {"different", -700}, {"hardly alike", -350}, {"a little alike", -100}, {"half alike", 200},
+		{"mostly alike", 450}, {"alike", 650}, {"equal and rare", 900}, {"a chain's name", 450}, {"a chain's name, the spot unknown", -400},
+		{"not compared, taken as different", -1300}},
+	fieldResidual: {{}, {"numbers differ", -600}, {"both keep a rare word", -500}, {"one keeps a part's word", -250},
+		{"one keeps a word", -30}, {"nothing is left over", 30}},
+	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
+	fieldAddress: {{}, {"different", -450}, {"same street, other number", -300}, {"partly alike", -100},
+		{"same street", 200}, {"same number", 400}, {"street and number equal", 650}},
+	fieldDistance: {{}, {"over 2.5 km", -900}, {"under 2.5 km", -600}, {"under 700 m", -200}, {"under 250 m", 50},
+		{"under 100 m", 250}, {"under 30 m", 400}},
+	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
+	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
+	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 70}},
+	fieldWeb:      {{}, {"different", -150}, {"same domain", 250}, {"same page", 500}},
+	fieldEmail:    {{}, {"equal", 400}},
+	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
+	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
+}
+
+// fieldNames are the names of the lines of an explanation.
+var fieldNames = [fieldCount]string{"name", "name residual", "phone", "address", "distance", "postcode", "city",
+	"category", "web", "email", "id", "source"}
