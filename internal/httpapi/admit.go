@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// class is the kind of work that a request is; each has a lane of its own, so that writes cannot
+// starve reads.
+type class uint8
+
+const (
+	health class = iota // has no lane: it must answer when nothing else does
+	reads
+	writes
+	classes
+)
+
+func (c class) String() string { return [...]string{"health", "reads", "writes"}[c] }
+
+// lane bounds the work in progress of a class, and how many wait for how long. Overload is decided
+// here, before any work is done, and never later.
+type lane struct {
+	slots   chan struct{}
+	waiting atomic.Int64
+	queue   int64
+	wait    time.Duration
+	// refused is called for each refusal; waits around each wait with +1 and -1.
+	refused func()
+	waits   func(delta int)
+}
+
+// enter takes a slot and answers with what gives it back. It fails with overloaded at once when the
+// queue is full, and after the wait when nobody leaves.
+func (l *lane) enter(ctx context.Context) (leave func(), err error) {
+	leave = func() { <-l.slots }
+	select {
+	case l.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	if l.waiting.Add(1) > l.queue {
+		l.waiting.Add(-1)
+		return nil, l.refuse()
+	}
+	l.waits(1)
+	defer func() {
+		l.waits(-1)
+		l.waiting.Add(-1)
+	}()
+	timer := time.NewTimer(l.wait)
+	defer timer.Stop()
+	select {
+	case l.slots <- struct{}{}:
+		return leave, nil
+	case <-timer.C:
+		return nil, l.refuse()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *lane) refuse() error {
+	l.refused()
+	return fault(CodeOverloaded, "", "%s", codes[CodeOverloaded].text)
+}
+
+// admit lets a handler run in the lane of its class.
+func (s *Server) admit(c class, next http.Handler) http.Handler {
+	if c == health {
+		return next
+	}
+	l := s.lanes[c]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leave, err := l.enter(r.Context())
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		defer leave()
+		next.ServeHTTP(w, r)
+	})
+}

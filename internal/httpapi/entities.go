@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// Entity is the thing itself: the records that speak of it, and what they say together.
+type Entity struct {
+	ID locality.ID `json:"id"`
+	// RedirectedFrom is the id that was asked for, if it was merged into this one.
+	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
+	Records        int             `json:"records" doc:"How many records it has"`
+	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
+	Members        []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
+	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
+}
+
+// View is the merged view: a JSON object whose names keep the order of the schema.
+type View []ViewAttribute
+
+// ViewAttribute is one merged attribute.
+type ViewAttribute struct {
+	Name string `json:"-"`
+	// Value is the one that won; an attribute with many values has none.
+	Value  *string     `json:"value,omitempty" doc:"The value that won, for attributes with one value"`
+	Values []ViewValue `json:"values" doc:"All values, heaviest first"`
+}
+
+// ViewValue is a value and the records that say so.
+type ViewValue struct {
+	Value   string       `json:"value"`
+	Records []entity.Ref `json:"records"`
+}
+
+// EntityList is a page of entities. Cursor is where the next one begins, "" at the end.
+type EntityList struct {
+	Entities []Entity `json:"entities"`
+	Cursor   string   `json:"cursor,omitempty"`
+}
+
+// Get answers with an attribute of the view, nil if it has no value.
+func (v View) Get(name string) *ViewAttribute {
+	for i := range v {
+		if v[i].Name == name {
+			return &v[i]
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes an object in order.
+func (v View) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for i := range v {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := encoder.Encode(v[i].Name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := encoder.Encode(&v[i]); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object and keeps its order.
+func (v *View) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	view := View{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("view: %w", err)
+		}
+		var a ViewAttribute
+		if err := d.Decode(&a); err != nil {
+			return fmt.Errorf("view: %w", err)
+		}
+		a.Name, _ = name.(string)
+		view = append(view, a)
+	}
+	*v = view
+	return nil
+}
+
+// entity translates; requested is the id that was asked for.
+func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
+	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members, View: View{}}
+	if requested != e.ID {
+		out.RedirectedFrom = requested
+	}
+	schema := s.svc.Schema()
+	for _, a := range e.View {
+		merged := ViewAttribute{Name: a.Name, Values: make([]ViewValue, 0, len(a.Values))}
+		if declared, ok := schema.Attribute(a.Name); !ok || !declared.Many {
+			merged.Value = &a.Values[0].Value
+		}
+		for _, v := range a.Values {
+			value := ViewValue{Value: v.Value, Records: make([]entity.Ref, 0, len(v.Members))}
+			for _, m := range v.Members {
+				value.Records = append(value.Records, e.Members[m].Ref)
+			}
+			merged.Values = append(merged.Values, value)
+		}
+		out.View = append(out.View, merged)
+	}
+	return out
+}
+
+func (s *Server) getEntity(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.svc.Entity(c, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.found(c, e), nil
+}
+
+func (s *Server) find(c *call) (any, error) {
+	e, err := s.svc.Find(c, c.query["address"])
+	if err != nil {
+		return nil, err
+	}
+	return s.found(c, e), nil
+}
+
+// found names the survivor in a header too, for clients that only look there.
+func (s *Server) found(c *call, e *locus.Entity) Entity {
+	if e.Redirected() {
+		c.w.Header().Set("Content-Location", "/v1/entities/"+e.ID.String())
+	}
+	return s.entity(e.Entity, e.Requested)
+}
+
+func (s *Server) listEntities(c *call) (any, error) {
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.after(c)
+	if err != nil {
+		return nil, err
+	}
+	q := locus.EntityQuery{
+		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"], After: after, Limit: limit,
+	}
+	if len(q.Name) > maxSearch {
+		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), maxSearch)
+	}
+	if (q.Attribute == "") != (q.Value == "") {
+		return nil, fault(CodeInvalid, "?attribute", "attribute and value go together: give both or none")
+	}
+	entities, next, err := s.svc.Entities(c, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := EntityList{Entities: make([]Entity, 0, len(entities)), Cursor: s.cursor(c, next)}
+	for _, e := range entities {
+		answer.Entities = append(answer.Entities, s.entity(e, e.ID))
+	}
+	return answer, nil
+}
+
+// id is the entity id in the path. An id of another version was never an entity's.
+func (c *call) id() (locality.ID, error) {
+	text := c.r.PathValue("id")
+	id, err := locality.Parse(text)
+	if err != nil {
+		return locality.ID{}, fault(CodeInvalid, "", "%.60q is not an entity id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
+	}
+	if id.Version() != 0xb {
+		return locality.ID{}, fault(CodeInvalid, "", "%v is not an entity id: its version is %x, not b", id, id.Version())
+	}
+	return id, nil
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Code names a failure for programs. Codes are stable: they are added, never renamed.
+type Code string
+
+// The codes of this interface.
+const (
+	CodeMalformed    Code = "malformed"
+	CodeInvalidUTF8  Code = "invalid_utf8"
+	CodeDuplicateKey Code = "duplicate_key"
+	CodeTrailingData Code = "trailing_data"
+	CodeTooDeep      Code = "too_deep"
+	CodeUnknownField Code = "unknown_field"
+	CodeForbidden    Code = "forbidden"
+	CodeMisdirected  Code = "misdirected"
+	CodeNotFound     Code = "not_found"
+	CodeMethod       Code = "method_not_allowed"
+	CodeTimeout      Code = "timeout"
+	CodeErased       Code = "erased"
+	CodeTooLarge     Code = "too_large"
+	CodeTargetLength Code = "target_too_long"
+	CodeHeaderLength Code = "headers_too_large"
+	CodeMediaType    Code = "media_type"
+	CodeInvalid      Code = "invalid"
+	CodeInFuture     Code = "in_future"
+	CodeInternal     Code = "internal"
+	CodeOverloaded   Code = "overloaded"
+	CodeUnavailable  Code = "unavailable"
+	CodeDraining     Code = "draining"
+	CodeStaleMap     Code = "stale_map"
+	CodeUnconfirmed  Code = "unconfirmed"
+	CodeNoRoom       Code = "no_room"
+)
+
+// Outcome says whether what was asked for may have been done.
+type Outcome string
+
+// The outcomes of a failure.
+const (
+	NotApplied Outcome = "not_applied" // nothing was written
+	Unknown    Outcome = "unknown"     // it may have been written; asking for the same again is safe
+)
+
+// codes gives each code its status and outcome. A text stands where the cause is not for strangers: the
+// error itself may name statements or files, so it goes to the log instead.
+var codes = map[Code]struct {
+	status  int
+	outcome Outcome
+	text    string
+}{
+	CodeMalformed:    {http.StatusBadRequest, NotApplied, ""},
+	CodeInvalidUTF8:  {http.StatusBadRequest, NotApplied, ""},
+	CodeDuplicateKey: {http.StatusBadRequest, NotApplied, ""},
+	CodeTrailingData: {http.StatusBadRequest, NotApplied, ""},
+	CodeTooDeep:      {http.StatusBadRequest, NotApplied, ""},
+	CodeUnknownField: {http.StatusBadRequest, NotApplied, ""},
+	CodeForbidden:    {http.StatusForbidden, NotApplied, ""},
+	CodeMisdirected:  {http.StatusMisdirectedRequest, NotApplied, ""},
+	CodeNotFound:     {http.StatusNotFound, NotApplied, ""},
+	CodeMethod:       {http.StatusMethodNotAllowed, NotApplied, ""},
+	CodeTimeout:      {http.StatusRequestTimeout, NotApplied, ""},
+	CodeErased:       {http.StatusGone, NotApplied, ""},
+	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
+	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
+	CodeHeaderLength: {http.StatusRequestHeaderFieldsTooLarge, NotApplied, ""},
+	CodeMediaType:    {http.StatusUnsupportedMediaType, NotApplied, ""},
+	CodeInvalid:      {http.StatusUnprocessableEntity, NotApplied, ""},
+	CodeInFuture:     {http.StatusUnprocessableEntity, NotApplied, ""},
+	CodeInternal: {http.StatusInternalServerError, Unknown,
+		"this is a bug in Locus: please report it with the request id"},
+	CodeOverloaded: {http.StatusServiceUnavailable, NotApplied,
+		"more work than can be done in time: try again after the seconds of Retry-After"},
+	CodeUnavailable: {http.StatusServiceUnavailable, NotApplied,
+		"a cell does not answer in time: try again after the seconds of Retry-After"},
+	CodeDraining: {http.StatusServiceUnavailable, NotApplied,
+		"the server is stopping: try again, at another server or when it is back"},
+	CodeStaleMap: {http.StatusServiceUnavailable, NotApplied,
+		"this server's cell map is too old for that: try again after the seconds of Retry-After"},
+	CodeUnconfirmed: {http.StatusServiceUnavailable, Unknown,
+		"the commit was sent and its reply lost: send the same again, it is harmless if it was done"},
+	CodeNoRoom: {http.StatusInsufficientStorage, NotApplied,
+		"the disk is full or a cell's puids are used up: make room or add a generation of cells"},
+}
+
+// sentinels is the one table from errors to codes; the first that fits counts, so an unknown outcome
+// is never hidden by what caused it.
+var sentinels = []struct {
+	err  error
+	code Code
+}{
+	{resolve.ErrUnknownOutcome, CodeUnconfirmed},
+	{strictjson.ErrSyntax, CodeMalformed},
+	{strictjson.ErrUTF8, CodeInvalidUTF8},
+	{strictjson.ErrDuplicate, CodeDuplicateKey},
+	{strictjson.ErrTrailing, CodeTrailingData},
+	{strictjson.ErrDepth, CodeTooDeep},
+	{entity.ErrNotFound, CodeNotFound},
+	{entity.ErrErased, CodeErased},
+	{cell.ErrNoCell, CodeNotFound},
+	{cell.ErrID, CodeInvalid},
+	{locality.ErrMalformed, CodeInvalid},
+	{cell.ErrStaleMap, CodeStaleMap},
+	{locality.ErrSegmentOver, CodeStaleMap},
+	{locality.ErrSegment, CodeInternal},
+	{locality.ErrOptions, CodeInternal},
+	{cell.ErrMap, CodeInternal},
+	{cell.ErrNoRoom, CodeNoRoom},
+	{locus.ErrOverloaded, CodeOverloaded},
+	{locus.ErrUnavailable, CodeUnavailable},
+	{locus.ErrClosed, CodeDraining},
+	{context.DeadlineExceeded, CodeUnavailable},
+	{context.Canceled, CodeUnavailable},
+}
+
+// Fault is what went wrong with a request or with one item of it.
+type Fault struct {
+	Code   Code   `json:"code" doc:"Stable name of the failure, for programs"`
+	Detail string `json:"detail" doc:"What failed, which, why, and what to try; for people"`
+	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a parameter of the query.
+	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
+	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether it may have been done all the same"`
+	Errors  []SubFault `json:"errors,omitempty" doc:"Everything that is wrong, if it is more than one thing"`
+}
+
+// SubFault is one of several things that are wrong with one item.
+type SubFault struct {
+	Code    string `json:"code"`
+	Detail  string `json:"detail"`
+	Pointer string `json:"pointer"`
+}
+
+// Problem is the answer to a request that failed (RFC 9457, application/problem+json).
+type Problem struct {
+	Title  string `json:"title" doc:"The status in words"`
+	Status int    `json:"status"`
+	Fault
+	RequestID string `json:"request_id" doc:"Stands in the log too"`
+}
+
+// Error is the detail with its code, so that clients can hand a Problem on as an error.
+func (p *Problem) Error() string { return fmt.Sprintf("%s (%s)", p.Detail, p.Code) }
+
+// Error makes a fault an error, so that handlers can return one.
+func (f *Fault) Error() string { return f.Detail }
+
+// fault makes an error of this interface's own. The detail is for the client as it stands, so
+// arguments that come from outside are formatted with a length, as in %.60q.
+func fault(code Code, pointer, format string, args ...any) *Fault {
+	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...), Pointer: pointer, Outcome: codes[code].outcome}
+}
+
+// toFault translates any error. Pointer is where the item stands, put before the pointers of its
+// problems.
+func toFault(err error, pointer string) *Fault {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f
+	}
+	var invalid *locus.InvalidError
+	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
+		return invalidFault(invalid, pointer)
+	}
+	code := CodeInternal
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			code = s.code
+			break
+		}
+	}
+	info := codes[code]
+	detail := info.text
+	if detail == "" {
+		detail = printable(err.Error())
+	}
+	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}
+}
+
+func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
+	var subs []SubFault
+	for _, p := range invalid.Problems {
+		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
+	}
+	code := Code(subs[0].Code)
+	if _, known := codes[code]; !known {
+		code = CodeInvalid
+	}
+	f := &Fault{Code: code, Detail: subs[0].Detail, Pointer: subs[0].Pointer, Outcome: codes[code].outcome}
+	if len(subs) > 1 {
+		f.Errors = subs
+	}
+	return f
+}
+
+// problem completes a fault to an answer.
+func problem(f *Fault, requestID string) *Problem {
+	status := codes[f.Code].status
+	return &Problem{Title: http.StatusText(status), Status: status, Fault: *f, RequestID: requestID}
+}
+
+// retryAfter is in seconds, 1 to 3, so that those who were refused together do not come back together.
+func retryAfter() string { return strconv.Itoa(1 + rand.IntN(3)) }
+
+// printable escapes whatever a terminal or a reader could take for something else, and cuts.
+func printable(s string) string {
+	const limit = 600
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() > limit {
+			b.WriteString("…")
+			break
+		}
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/match"
+)
+
+// Why explains what holds an entity together.
+type Why struct {
+	Entity    Entity       `json:"entity"`
+	Threshold match.Score  `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Records   []Record     `json:"records" doc:"The records of the entity, in its order"`
+	Joins     []locus.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
+}
+
+// Schema is the kind of things that are resolved.
+type Schema struct {
+	Kind       string            `json:"kind"`
+	Version    int               `json:"version"`
+	Attributes []SchemaAttribute `json:"attributes" doc:"In the order of a view"`
+}
+
+// SchemaAttribute is one attribute of the kind.
+type SchemaAttribute struct {
+	Name     string     `json:"name"`
+	Type     match.Type `json:"type"`
+	Role     match.Role `json:"role,omitempty"`
+	Many     bool       `json:"many" doc:"Shown as a list"`
+	Required bool       `json:"required" doc:"A record without it is refused"`
+}
+
+func (s *Server) why(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	why, err := s.svc.Why(c, id)
+	if err != nil {
+		return nil, err
+	}
+	e := &locus.Entity{Entity: why.Entity, Requested: why.Requested}
+	answer := Why{Entity: s.found(c, e), Threshold: why.Threshold, Records: make([]Record, 0, len(why.Records)), Joins: why.Joins}
+	for _, r := range why.Records {
+		answer.Records = append(answer.Records, record(r, why.Entity.ID))
+	}
+	if answer.Joins == nil {
+		answer.Joins = []locus.Join{}
+	}
+	return answer, nil
+}
+
+func (s *Server) whyNot(c *call) (any, error) { return s.svc.WhyNot(c, c.query["a"], c.query["b"]) }
+
+func (s *Server) route(c *call) (any, error) { return s.svc.Route(c, c.query["address"]) }
+
+func (s *Server) status(c *call) (any, error) { return s.svc.Status(c) }
+
+func (s *Server) schema(*call) (any, error) {
+	kind := s.svc.Schema()
+	answer := Schema{Kind: kind.Kind, Version: kind.Version}
+	for _, a := range kind.Attributes {
+		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
+	}
+	return answer, nil
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of a request before its body.
+const (
+	maxTarget      = 8 << 10  // bytes of path and query
+	maxHeaders     = 16 << 10 // bytes of all names and values
+	maxHeaderLines = 100
+)
+
+// policy lets a page load its own files and nothing else; there is no inline script or style.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+
+// requestIDHeader names the id that stands in errors and in the log. A client's own is not taken.
+const requestIDHeader = "X-Request-Id"
+
+// ServeHTTP is the whole interface without a network: guard, router, routes.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	_, pattern := s.mux.Handler(r)
+	out := &reply{ResponseWriter: w}
+	h := out.Header()
+	h.Set(requestIDHeader, rand.Text()[:16])
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.panicked(out, r, pattern, cause)
+		}
+		s.observe(pattern, out.status, start)
+	}()
+	if err := s.guard(out, r, pattern); err != nil {
+		s.refuse(out, r, err)
+		return
+	}
+	if pattern == "" || !clean(r.URL.EscapedPath()) {
+		s.unrouted(out, r, s.mux)
+		return
+	}
+	s.mux.ServeHTTP(out, r)
+}
+
+// clean tells whether the router would take a path as it is, instead of redirecting to another one.
+func clean(p string) bool {
+	cleaned := path.Clean(p)
+	return p == cleaned || p == cleaned+"/" && cleaned != "/"
+}
+
+// guard refuses what no route should see. The Host comes first: a page that reached this server under
+// a foreign name must learn nothing from it.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) error {
+	if !s.allowed(r.Host) {
+		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use 127.0.0.1 or localhost, or allow the name", r.Host)
+	}
+	if len(r.RequestURI) > maxTarget {
+		return fault(CodeTargetLength, "", "path and query have %d bytes, at most %d are taken", len(r.RequestURI), maxTarget)
+	}
+	lines, size := 0, 0
+	for name, values := range r.Header {
+		for _, v := range values {
+			lines++
+			size += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	if lines > maxHeaderLines || size > maxHeaders {
+		return fault(CodeHeaderLength, "", "%d header lines with %d bytes: at most %d with %d are taken", lines, size, maxHeaderLines, maxHeaders)
+	}
+	if err := s.crossOrigin.Check(r); err != nil {
+		return fault(CodeForbidden, "", "the request comes from a page of another site")
+	}
+	if _, err := parseQuery(r.URL.RawQuery); err != nil {
+		return err
+	}
+	if s.closing.Load() {
+		w.Header().Set("Connection", "close")
+		if !s.isHealth(pattern) {
+			return fault(CodeDraining, "", "%s", codes[CodeDraining].text)
+		}
+	}
+	return nil
+}
+
+// allowed looks only at the name: a port says nothing about who resolved the name.
+func (s *Server) allowed(host string) bool {
+	name := host
+	if h, port, err := net.SplitHostPort(host); err == nil {
+		if port == "" || strings.Trim(port, "0123456789") != "" {
+			return false
+		}
+		name = h
+	} else if bare, ok := strings.CutPrefix(host, "["); ok {
+		name, ok = strings.CutSuffix(bare, "]")
+		if !ok {
+			return false
+		}
+	}
+	if addr, err := netip.ParseAddr(name); err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback() {
+		return true
+	}
+	name = strings.ToLower(name)
+	return name == "localhost" || slices.Contains(s.opts.Hosts, name)
+}
+
+// refuse answers with an error and logs it once, if it is one that somebody has to look at.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := toFault(err, "")
+	id := w.Header().Get(requestIDHeader)
+	p := problem(f, id)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter())
+	}
+	if p.Status == http.StatusInternalServerError || f.Code == CodeUnconfirmed || f.Code == CodeNoRoom {
+		s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request_id", id), slog.Any("err", err))
+	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) {
+		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", slog.String("request_id", id), slog.Any("err", err))
+	}
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// panicked turns a panic into an answer, or cuts the connection if an answer has begun, so that half
+// of one never looks like a whole.
+func (s *Server) panicked(w *reply, r *http.Request, pattern string, cause any) {
+	if cause == http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
+		panic(cause)
+	}
+	id := w.Header().Get(requestIDHeader)
+	s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request panicked", slog.String("request_id", id),
+		slog.String("route", pattern), slog.Any("err", cause), slog.String("stack", string(debug.Stack())))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	writeJSON(w, http.StatusInternalServerError, "application/problem+json", problem(fault(CodeInternal, "", "%s", codes[CodeInternal].text), id))
+}
+
+// reply remembers the status of an answer. Unwrap gives http.ResponseController what lies below, so
+// streams can flush and set their deadlines.
+type reply struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *reply) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *reply) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}

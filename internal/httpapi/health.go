@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/obs"
+)
+
+// Health is the answer of /livez and /readyz.
+type Health struct {
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty" doc:"Why it is not ready"`
+}
+
+// Version is the answer of /version.
+type Version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// readiness remembers the state of the stores for a second, so that those who watch cost no more than
+// one question a second, whatever they do.
+type readiness struct {
+	mu     sync.Mutex
+	asked  time.Time
+	status *locus.Status
+	err    error
+}
+
+// patience is how long the stores may take to answer for a health check or a scrape.
+const patience = 3 * time.Second
+
+// recentStatus is the state of the stores, at most a second old.
+func (s *Server) recentStatus(ctx context.Context) (*locus.Status, error) {
+	r := &s.ready
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.asked.IsZero() && time.Since(r.asked) < time.Second {
+		return r.status, r.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r.status, r.err = s.svc.Status(ctx)
+	r.asked = time.Now()
+	return r.status, r.err
+}
+
+func (s *Server) livez(*call) (any, error) { return Health{Ready: !s.draining.Load()}, nil }
+
+func (s *Server) readyz(c *call) (any, error) {
+	if s.draining.Load() {
+		return s.unready(c, "draining")
+	}
+	status, err := s.recentStatus(c)
+	switch {
+	case err != nil:
+		return s.unready(c, string(toFault(err, "").Code)+": a cell does not answer")
+	case !status.Ready:
+		return s.unready(c, printable(status.Reason))
+	}
+	return Health{Ready: true}, nil
+}
+
+func (s *Server) unready(c *call, reason string) (any, error) {
+	c.w.Header().Set("Retry-After", retryAfter())
+	writeJSON(c.w, http.StatusServiceUnavailable, "application/json", Health{Reason: reason})
+	return nil, nil
+}
+
+func (s *Server) version(*call) (any, error) {
+	v := Version{Version: s.opts.Version, Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				v.Commit = setting.Value
+			}
+		}
+	}
+	return v, nil
+}
+
+func (s *Server) metrics(c *call) (any, error) {
+	c.w.Header().Set("Content-Type", obs.ContentType)
+	_ = s.opts.Metrics.Write(c, c.w) // who left does not want it
+	return nil, nil
+}
+
+func (s *Server) openapi(c *call) (any, error) {
+	c.w.Header().Set("Content-Type", "application/json")
+	_, _ = c.w.Write(s.document)
+	return nil, nil
+}

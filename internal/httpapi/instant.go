@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"strings"
+	"time"
+)
+
+// parseInstant reads a time of RFC 3339 and nothing else. time.Parse takes a comma for the point,
+// one digit for the hour, an offset of 24 hours, and cuts a tenth digit of the fraction.
+func parseInstant(text string) (time.Time, bool) {
+	const whole = len("2006-01-02T15:04:05")
+	if len(text) <= whole || !shaped(text[:whole], "0000-00-00T00:00:00") {
+		return time.Time{}, false
+	}
+	zone := text[whole:]
+	if strings.HasPrefix(zone, ".") {
+		digits := 1
+		for digits < len(zone) && zone[digits] >= '0' && zone[digits] <= '9' {
+			digits++
+		}
+		if digits == 1 || digits > 1+9 {
+			return time.Time{}, false
+		}
+		zone = zone[digits:]
+	}
+	if zone != "Z" && (!shaped(zone, "+00:00") && !shaped(zone, "-00:00") || zone[1:3] > "23" || zone[4:6] > "59") {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return t.UTC(), err == nil
+}
+
+// shaped tells whether a text has the shape of another, in which 0 stands for any digit.
+func shaped(text, shape string) bool {
+	if len(text) != len(shape) {
+		return false
+	}
+	for i := range len(text) {
+		digit := text[i] >= '0' && text[i] <= '9'
+		if shape[i] == '0' && !digit || shape[i] != '0' && text[i] != shape[i] {
+			return false
+		}
+	}
+	return true
+}

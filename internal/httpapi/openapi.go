@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/locus-db/locus/match"
+)
+
+// openAPI makes the OpenAPI 3.1 document out of the table of routes and the types that they name.
+func openAPI(table []route, version string) ([]byte, error) {
+	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // written in bits
+	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Locus", Version: version,
+			Description: "Records in, entities out. 64-bit ids are strings, times are RFC 3339 in UTC. " +
+				"Errors are application/problem+json with a stable code; outcome says whether it may have been done all the same. " +
+				"Readers ignore fields that they do not know.",
+			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		},
+		Components: &huma.Components{Schemas: registry},
+	}
+	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, "")
+	for i := range table {
+		doc.AddOperation(operation(registry, problemSchema, &table[i]))
+	}
+	document, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("write the openapi document: %w", err)
+	}
+	return append(document, '\n'), nil
+}
+
+var pathParam = regexp.MustCompile(`\{(\w+)\}`)
+
+func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
+	op := &huma.Operation{
+		OperationID: operationID(rt), Method: rt.method, Path: rt.path, Summary: rt.summary,
+		Responses: map[string]*huma.Response{},
+	}
+	text := &huma.Schema{Type: huma.TypeString}
+	for _, m := range pathParam.FindAllStringSubmatch(rt.path, -1) {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Schema: text})
+	}
+	for _, p := range rt.query {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Required: p.required, Description: p.doc, Schema: text})
+	}
+	if rt.body != nil {
+		schema := registry.Schema(reflect.TypeOf(rt.body), true, "")
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+	}
+	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
+	if rt.answer != nil {
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
+	}
+	op.Responses["200"] = ok
+	for status, list := range byStatus(rt.failures) {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: "code: " + strings.Join(list, ", "),
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problemSchema}},
+		}
+	}
+	return op
+}
+
+// byStatus groups codes, with those that any route may answer.
+func byStatus(failures []Code) map[int][]string {
+	always := []Code{CodeForbidden, CodeMisdirected, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
+	grouped := map[int][]string{}
+	for _, code := range slices.Concat(failures, always) {
+		status := codes[code].status
+		if !slices.Contains(grouped[status], string(code)) {
+			grouped[status] = append(grouped[status], string(code))
+		}
+	}
+	return grouped
+}
+
+// operationID is the method and the path in words: get-v1-entities-id-why.
+func operationID(rt *route) string {
+	words := strings.FieldsFunc(strings.ToLower(rt.method)+rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) })
+	return strings.Join(words, "-")
+}
+
+// schemaName is the name of a type, with its package's before it if it is not of this one.
+func schemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := huma.DefaultSchemaNamer(t, hint)
+	if pkg := path.Base(t.PkgPath()); t.PkgPath() != "" && pkg != "httpapi" {
+		return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+	}
+	return name
+}
+
+// Schema tells huma that a view is an object, in spite of being a list here.
+func (View) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: r.Schema(reflect.TypeFor[ViewAttribute](), true, "")}
+}
+
+// Schema tells huma what is taken as an attribute's value, and that an array is answered.
+func (Attributes) Schema(huma.Registry) *huma.Schema {
+	scalar := []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}}
+	return &huma.Schema{
+		Type: huma.TypeObject, Description: "Values by attribute. Answers hold arrays of strings.",
+		AdditionalProperties: &huma.Schema{
+			AnyOf: append(slices.Clone(scalar), &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: scalar}}),
+		},
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a query.
+const (
+	maxParams    = 64
+	maxSearch    = 256 // bytes of q
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// values are the parameters of a query, each once.
+type values map[string]string
+
+// parseQuery reads the query of a target and refuses what url.ParseQuery passes over in silence: bad
+// escapes, semicolons, a name twice.
+func parseQuery(raw string) (values, error) {
+	if raw == "" {
+		return nil, nil
+	}
+	if strings.Contains(raw, ";") {
+		return nil, fault(CodeMalformed, "", "a semicolon in the query must be written as %%3B")
+	}
+	parts := strings.Split(raw, "&")
+	if len(parts) > maxParams {
+		return nil, fault(CodeMalformed, "", "the query has %d parameters, at most %d are taken", len(parts), maxParams)
+	}
+	query := make(values, len(parts))
+	for _, part := range parts {
+		rawName, rawValue, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(rawName)
+		if err != nil {
+			return nil, fault(CodeMalformed, "", "a name in the query has a bad percent escape")
+		}
+		value, err := url.QueryUnescape(rawValue)
+		if err != nil {
+			return nil, fault(CodeMalformed, pointerTo(name), "the parameter %.60q has a bad percent escape", name)
+		}
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return nil, fault(CodeInvalidUTF8, pointerTo(name), "the parameter %.60q is not UTF-8", name)
+		}
+		if _, twice := query[name]; twice {
+			return nil, fault(CodeDuplicateKey, pointerTo(name), "the parameter %.60q is given twice", name)
+		}
+		query[name] = value
+	}
+	return query, nil
+}
+
+func pointerTo(name string) string { return "?" + printable(cut(name, 60)) }
+
+// cut shortens what came from outside before it is shown.
+func cut(s string, limit int) string {
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}
+
+// known refuses parameters that the route does not have, since a mistyped limit must not mean no
+// limit, and says which required one is missing.
+func (q values) known(params []param) error {
+	found := 0
+	for _, p := range params {
+		v, ok := q[p.name]
+		if ok {
+			found++
+		}
+		if p.required && v == "" {
+			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q is missing", p.name)
+		}
+	}
+	if found == len(q) {
+		return nil
+	}
+	names := make([]string, 0, len(params))
+	for _, p := range params {
+		names = append(names, p.name)
+	}
+	for name := range q {
+		if !contains(params, name) {
+			if len(names) == 0 {
+				return fault(CodeUnknownField, pointerTo(name), "unknown parameter %.60q: this route takes none", name)
+			}
+			return fault(CodeUnknownField, pointerTo(name), "unknown parameter %.60q: this route takes %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+func contains(params []param, name string) bool {
+	for _, p := range params {
+		if p.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// limit is the page size.
+func (q values) limit() (int, error) {
+	text, ok := q["limit"]
+	if !ok {
+		return defaultLimit, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(n) != text || n < 1 || n > maxLimit {
+		return 0, fault(CodeInvalid, "?limit", "limit is %.20q: want a whole number from 1 to %d", text, maxLimit)
+	}
+	return n, nil
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+// PutRequest is the body of POST /v1/records.
+type PutRequest struct {
+	Records []RecordInput `json:"records" minItems:"1" maxItems:"1000"`
+}
+
+// RecordInput is a record as a source sends it.
+type RecordInput struct {
+	Source string `json:"source" doc:"Name of the source: [a-z0-9][a-z0-9_.-]{0,63}"`
+	Key    string `json:"key" doc:"The source's own key, 1 to 255 bytes"`
+	// ObservedAt is when the source saw it so, RFC 3339; empty means now.
+	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
+	// Attributes by name. As an input, a value may also be a single string or a number.
+	Attributes Attributes `json:"attributes"`
+}
+
+// Attributes are values by the name of their attribute.
+type Attributes map[string][]string
+
+// PutResponse is the answer to POST /v1/records: a result for each record, in their order.
+type PutResponse struct {
+	Results []PutResult `json:"results"`
+}
+
+// PutResult is what became of one record. Error is set if it was refused, and then only source and
+// key besides.
+type PutResult struct {
+	Source  string          `json:"source"`
+	Key     string          `json:"key"`
+	PUID    entity.PUID     `json:"puid,omitzero"`
+	Version int64           `json:"version,omitzero"`
+	Entity  locality.ID     `json:"entity,omitzero"`
+	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
+	Error   *Fault          `json:"error,omitempty"`
+}
+
+// Record is a stored record.
+type Record struct {
+	Source     string      `json:"source"`
+	Key        string      `json:"key"`
+	PUID       entity.PUID `json:"puid"`
+	Version    int64       `json:"version"`
+	Entity     locality.ID `json:"entity"`
+	ObservedAt time.Time   `json:"observed_at"`
+	Attributes Attributes  `json:"attributes"`
+}
+
+// RecordList is a page of records. Cursor is where the next one begins, "" at the end.
+type RecordList struct {
+	Records []Record `json:"records"`
+	Cursor  string   `json:"cursor,omitempty"`
+}
+
+// Deleted is the answer to a deletion: the entity that the record belonged to.
+type Deleted struct {
+	Source string      `json:"source"`
+	Key    string      `json:"key"`
+	Entity locality.ID `json:"entity"`
+}
+
+// RecordPath is the path of a record. It escapes everything that a client or a proxy on the way could
+// take for a part of the path, dots too.
+func RecordPath(source, key string) string {
+	return "/v1/records/" + segment(source) + "/" + segment(key)
+}
+
+// segment escapes one segment of a path. A key of one or two dots would be cleaned away.
+func segment(text string) string {
+	if text == "." || text == ".." {
+		return strings.ReplaceAll(text, ".", "%2E")
+	}
+	return url.PathEscape(text)
+}
+
+func (s *Server) putRecords(c *call) (any, error) {
+	body, err := readBody(c)
+	if err != nil {
+		return nil, err
+	}
+	items, err := decodePut(body)
+	if err != nil {
+		return nil, err
+	}
+	puts := make([]locus.Put, 0, len(items))
+	for i := range items {
+		if items[i].fault == nil {
+			puts = append(puts, items[i].put)
+		}
+	}
+	var results []locus.PutResult
+	if len(puts) > 0 {
+		if results, err = s.svc.Put(c, puts); err != nil {
+			return nil, err
+		}
+	}
+	answer := PutResponse{Results: make([]PutResult, 0, len(items))}
+	became := map[string]int{}
+	for i := range items {
+		result := refusedItem(items[i].put.Ref, items[i].fault)
+		if items[i].fault == nil {
+			result = putResult(i, results[0])
+			results = results[1:]
+		}
+		if result.Error != nil {
+			became["refused"]++
+		} else {
+			became[string(result.Outcome)]++
+		}
+		answer.Results = append(answer.Results, result)
+	}
+	for outcome, n := range became {
+		s.opts.Metrics.Records(outcome, n)
+	}
+	return answer, nil
+}
+
+func putResult(i int, r locus.PutResult) PutResult {
+	if r.Err != nil {
+		return refusedItem(r.Ref, toFault(r.Err, itemPointer(i)))
+	}
+	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome}
+}
+
+// refusedItem shows source and key, as far as they can be shown, so that a client finds the item again.
+func refusedItem(ref entity.Ref, f *Fault) PutResult {
+	return PutResult{Source: printable(cut(ref.Source, 200)), Key: printable(cut(ref.Key, 200)), Error: f}
+}
+
+func (s *Server) getRecord(c *call) (any, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.svc.Record(c, ref)
+	if err != nil {
+		return nil, err
+	}
+	return record(r.Record, r.Entity), nil
+}
+
+func (s *Server) deleteRecord(c *call) (any, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return nil, err
+	}
+	results, err := s.svc.Delete(c, []entity.Ref{ref})
+	if err != nil {
+		return nil, err
+	}
+	if err := results[0].Err; err != nil {
+		return nil, err
+	}
+	s.opts.Metrics.Records("deleted", 1)
+	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity}, nil
+}
+
+func (s *Server) listRecords(c *call) (any, error) {
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.after(c)
+	if err != nil {
+		return nil, err
+	}
+	records, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	answer := RecordList{Records: make([]Record, 0, len(records)), Cursor: s.cursor(c, next)}
+	for _, r := range records {
+		answer.Records = append(answer.Records, record(r.Record, r.Entity))
+	}
+	return answer, nil
+}
+
+// ref is the external key in the path.
+func (c *call) ref() (entity.Ref, error) {
+	source, err := c.path("source")
+	if err != nil {
+		return entity.Ref{}, err
+	}
+	key, err := c.path("key")
+	return entity.Ref{Source: source, Key: key}, err
+}
+
+func record(r *entity.Record, id locality.ID) Record {
+	return Record{
+		Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: id,
+		ObservedAt: r.Observed.UTC(), Attributes: Attributes(r.Attributes),
+	}
+}

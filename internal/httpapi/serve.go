@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Serve answers on the listeners, which it closes, until ctx ends; then it drains and returns nil, or
+// what could not be finished in time. It is called once.
+//
+//	ctx ends ─► /readyz says no ─► Linger ─► no new work: Connection: close, 503 draining
+//	         ─► event streams end ─► what is in flight is finished ─► return
+//
+// The caller closes the service afterwards, which finishes the writes that it has accepted.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    maxHeaders + maxTarget, // the guard names what is too long
+		BaseContext:       func(net.Listener) context.Context { return requests },
+		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { failed <- server.Serve(l) }()
+	}
+	open := len(listeners)
+	var err error
+	select {
+	case <-ctx.Done():
+		err = s.drain(server, cut)
+	case err = <-failed:
+		open--
+		err = errors.Join(fmt.Errorf("serve: %w", err), server.Close())
+		s.endStreams()
+	}
+	for range open {
+		<-failed
+	}
+	return err
+}
+
+// drain stops a server within ShutdownTimeout.
+func (s *Server) drain(server *http.Server, cut context.CancelFunc) error {
+	deadline, cancel := context.WithTimeout(context.Background(), s.opts.ShutdownTimeout)
+	defer cancel()
+	s.opts.OnDrain("not ready any more")
+	s.draining.Store(true)
+	select {
+	case <-time.After(s.opts.Linger):
+	case <-deadline.Done():
+	}
+	s.opts.OnDrain("no new work")
+	s.closing.Store(true)
+	server.SetKeepAlivesEnabled(false)
+	s.opts.OnDrain("ending event streams")
+	s.endStreams()
+	s.opts.OnDrain("finishing what is in flight")
+	if err := server.Shutdown(deadline); err != nil {
+		cut()
+		return fmt.Errorf("drain: requests cut off after %v: %w", s.opts.ShutdownTimeout, errors.Join(err, server.Close()))
+	}
+	s.opts.OnDrain("drained")
+	return nil
+}

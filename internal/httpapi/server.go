@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/obs"
+)
+
+// Options of New. The zero value of a field means its default.
+type Options struct {
+	// Hosts are names that requests may be addressed to, without a port, besides localhost and
+	// loopback addresses.
+	Hosts []string
+	// Logger receives one line per failure that somebody has to look at. Defaults to discarding them.
+	Logger *slog.Logger
+	// Metrics receive what is measured and are served at /metrics. Defaults to new ones.
+	Metrics *obs.Metrics
+	// Version is the release, such as 0.1.0. Defaults to "devel".
+	Version string
+	// RequestTimeout ends the work of one request. Defaults to 10 s.
+	RequestTimeout time.Duration
+	// Linger is how long, after it was told to stop, a server still takes work while /readyz already
+	// says no, so that load balancers notice. Defaults to 2 s; below 0 means none.
+	Linger time.Duration
+	// ShutdownTimeout is how long a server may take to stop, lingering included. What is not
+	// finished then is cut off. Defaults to 10 s.
+	ShutdownTimeout time.Duration
+	// OnDrain, if set, is called with each step of stopping, in words.
+	OnDrain func(step string)
+	// Running is how many reads, and how many writes, are worked on at once. Defaults to 16 for each
+	// processor.
+	Running int
+	// Waiting is how many more of each may wait. Defaults to 64.
+	Waiting int
+	// Wait is for how long. Defaults to 250 ms.
+	Wait time.Duration
+}
+
+// withDefaults answers with a copy.
+func (o *Options) withDefaults() Options {
+	var opts Options
+	if o != nil {
+		opts = *o
+	}
+	hosts := make([]string, 0, len(opts.Hosts))
+	for _, h := range opts.Hosts {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	opts.Hosts = hosts
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Metrics == nil {
+		opts.Metrics = obs.NewMetrics()
+	}
+	if opts.Version == "" {
+		opts.Version = "devel"
+	}
+	if opts.OnDrain == nil {
+		opts.OnDrain = func(string) {}
+	}
+	if opts.Linger < 0 {
+		opts.Linger = 0
+	} else if opts.Linger == 0 {
+		opts.Linger = 2 * time.Second
+	}
+	opts.RequestTimeout = or(opts.RequestTimeout, 10*time.Second)
+	opts.ShutdownTimeout = or(opts.ShutdownTimeout, 10*time.Second)
+	opts.Running = or(opts.Running, 16*runtime.GOMAXPROCS(0))
+	opts.Waiting = or(opts.Waiting, 64)
+	opts.Wait = or(opts.Wait, 250*time.Millisecond)
+	return opts
+}
+
+func or[T int | time.Duration](v, preset T) T {
+	if v == 0 {
+		return preset
+	}
+	return v
+}
+
+// Server answers HTTP requests out of a service. It is safe for many goroutines.
+type Server struct {
+	svc         *locus.Service
+	opts        Options
+	mux         *http.ServeMux
+	crossOrigin *http.CrossOriginProtection
+	lanes       [classes]*lane
+	cursorKey   []byte
+	document    []byte          // of OpenAPI
+	healthy     map[string]bool // patterns of class health
+	ready       readiness
+	draining    atomic.Bool // told to stop: not ready any more
+	closing     atomic.Bool // takes no new work any more
+	// streams ends when event streams have to end.
+	streams    context.Context
+	endStreams context.CancelFunc
+}
+
+// New makes the interface of an open service, which stays the caller's to close. The server needs
+// no network: ServeHTTP is all of it.
+func New(svc *locus.Service, options *Options) (*Server, error) {
+	s := &Server{
+		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
+		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
+	}
+	s.streams, s.endStreams = context.WithCancel(context.Background())
+	for c := reads; c < classes; c++ {
+		s.lanes[c] = &lane{
+			slots: make(chan struct{}, s.opts.Running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,
+			refused: func() { s.opts.Metrics.Refused(c.String()) },
+			waits:   func(delta int) { s.opts.Metrics.Waiting(c.String(), delta) },
+		}
+	}
+	s.opts.Metrics.Watch(s.recentStatus)
+	table := s.routes()
+	for i := range table {
+		s.register(s.mux, &table[i])
+		if table[i].class == health {
+			s.healthy[table[i].method+" "+table[i].path] = true
+		}
+	}
+	s.registerConsole(s.mux)
+	document, err := openAPI(table, s.opts.Version)
+	if err != nil {
+		return nil, err
+	}
+	s.document = document
+	return s, nil
+}
+
+// Handler is the interface as a handler.
+func (s *Server) Handler() http.Handler { return s }
+
+func (s *Server) isHealth(pattern string) bool { return s.healthy[pattern] }

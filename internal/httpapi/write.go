@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// maxBody is the size of a body in bytes.
+const maxBody = 1 << 20
+
+// writeJSON sends a whole answer. A value that cannot be written is a bug, which the guard answers.
+func writeJSON(w http.ResponseWriter, status int, contentType string, value any) {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // who left does not want it
+}
+
+// readBody reads a JSON body whole, or says why not before a byte of it is asked for.
+func readBody(c *call) ([]byte, error) {
+	h := c.r.Header
+	if len(h["Content-Encoding"]) > 0 {
+		return nil, fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
+	}
+	types := h["Content-Type"]
+	if len(types) != 1 || !isJSON(types[0]) {
+		return nil, fault(CodeMediaType, "", "want the header Content-Type: application/json, without a charset or with utf-8")
+	}
+	if c.r.ContentLength > maxBody {
+		c.w.Header().Set("Connection", "close")
+		return nil, tooLarge()
+	}
+	var body bytes.Buffer
+	if c.r.ContentLength > 0 {
+		body.Grow(int(c.r.ContentLength) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, maxBody)); err != nil {
+		return nil, bodyFault(err)
+	}
+	return body.Bytes(), nil
+}
+
+func tooLarge() error {
+	return fault(CodeTooLarge, "", "the body is larger than %d bytes: send smaller batches", maxBody)
+}
+
+func bodyFault(err error) error {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault(CodeTimeout, "", "the body did not come in time")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fault(CodeMalformed, "", "the body ends before its Content-Length")
+	}
+	return fault(CodeMalformed, "", "the body cannot be read: its framing is wrong")
+}
+
+func isJSON(contentType string) bool {
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil || media != "application/json" {
+		return false
+	}
+	for name, value := range params {
+		if name != "charset" || !strings.EqualFold(value, "utf-8") {
+			return false
+		}
+	}
+	return true
+}
