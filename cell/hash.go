@@ -66,7 +66,7 @@ func Digest(salt [16]byte, source, key string) [16]byte {
 
 // keyBuffer holds salt, length byte, source and key of all but unusual external
 // keys without a trip to the heap.
-const keyBuffer = 512
+const keyBuffer = 128
 
 func appendKey(b []byte, source, key string) []byte {
 	if len(source) > MaxSource {

@@ -160,7 +160,7 @@ func FuzzParseMap(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"format":"locus-cellmap/1","generations":[{"cells":4294967296,"starts":"9999-12-31T23:59:59.999Z"}]}`))
+	f.Add([]byte(`{"format":"locus-cellmap/1","generations":[{"cells":4294967296,"starts":"9999-12-31T23:59:59.999Z","urls":["x{i}"]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := cell.ParseMap(text)
 		if err != nil {

@@ -218,6 +218,14 @@ func TestNewMap_Refuses(t *testing.T) {
 			// Cell 1 is at 1 followed by 1, cell 11 has only its number, if it is odd.
 			s.Generations[3].URLs = []string{"sqlite:{i}.db", "sqlite:1{i}.db", "sqlite:{i}.db"}
 		}, "g3-1 and g3-11"},
+		{"too many urls", func(s *cell.Spec) {
+			s.Current = 0
+			s.Generations = []cell.Generation{{Cells: 1<<20 + 1, URLs: []string{"sqlite:{i}"}}}
+		}, "at most 1048576"},
+		{"two moved to one place", func(s *cell.Spec) {
+			home := cell.Home{URL: "sqlite:x", Incarnation: 2}
+			s.Moved = map[cell.ID]cell.Home{{}: home, {Gen: 1}: home}
+		}, "g0-0 and g1-0"},
 		{"empty url", func(s *cell.Spec) { s.Generations[0].URLs = []string{""} }, "url 0 of generation 0 is empty"},
 		{"bad url", func(s *cell.Spec) { s.Generations[0].URLs = []string{"sqlite:{i}", "http://[::1"} }, "url 1 of generation 0"},
 		{"password", func(s *cell.Spec) { s.Generations[0].URLs = []string{"postgres://u:secret@h/{i}"} }, "password"},

@@ -66,8 +66,8 @@ type Generation struct {
 	// 1970.
 	Starts time.Time
 	// URLs say where the cells are: cell i at URLs[i mod len], with {g} and {i}
-	// replaced by generation and index. Without any, the map serves for arithmetic
-	// only.
+	// replaced by generation and index; 2^20 cells at most. Without any, the map
+	// serves for arithmetic only.
 	URLs []string
 }
 
@@ -77,6 +77,10 @@ type Home struct {
 	// Incarnation counts the homes of a cell; its generation's was 1.
 	Incarnation int
 }
+
+// maxPlaced is how many cells of a map may have urls, each of which is compared
+// with all others. Maps without urls, for arithmetic, may be larger.
+const maxPlaced = 1 << 20
 
 // lastTime is the last millisecond that RFC 3339 can write; ids reach on to 10889.
 var lastTime = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
@@ -196,6 +200,28 @@ func (s Spec) checkURLs() error {
 			}
 		}
 	}
+	seen, placed := map[string]ID{}, uint64(0)
+	place := func(c ID) error {
+		u := s.url(c)
+		if other, taken := seen[u]; taken {
+			return fmt.Errorf("%w: cells %v and %v have one url: write {g} and {i} into it", ErrMap, other, c)
+		}
+		seen[u] = c
+		return nil
+	}
+	for g, gen := range s.Generations {
+		if len(gen.URLs) == 0 {
+			continue
+		}
+		if placed += gen.Cells; placed > maxPlaced {
+			return fmt.Errorf("%w: generation %d brings the cells with urls to %d, at most %d", ErrMap, g, placed, maxPlaced)
+		}
+		for i := range gen.Cells {
+			if err := place(ID{Gen: uint16(g), Index: uint32(i)}); err != nil {
+				return err
+			}
+		}
+	}
 	for _, c := range slices.SortedFunc(maps.Keys(s.Moved), ID.Compare) {
 		home := s.Moved[c]
 		if !s.has(c) {
@@ -207,19 +233,10 @@ func (s Spec) checkURLs() error {
 		if err := checkURL(home.URL); err != nil {
 			return fmt.Errorf("%w: url of moved cell %v %w", ErrMap, c, err)
 		}
-	}
-	seen := map[string]ID{}
-	for g, gen := range s.Generations {
-		if len(gen.URLs) == 0 {
-			continue
-		}
-		for i := range gen.Cells {
-			c := ID{Gen: uint16(g), Index: uint32(i)}
-			u := s.url(c)
-			if other, taken := seen[u]; taken {
-				return fmt.Errorf("%w: cells %v and %v have one url: write {g} and {i} into it", ErrMap, other, c)
+		if len(s.Generations[c.Gen].URLs) == 0 {
+			if err := place(c); err != nil {
+				return err
 			}
-			seen[u] = c
 		}
 	}
 	return nil
