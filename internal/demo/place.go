@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// The shape of the world.
+const (
+	cities = 1100 // a product of the lists cityStarts and cityEnds holds more
+	chains = 120
+
+	chainShare       = 0.12
+	switchboardShare = 0.03 // places that share a telephone number with some others of their city
+	secondPhoneShare = 0.15
+	unitShare        = 0.18
+	websiteShare     = 0.55
+)
+
+// place is what is so: the truth behind records.
+type place struct {
+	name     string
+	trade    trade
+	number   int
+	street   string
+	kind     int // of street, in streetTypes
+	unit     int // 0 for none
+	city     city
+	postcode int
+	phones   []string // ten digits each
+	website  string
+	lat, lon float64
+}
+
+type city struct {
+	name, region string
+	area         int // telephone area code
+	postcode     int // the first of its postal codes
+	lat, lon     float64
+}
+
+// random is a source of numbers that depends on the seed and on what they are for.
+func random(seed uint64, purpose uint64, n int64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed*0x9e3779b97f4a7c15+purpose, uint64(n)))
+}
+
+// Purposes of randomness: each draws from numbers of its own.
+const (
+	forPlace = iota + 1
+	forCity
+	forChain
+	forSwitchboard
+	forRecord
+	forUpdate
+)
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func chance(r *rand.Rand, p float64) bool { return r.Float64() < p }
+
+// cityAt is the n-th city. A seventh of all places are in San Francisco, Portland and Chicago.
+func cityAt(seed uint64, n int) city {
+	switch n {
+	case 0:
+		return city{"San Francisco", "CA", 415, 94102, 37.7749, -122.4194}
+	case 1:
+		return city{"Portland", "OR", 503, 97201, 45.5152, -122.6784}
+	case 2:
+		return city{"Chicago", "IL", 312, 60601, 41.8781, -87.6298}
+	}
+	r := random(seed, forCity, int64(n))
+	region := regions[n%len(regions)]
+	return city{
+		name:     cityStarts[n%len(cityStarts)] + cityEnds[n/len(cityStarts)%len(cityEnds)],
+		region:   region.name,
+		area:     201 + (n*7)%787,
+		postcode: 10000 + n*80,
+		lat:      region.lat + 4*r.Float64() - 2,
+		lon:      region.lon + 4*r.Float64() - 2,
+	}
+}
+
+func phone(r *rand.Rand, area int) string { return fmt.Sprintf("%03d555%04d", area, r.IntN(10000)) }
+
+// placeAt is the n-th place.
+func placeAt(seed uint64, n int64) *place {
+	r := random(seed, forPlace, n)
+	where := r.IntN(cities)
+	if chance(r, 1.0/7) {
+		where = r.IntN(3)
+	}
+	p := &place{
+		city:   cityAt(seed, where),
+		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
+	}
+	if chance(r, unitShare) {
+		p.unit = 1 + r.IntN(400)
+	}
+	p.phones = []string{phone(r, p.city.area)}
+	if chance(r, secondPhoneShare) {
+		p.phones = append(p.phones, phone(r, p.city.area))
+	}
+	if chance(r, switchboardShare) {
+		p.share(seed, n/200)
+	}
+	p.postcode = p.city.postcode + r.IntN(20)
+	p.lat = p.city.lat + 0.16*r.Float64() - 0.08
+	p.lon = p.city.lon + 0.16*r.Float64() - 0.08
+	if chance(r, chainShare) {
+		p.join(seed, r.IntN(1+r.IntN(chains))) // a few chains are big
+		return p
+	}
+	p.trade = pick(r, trades)
+	p.name = name(r, p)
+	if chance(r, websiteShare) {
+		p.website = "https://www." + slug(p.name) + "-" + slug(p.city.name) + ".example/"
+	}
+	return p
+}
+
+// join makes the place a branch: name and trade are those of the chain, whose site has a page for
+// each city.
+func (p *place) join(seed uint64, chain int) {
+	r := random(seed, forChain, int64(chain))
+	p.trade = pick(r, trades)
+	p.name = pick(r, adjectives) + " " + pick(r, nouns) + " " + pick(r, p.trade.words)
+	p.website = "https://www." + slug(p.name) + ".example/" + slug(p.city.name)
+}
+
+// share gives the place the telephone number and the city of a group, whose calls one switchboard
+// takes.
+func (p *place) share(seed uint64, group int64) {
+	r := random(seed, forSwitchboard, group)
+	p.city = cityAt(seed, r.IntN(cities))
+	p.phones = []string{phone(r, p.city.area)}
+}
+
+func name(r *rand.Rand, p *place) string {
+	word := pick(r, p.trade.words)
+	switch n := r.IntN(10); {
+	case n < 2:
+		return pick(r, givenNames) + "'s " + word
+	case n < 4:
+		return pick(r, surnames) + "'s " + word
+	case n < 5:
+		return pick(r, surnames) + " & " + pick(r, surnames) + " " + word
+	case n < 6:
+		return p.street + " " + streetTypes[p.kind].full + " " + word
+	case n < 9:
+		return pick(r, adjectives) + " " + pick(r, nouns) + " " + word
+	default:
+		return "The " + pick(r, adjectives) + " " + pick(r, nouns)
+	}
+}
+
+// slug is a name as it stands in an address of the web.
+func slug(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			return c + 'a' - 'A'
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			return c
+		default:
+			return -1
+		}
+	}, s)
+}
