@@ -3,6 +3,7 @@
 package locality_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -138,19 +139,20 @@ func TestClock_CloneOfAMachine(t *testing.T) {
 		var lists [][]locality.ID
 		for range 2 {
 			copied := *m
-			f := g.Fork(func() int { return 7 })
+			f := g.Fork(os.Getpid)
 			f.SetClocks(func() time.Duration { return copied.mono }, func() time.Time { return copied.wall })
-			f.New()
 			copied.set(wake)
 			copied.pass(20 * time.Millisecond)
 			lists = append(lists, fill(f, n))
 		}
 		return duplicates(lists...)
 	}
-	// Process number 7 is new to both: they draw when they first look. Jumping ahead
-	// makes them draw again.
 	if d := clones(time.Hour); d != 0 {
-		t.Errorf("%d duplicates of clones whose clocks were set", d)
+		t.Errorf("%d duplicates of clones that woke up an hour later", d)
+	}
+	// The control is the documented limit: clones whose clocks show no jump.
+	if d := clones(0); d != n {
+		t.Errorf("the control found %d duplicates, must find %d", d, n)
 	}
 }
 

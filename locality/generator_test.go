@@ -348,7 +348,7 @@ func TestGenerator_Evenness(t *testing.T) {
 
 func TestGenerator_EvennessOnAnyNumberOfCells(t *testing.T) {
 	t.Parallel()
-	// ids.md promises chi squared by degrees of freedom <= 0.01 for a million ids.
+	// Random ids have a chi squared of about its degrees of freedom.
 	ids := fill(generator(t, &locality.Options{Rand: seeded(3)}), 1_000_000)
 	for _, cells := range []uint64{16, 64, 1000} {
 		hits := make([]float64, cells)
