@@ -75,7 +75,7 @@ func columns(records []*entity.Record) []column {
 			Ref:     r.Ref.String(),
 			Seen:    moment(r.Observed),
 			JSON:    "/v1/records/" + url.PathEscape(r.Source) + "/" + url.PathEscape(r.Key),
-			Command: "locus record get " + quote(r.Ref.String()),
+			Command: command("locus", "record", "get", r.Ref.String()),
 		}
 	}
 	return all
@@ -100,7 +100,8 @@ const (
 	same    = "same"    // all are the leading spelling
 	spelled = "spelled" // the same things in another spelling
 	differs = "differs" // something else
-	missing = "missing" // it says nothing
+	unused  = "unused"  // something that the view does not hold at all, such as "N/A"
+	missing = "missing" // nothing
 )
 
 // cellValue is what one record says of one attribute.
@@ -116,6 +117,8 @@ func (c cellValue) Words() string {
 		return "spelled differently"
 	case differs:
 		return "differs"
+	case unused:
+		return "not used"
 	case missing:
 		return "says nothing"
 	default:
@@ -173,11 +176,15 @@ func state(a entity.MergedAttribute, many bool, member int, texts []string) stri
 	if len(texts) == 0 {
 		return missing
 	}
+	supports := func(v entity.MergedValue) bool { return slices.Contains(v.Members, member) }
+	if !slices.ContainsFunc(a.Values, supports) {
+		return unused
+	}
 	leading := a.Values
 	if !many {
-		leading = leading[:min(1, len(leading))]
+		leading = leading[:1]
 	}
-	if !slices.ContainsFunc(leading, func(v entity.MergedValue) bool { return slices.Contains(v.Members, member) }) {
+	if !slices.ContainsFunc(leading, supports) {
 		return differs
 	}
 	for _, text := range texts {
@@ -192,4 +199,3 @@ func state(a entity.MergedAttribute, many bool, member int, texts []string) stri
 func number(records []*entity.Record, ref entity.Ref) int {
 	return 1 + slices.IndexFunc(records, func(r *entity.Record) bool { return r.Ref == ref })
 }
-

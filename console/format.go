@@ -115,6 +115,15 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC
 // direction it switches to ends with it (Unicode UAX 9: FSI and PDI).
 func isolate(s string) string { return "\u2068" + s + "\u2069" }
 
+// command writes arguments as one line for a shell.
+func command(args ...string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
 // quote writes an argument so that a POSIX shell reads it as exactly s. Text with characters that
 // nobody can see is spelled with escapes, as bash and zsh read them: a command that is copied must
 // do what it looks like.

@@ -4,6 +4,7 @@ package console
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -18,9 +19,12 @@ const (
 
 // History remembers how many records had been written when somebody looked, and draws the rate
 // between the looks. Because it keeps totals, a rate is exact over any time between two looks, and
-// nothing has to run while nobody looks. It is not safe for several goroutines at once. The zero
-// value remembers nothing.
-type History struct{ looks []look }
+// nothing has to run while nobody looks. It is safe for many goroutines. The zero value remembers
+// nothing.
+type History struct {
+	mu    sync.Mutex
+	looks []look
+}
 
 type look struct {
 	at      time.Time
@@ -30,6 +34,8 @@ type look struct {
 // Add remembers that so many records had been written at a time, which must not fall. What is too
 // old to be drawn is forgotten. A total that fell means another process: the history begins anew.
 func (h *History) Add(at time.Time, written int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if n := len(h.looks); n > 0 {
 		last := h.looks[n-1]
 		if written < last.written {
@@ -47,33 +53,19 @@ func (h *History) Add(at time.Time, written int64) {
 	h.looks = slices.Delete(h.looks, 0, old)
 }
 
-// Peak is the highest rate on the picture, in records per second.
-func (h *History) Peak() float64 {
-	peak := 0.0
-	for i := 1; i < len(h.looks); i++ {
-		peak = max(peak, h.rate(i))
-	}
-	return peak
-}
-
-// rate is the mean between a look and the one before.
-func (h *History) rate(i int) float64 {
-	a, b := h.looks[i-1], h.looks[i]
-	seconds := b.at.Sub(a.at).Seconds()
-	if seconds <= 0 {
-		return 0
-	}
-	return float64(b.written-a.written) / seconds
-}
-
-// curve is the path of the rate as steps, newest at the right edge; empty while there are fewer
-// than two looks. Where nobody looked nothing is drawn but the mean that is known.
-func (h *History) curve() string {
+// Draw answers with the curve of the rate as a path of steps, newest at the right edge, and its peak
+// in records per second. The path is empty while there are fewer than two looks.
+func (h *History) Draw() (curve string, peak float64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	n := len(h.looks)
 	if n < 2 {
-		return ""
+		return "", 0
 	}
-	scale, now := max(h.Peak(), 1), h.looks[n-1].at
+	for i := 1; i < n; i++ {
+		peak = max(peak, h.rate(i))
+	}
+	scale, now := max(peak, 1), h.looks[n-1].at
 	x := func(t time.Time) float64 {
 		return max(0, sparkWidth*(1-float64(now.Sub(t))/float64(historySpan)))
 	}
@@ -87,5 +79,15 @@ func (h *History) curve() string {
 		p.at(command, x(h.looks[i-1].at), y)
 		p.at('L', x(h.looks[i].at), y)
 	}
-	return string(p)
+	return string(p), peak
+}
+
+// rate is the mean between a look and the one before.
+func (h *History) rate(i int) float64 {
+	a, b := h.looks[i-1], h.looks[i]
+	seconds := b.at.Sub(a.at).Seconds()
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(b.written-a.written) / seconds
 }

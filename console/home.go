@@ -48,5 +48,8 @@ func (home) Size() int { return ringSize }
 // Middle is the middle of that square.
 func (home) Middle() int { return ringSize / 2 }
 
+// Outer is the radius of a full cell.
+func (home) Outer() float64 { return ringOuter }
+
 // Blank is the line that the module makes new ones from.
 func (home) Blank() join { return join{} }

@@ -38,6 +38,7 @@ type join struct {
 // Live makes the values of the slots.
 func (c *Console) Live(s Snapshot) Live {
 	counts := s.Live.Counts
+	curve, peak := s.History.Draw()
 	l := Live{
 		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Status.Epoch, s.Status.Generation),
 		Empty: counts.Records == 0,
@@ -49,11 +50,11 @@ func (c *Console) Live(s Snapshot) Live {
 			"rate":     rate(s.Live.RecordsPerSecond),
 			"each":     each(counts),
 			"splits":   counted(counts.Splits, "split", "splits"),
-			"peak":     rate(s.History.Peak()),
+			"peak":     rate(peak),
 			"redo":     redo(s.Status),
 			"problem":  problem(s.Status),
 		},
-		Path:  map[string]string{"rate": s.History.curve()},
+		Path:  map[string]string{"rate": curve},
 		Joins: joins(s.Live.Recent),
 	}
 	l.addCells(s.Status, s.Map)

@@ -55,10 +55,15 @@ func (c *Console) render(w io.Writer, page, query string, data any) error {
 type Notice struct {
 	Title   string
 	Text    string
-	Hint    string // what to try
-	Command string // the command that does it; may be empty
-	Asked   string // the address that was asked for, shown as it came; may be empty
+	Hint    string   // what to try; may be empty
+	Command []string // the command that does it, as arguments; may be empty
+	Asked   string   // the address that was asked for, shown as it came; may be empty
 }
 
 // Notice writes the page of n.
-func (c *Console) Notice(w io.Writer, n Notice) error { return c.render(w, "notice", "", n) }
+func (c *Console) Notice(w io.Writer, n Notice) error {
+	return c.render(w, "notice", "", struct {
+		Notice
+		Command string
+	}{n, command(n.Command...)})
+}

@@ -111,9 +111,11 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	explained := why(t, s, s+" 2")
 	explained.Requested = id(t, 2)
 	return map[string]func(io.Writer) error{
-		"home":   func(w io.Writer) error { return c.Home(w, home) },
-		"empty":  func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
-		"entity": func(w io.Writer) error { return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8"}) },
+		"home":  func(w io.Writer) error { return c.Home(w, home) },
+		"empty": func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
+		"entity": func(w io.Writer) error {
+			return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8"})
+		},
 		"search": func(w io.Writer) error {
 			return c.Search(w, console.Search{
 				Name: s, Attribute: "name", Value: s, Schema: match.Place(), Cursor: s, Further: true,
@@ -124,7 +126,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 			return c.Search(w, console.Search{Name: s, Schema: match.Place(), Problem: s})
 		},
 		"notice": func(w io.Writer) error {
-			return c.Notice(w, console.Notice{Title: "Not found", Text: "Nothing.", Hint: "Search.", Command: "locus route " + s, Asked: s})
+			return c.Notice(w, console.Notice{Title: "Not found", Text: "Nothing.", Hint: "Search.", Command: []string{"locus", "route", s}, Asked: s})
 		},
 	}
 }
@@ -190,7 +192,7 @@ var allowed = map[string]bool{}
 func init() {
 	for e := range strings.FieldsSeq(`html head meta title link script body header main footer nav section article div p span a b h1 h2 h3
 		small ul ol li form input select option label button table thead tbody tfoot tr th td code bdi time template noscript svg g path
-		circle rect text`) {
+		circle rect text defs radialGradient stop`) {
 		allowed[e] = true
 	}
 }

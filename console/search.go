@@ -91,12 +91,12 @@ func (s Search) address(cursor string) string {
 
 // command is the search on the command line.
 func (s Search) command() string {
-	line := "locus entity list"
+	args := []string{"locus", "entity", "list"}
 	if s.Name != "" {
-		line += " --q " + quote(s.Name)
+		args = append(args, "--q", s.Name)
 	}
 	if s.Value != "" {
-		line += " --attribute " + quote(s.Attribute) + " --value " + quote(s.Value)
+		args = append(args, "--attribute", s.Attribute, "--value", s.Value)
 	}
-	return line
+	return command(args...)
 }

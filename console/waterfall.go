@@ -3,12 +3,11 @@
 package console
 
 import (
+	"strconv"
+
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/match"
 )
-
-// barWidth is the width of a waterfall in its own units; the page stretches it.
-const barWidth = 1000
 
 // waterfall is one join as bars that add up: each begins where the one before ended, and the last
 // one is the sum.
@@ -21,8 +20,8 @@ type waterfall struct {
 	Threshold string
 	Steps     []step
 	Total     bar
-	Zero      int // where the lines of nothing and of the threshold stand
-	Mark      int
+	Zero      string // where the lines of nothing and of the threshold stand
+	Mark      string
 	Met       []met
 	Command   string
 }
@@ -37,9 +36,9 @@ type step struct {
 	Bar       bar
 }
 
-// bar is a piece of the scale.
+// bar is a piece of the scale, its numbers in percent of it.
 type bar struct {
-	X, Width int
+	X, Width string
 	Against  bool // it speaks against the join
 }
 
@@ -52,7 +51,7 @@ func waterfalls(why *locus.Why) []waterfall {
 		w := newWaterfall(j.Explanation, why.Threshold)
 		w.RefA, w.RefB = j.A.String(), j.B.String()
 		w.A, w.B = number(why.Records, j.A), number(why.Records, j.B)
-		w.Command = "locus entity why " + quote(w.RefA) + " " + quote(w.RefB)
+		w.Command = command("locus", "entity", "why", w.RefA, w.RefB)
 		all[i] = w
 	}
 	return all
@@ -105,10 +104,15 @@ func newScale(lines []match.Line, threshold match.Score) scale {
 	return s
 }
 
-func (s scale) at(score int) int { return (score - s.low) * barWidth / (s.high - s.low) }
+// at is the place of a score, in percent from the left.
+func (s scale) at(score int) string { return s.percent(score - s.low) }
 
-// bar spans two sums; one of nothing is still a hair wide, so that it is seen.
+func (s scale) percent(distance int) string {
+	return strconv.FormatFloat(100*float64(distance)/float64(s.high-s.low), 'f', 2, 64) + "%"
+}
+
+// bar spans two sums.
 func (s scale) bar(from, to int) bar {
-	a, b := s.at(min(from, to)), s.at(max(from, to))
-	return bar{X: min(a, barWidth-4), Width: max(b-a, 4), Against: to < from}
+	low, high := min(from, to), max(from, to)
+	return bar{X: s.at(low), Width: s.percent(high - low), Against: to < from}
 }

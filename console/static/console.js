@@ -71,6 +71,7 @@ function follow(live) {
     if (event.page !== live.dataset.page) return location.reload();
     expect();
     notice.hidden = true;
+    live.classList.add("running");
     live.classList.remove("stale");
     document.getElementById("empty").hidden = !event.empty;
     for (const [slot, text] of Object.entries(event.text ?? {})) {

@@ -2,6 +2,206 @@
 
 package httpapi
 
-import "net/http"
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
 
-func (s *Server) registerConsole(*http.ServeMux) {}
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// pageLimit is how many entities a page of the console's list has.
+const pageLimit = 50
+
+// site serves the pages of the console. They are for people: what the URL says too much is ignored,
+// and what cannot be found is said on a page.
+type site struct {
+	*Server
+	pages   *console.Console
+	history console.History
+	// streaming has a place for each event stream that may be open at once.
+	streaming chan struct{}
+}
+
+// registerConsole puts the pages, their files and their events on the router.
+func (s *Server) registerConsole(mux *http.ServeMux) {
+	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams)}
+	mux.Handle("GET /{$}", p.page(&route{path: "/"}, p.homePage))
+	mux.Handle("GET /entities", p.page(&route{
+		path:  "/entities",
+		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
+	}, p.searchPage))
+	mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}"}, p.entityPage))
+	mux.HandleFunc("GET /static/{file}", p.file)
+	mux.HandleFunc("GET /events", p.events)
+}
+
+// page makes a handler of a function that renders. Nothing of a page is sent before all of it is
+// there. The function may answer by itself and leave the buffer empty.
+func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Handler {
+	return p.admit(reads, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), p.opts.RequestTimeout)
+		defer cancel()
+		c := &call{Context: ctx, w: w, r: r, route: rt}
+		var body bytes.Buffer
+		query, err := parseQuery(r.URL.RawQuery)
+		if err == nil {
+			c.query = query
+			err = render(c, &body)
+		}
+		switch {
+		case err != nil:
+			p.sorry(c, err)
+		case body.Len() > 0:
+			writePage(w, http.StatusOK, &body)
+		}
+	}))
+}
+
+func writePage(w http.ResponseWriter, status int, body *bytes.Buffer) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = body.WriteTo(w) // who left does not want it
+}
+
+// sorry says on a page why there is none. What is the server's fault is answered and logged like
+// any other failure.
+func (p *site) sorry(c *call, err error) {
+	f := toFault(err, "")
+	status := codes[f.Code].status
+	if status >= http.StatusInternalServerError {
+		p.refuse(c.w, c.r, err)
+		return
+	}
+	asked := c.r.PathValue("id")
+	if asked == "" {
+		asked = c.query["q"]
+	}
+	n := console.Notice{Title: http.StatusText(status), Text: f.Detail, Asked: cut(asked, 200)}
+	switch f.Code {
+	case CodeNotFound:
+		n.Title, n.Text = "Nothing is here", "No record and no entity ever had this address."
+		n.Hint, n.Command = "Search by name above, or see where the address would live.", []string{"locus", "route", n.Asked}
+	case CodeErased:
+		n.Title, n.Text = "Erased", "The records behind this address were deleted, and nothing of what they said is left."
+	}
+	var body bytes.Buffer
+	if err := p.pages.Notice(&body, n); err != nil {
+		p.refuse(c.w, c.r, err)
+		return
+	}
+	writePage(c.w, status, &body)
+}
+
+func (p *site) homePage(c *call, body *bytes.Buffer) error {
+	snapshot, err := p.snapshot(c)
+	if err != nil {
+		return err
+	}
+	return p.pages.Home(body, snapshot)
+}
+
+// snapshot is the state now; that of the cells may be a second old.
+func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
+	status, err := p.recentStatus(ctx)
+	if err != nil {
+		return console.Snapshot{}, err
+	}
+	s := console.Snapshot{Time: time.Now(), Live: p.svc.Live(), Status: status, Map: p.svc.Map(), History: &p.history}
+	p.history.Add(s.Time, s.Live.Written)
+	return s, nil
+}
+
+// searchPage finds by name, by attribute, or both; what was typed as a name may also be an address.
+func (p *site) searchPage(c *call, body *bytes.Buffer) error {
+	if c.query["value"] == "" {
+		delete(c.query, "attribute") // a form sends its fields whether they are filled or not
+		if found, err := p.jump(c); found || err != nil {
+			return err
+		}
+	}
+	shown := console.Search{
+		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
+		Schema: p.svc.Schema(), Further: c.query["cursor"] != "",
+	}
+	if c.query["cursor"] == "" {
+		delete(c.query, "cursor")
+	}
+	after, err := p.after(c)
+	if err != nil {
+		return err
+	}
+	var next entity.PUID
+	if len(shown.Name) > maxSearch {
+		shown.Problem = "This name is longer than 256 bytes."
+	} else {
+		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{
+			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, After: after, Limit: pageLimit,
+		})
+		var invalid *locus.InvalidError
+		if errors.As(err, &invalid) {
+			shown.Problem = toFault(err, "").Detail
+		} else if err != nil {
+			return err
+		}
+	}
+	shown.Cursor = p.cursor(c, next)
+	return p.pages.Search(body, shown)
+}
+
+// jump goes to the entity behind an address that was typed where a name was expected. What only might
+// be an address, such as a number or text with a colon, is taken for a name if nothing has it.
+func (p *site) jump(c *call) (found bool, err error) {
+	text := strings.TrimSpace(c.query["q"])
+	_, notID := locality.Parse(text)
+	_, notPUID := entity.ParsePUID(text)
+	if notID != nil && notPUID != nil && !strings.Contains(text, ":") {
+		return false, nil
+	}
+	e, err := p.svc.Find(c, text)
+	switch {
+	case err == nil:
+		http.Redirect(c.w, c.r, "/entities/"+e.Requested.String(), http.StatusSeeOther)
+		return true, nil
+	case notID != nil && (errors.Is(err, entity.ErrNotFound) || errors.As(err, new(*locus.InvalidError))):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+func (p *site) entityPage(c *call, body *bytes.Buffer) error {
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	why, err := p.svc.Why(c, id)
+	if err != nil {
+		return err
+	}
+	home, err := p.svc.Map().Entity(why.Entity.ID)
+	if err != nil {
+		return err
+	}
+	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(), Home: home.String()})
+}
+
+// file serves what pages refer to. A browser keeps it and asks whether it is still good.
+func (p *site) file(w http.ResponseWriter, r *http.Request) {
+	f, ok := console.Static(r.PathValue("file"))
+	if !ok {
+		p.refuse(w, r, fault(CodeNotFound, "", "there is no such file"))
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("ETag", f.ETag)
+	h.Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.Body))
+}
