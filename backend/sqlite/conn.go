@@ -123,7 +123,7 @@ func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (
 	r := make(row, len(rows.Columns()))
 	for n := 1; ; n++ {
 		switch err := rows.Next(r); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
@@ -132,7 +132,7 @@ func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (
 			return ctx.Err()
 		}
 		switch err := each(r); {
-		case err == errStop:
+		case errors.Is(err, errStop):
 			return nil
 		case err != nil:
 			return err

@@ -49,8 +49,8 @@ func (t *tx) index(entities []entity.Indexed) error {
 }
 
 const sqlSearch = `SELECT 0, e.anchor, e.id, e.stamp, e.body
-	FROM search AS s CROSS JOIN entity AS e ON e.anchor = s.rowid
-	WHERE s.words MATCH ? AND s.rowid > ? ORDER BY s.rowid LIMIT ?`
+	FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+	WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
 
 // Search meets the lists of the query's words; a query without words is a list of all entities.
 func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, error) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/resolve"
+)
+
+// file is a cell in a directory of the test, which can be closed and opened again.
+type file struct {
+	*sqlite.Cell
+	path string
+	id   sqlite.Identity
+}
+
+// identity is that of a cell whose puids are negative, for those are easily mistreated.
+func identity() sqlite.Identity {
+	return sqlite.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
+}
+
+func openFile(t testing.TB) *file {
+	t.Helper()
+	f := &file{path: filepath.Join(t.TempDir(), "cell.db"), id: identity()}
+	if err := f.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func (f *file) open() (err error) {
+	f.Cell, err = sqlite.Open(context.Background(), f.path, f.id, nil)
+	return err
+}
+
+func (f *file) reopen() error {
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return f.open()
+}
+
+func TestCellStore(t *testing.T) {
+	t.Parallel()
+	celltest.Run(t, func(t *testing.T) celltest.Cell {
+		f := openFile(t)
+		return celltest.Cell{
+			Update: func(ctx context.Context, fn func(cell.Store) error) error {
+				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Lo: f.id.Lo, Hi: f.id.Hi,
+			LeaveRoom: func(n int64) error { return sqlite.LeaveRoom(f.Cell, n) },
+		}
+	})
+}
+
+func TestEntityStore(t *testing.T) {
+	t.Parallel()
+	entitytest.Run(t, func(t *testing.T) entitytest.Cell {
+		f := openFile(t)
+		return entitytest.Cell{
+			Update: func(ctx context.Context, fn func(entity.Store) error) error {
+				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: f.reopen,
+		}
+	})
+}

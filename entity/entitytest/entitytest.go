@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package entitytest is the conformance suite of entity.Store. Whoever implements it calls Run
+// from a test of its own, with a function that opens a fresh cell:
+//
+//	open ──► Cell{Update, Reopen} ──► backend ─┐
+//	                                           ├─ same calls, same answers
+//	         rapid draws batches ───► model ───┘
+//
+// The named cases pin what is easy to get wrong, one thing each; the model is a few maps that can
+// be read in one sitting, and what the backend answers to a random history is compared with it.
+package entitytest
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/entity"
+)
+
+// Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
+// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+type Update func(ctx context.Context, fn func(entity.Store) error) error
+
+// Cell is a fresh, empty cell under test.
+type Cell struct {
+	Update Update
+	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
+	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	Reopen func() error
+}
+
+// Run checks an implementation of entity.Store. open is called once for each case, and cleans up
+// by t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Cell) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, open(t))
+		})
+	}
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = rapid.TB
+
+var cases = []struct {
+	name string
+	run  func(t tester, c Cell)
+}{
+	{"EmptyArguments", emptyArguments},
+	{"EmptyCell", emptyCell},
+	{"RecordsComeBackWhole", recordsComeBackWhole},
+	{"RecordsInTheOrderAsked", recordsInTheOrderAsked},
+	{"LaterRecordOfABatchWins", laterRecordOfABatchWins},
+	{"NewVersionReplaces", newVersionReplaces},
+	{"HostileStrings", hostileStrings},
+	{"WholeRangeOfPUIDs", wholeRangeOfPUIDs},
+	{"AssignSetsTheAnchorOnly", assignSetsTheAnchorOnly},
+	{"ListRecordsInPages", listRecordsInPages},
+	{"ListRecordsOfASource", listRecordsOfASource},
+	{"BirthsAnswerForEver", birthsAnswerForEver},
+	{"EntitiesComeBackWhole", entitiesComeBackWhole},
+	{"EntitiesReplaceAndDelete", entitiesReplaceAndDelete},
+	{"ListEntitiesInPages", listEntitiesInPages},
+	{"SearchWords", searchWords},
+	{"SearchPrefixOfLastWordOnly", searchPrefixOfLastWordOnly},
+	{"SearchTerms", searchTerms},
+	{"SearchAllScripts", searchAllScripts},
+	{"SearchInPages", searchInPages},
+	{"SearchForgets", searchForgets},
+	{"SearchHostileWords", searchHostileWords},
+	{"CountsAddUp", countsAddUp},
+	{"ThousandItems", thousandItems},
+	{"SeesItsOwnWrites", seesItsOwnWrites},
+	{"RollbackLeavesNothing", rollbackLeavesNothing},
+	{"SurvivesReopening", survivesReopening},
+	{"CancelledContext", cancelledContext},
+	{"AgreesWithModel", agreesWithModel},
+}
+
+// errRollback ends a transaction of the suite.
+var errRollback = errors.New("roll back")
+
+// update runs fn in a transaction that must commit.
+func update(t tester, c Cell, fn func(ctx context.Context, s entity.Store) error) {
+	t.Helper()
+	ctx := context.Background()
+	if err := c.Update(ctx, func(s entity.Store) error { return fn(ctx, s) }); err != nil {
+		t.Fatalf("update: %v", err)
+	}
+}
+
+// read answers with what fn reads in a transaction of its own.
+func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) (T, error)) (got T) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s entity.Store) (err error) {
+		got, err = fn(ctx, s)
+		return err
+	})
+	return got
+}
+
+// equal says what differs between two answers. No list and an empty one are the same; no attributes
+// and none in them are not, for the former make a tombstone.
+func equal(got, want any) string {
+	return cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
+		return p.Last().Type() != reflect.TypeFor[entity.Attributes]()
+	}, cmpopts.EquateEmpty()))
+}
+
+// same fails unless both are the same.
+func same[T any](t tester, what string, got, want T) {
+	t.Helper()
+	if diff := equal(got, want); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entitytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// call is one call of a Store. It is drawn before it runs, since a backend may run a transaction
+// again and the model makes the same call.
+type call struct {
+	name string
+	do   func(ctx context.Context, s entity.Store) (any, error)
+}
+
+// histories numbers the histories that share a cell, so that each has puids of its own.
+var histories atomic.Int64
+
+// drawer draws calls about a few puids, so that they meet each other.
+type drawer struct{ base entity.PUID }
+
+func (d drawer) puid() *rapid.Generator[entity.PUID] {
+	return rapid.Map(rapid.Int64Range(1, 12), func(n int64) entity.PUID { return d.base + entity.PUID(n) })
+}
+
+func (d drawer) id() *rapid.Generator[locality.ID] {
+	return rapid.Map(d.puid(), func(p entity.PUID) locality.ID { return birthID(int64(p)) })
+}
+
+var (
+	drawWord   = rapid.SampledFrom([]string{"joes", "joe", "pizza", "piz", "café", "cafe\u0301", "寿司", "寿", "a", "1"})
+	drawTerm   = rapid.SampledFrom([]uint64{0, 1, 1 << 63, math.MaxUint64})
+	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
+)
+
+func (d drawer) record() *rapid.Generator[*entity.Record] {
+	return rapid.Custom(func(t *rapid.T) *entity.Record {
+		r := &entity.Record{
+			PUID: d.puid().Draw(t, "puid"), Ref: entity.Ref{Source: drawSource.Draw(t, "source"), Key: rapid.SampledFrom(hostile).Draw(t, "key")},
+			Version: rapid.Int64Range(1, 5).Draw(t, "version"), Birth: d.id().Draw(t, "birth"), Anchor: d.puid().Draw(t, "anchor"),
+			Observed: time.UnixMilli(rapid.Int64Range(-1e12, 4e12).Draw(t, "observed")).UTC(),
+		}
+		if rapid.IntRange(0, 3).Draw(t, "live") > 0 {
+			r.Attributes = rapid.MapOfN(rapid.StringMatching(`[a-z]{1,3}`),
+				rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 1, 3), 0, 3).Draw(t, "attributes")
+		}
+		return r
+	})
+}
+
+func (d drawer) entity() *rapid.Generator[entity.Indexed] {
+	return rapid.Custom(func(t *rapid.T) entity.Indexed {
+		e := thing(rapid.SliceOfN(d.puid(), 1, 4).Draw(t, "members")...)
+		e.Stamp = drawTerm.Draw(t, "stamp")
+		return entity.Indexed{Entity: e, Names: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms")}
+	})
+}
+
+func (d drawer) query() *rapid.Generator[entity.Query] {
+	return rapid.Custom(func(t *rapid.T) entity.Query {
+		return entity.Query{
+			Names: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
+			After: d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
+		}
+	})
+}
+
+// after never reaches back into the history before.
+func (d drawer) after() *rapid.Generator[entity.PUID] {
+	return rapid.Map(rapid.Int64Range(0, 12), func(n int64) entity.PUID { return d.base + entity.PUID(n) })
+}
+
+// batch draws the argument of a call.
+func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
+	return rapid.SliceOfN(g, 0, 8).Draw(t, "batch")
+}
+
+func write(name string, do func(ctx context.Context, s entity.Store) error) call {
+	return call{name, func(ctx context.Context, s entity.Store) (any, error) { return nil, do(ctx, s) }}
+}
+
+func ask1[T any](name string, do func(ctx context.Context, s entity.Store) (T, error)) call {
+	return call{name, func(ctx context.Context, s entity.Store) (any, error) { return do(ctx, s) }}
+}
+
+func (d drawer) call() *rapid.Generator[call] {
+	return rapid.Custom(func(t *rapid.T) call {
+		switch rapid.IntRange(0, 12).Draw(t, "call") {
+		case 0, 1:
+			records := batch(t, d.record())
+			return write("PutRecords", func(ctx context.Context, s entity.Store) error { return s.PutRecords(ctx, records) })
+		case 2:
+			var assignments []entity.Assignment
+			for p, a := range rapid.MapOfN(d.puid(), d.puid(), 0, 8).Draw(t, "assignments") {
+				assignments = append(assignments, entity.Assignment{PUID: p, Anchor: a})
+			}
+			return write("Assign", func(ctx context.Context, s entity.Store) error { return s.Assign(ctx, assignments) })
+		case 3:
+			births := batch(t, rapid.Custom(func(t *rapid.T) entity.Birth {
+				return entity.Birth{ID: d.id().Draw(t, "id"), PUID: d.puid().Draw(t, "puid"), Successor: rapid.OneOf(rapid.Just(locality.ID{}), d.id()).Draw(t, "successor")}
+			}))
+			return write("PutBirths", func(ctx context.Context, s entity.Store) error { return s.PutBirths(ctx, births) })
+		case 4, 5:
+			entities := batch(t, d.entity())
+			return write("PutEntities", func(ctx context.Context, s entity.Store) error { return s.PutEntities(ctx, entities) })
+		case 6:
+			anchors := batch(t, d.puid())
+			return write("DeleteEntities", func(ctx context.Context, s entity.Store) error { return s.DeleteEntities(ctx, anchors) })
+		case 7:
+			puids := batch(t, d.puid())
+			return ask1("Records", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) { return s.Records(ctx, puids) })
+		case 8:
+			ids := batch(t, d.id())
+			return ask1("Births", func(ctx context.Context, s entity.Store) ([]*entity.Birth, error) { return s.Births(ctx, ids) })
+		case 9:
+			anchors := batch(t, d.puid())
+			return ask1("Entities", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Entities(ctx, anchors) })
+		case 10:
+			source, after := rapid.SampledFrom([]string{"", "osm", "OSM", "x"}).Draw(t, "source"), d.after().Draw(t, "after")
+			limit := rapid.IntRange(1, 15).Draw(t, "limit")
+			return ask1("ListRecords", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) {
+				return s.ListRecords(ctx, source, after, limit)
+			})
+		case 11:
+			delta := entity.Counts{Records: rapid.Int64Range(-9, 9).Draw(t, "records"), Merges: rapid.Int64Range(0, 9).Draw(t, "merges")}
+			return ask1("AddCounts, Counts", func(ctx context.Context, s entity.Store) (entity.Counts, error) {
+				if err := s.AddCounts(ctx, delta); err != nil {
+					return entity.Counts{}, err
+				}
+				return s.Counts(ctx)
+			})
+		default:
+			query := d.query().Draw(t, "query")
+			return ask1("Search", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Search(ctx, query) })
+		}
+	})
+}
+
+// compare makes the calls on both stores, and everything that can be read at the end.
+func (d drawer) compare(ctx context.Context, s entity.Store, m *model, calls []call) error {
+	calls = append(calls, ask1("Search for all", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) {
+		return s.Search(ctx, entity.Query{After: d.base, Limit: 100})
+	}), ask1("ListRecords of all", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) {
+		return s.ListRecords(ctx, "", d.base, 100)
+	}))
+	for i, c := range calls {
+		got, err := c.do(ctx, s)
+		if err != nil {
+			return fmt.Errorf("call %d, %s: %w", i, c.name, err)
+		}
+		want, _ := c.do(ctx, m)
+		if diff := equal(got, want); diff != "" {
+			return fmt.Errorf("call %d, %s (-want +got):\n%s", i, c.name, diff)
+		}
+	}
+	return nil
+}
+
+// agreesWithModel draws transactions, some of which roll back, and compares every answer with the
+// model's.
+func agreesWithModel(t tester, c Cell) {
+	rapid.Check(t, func(t *rapid.T) {
+		// Histories rise, so that what one left behind lies before the next.
+		d := drawer{base: math.MinInt64/2 + entity.PUID(histories.Add(1)<<32)}
+		committed := newModel()
+		committed.counts = getCounts(t, c)
+		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+			calls := rapid.SliceOfN(d.call(), 1, 6).Draw(t, "calls")
+			rollback := rapid.Bool().Draw(t, "rollback")
+			ctx, m := context.Background(), committed
+			err := c.Update(ctx, func(s entity.Store) error {
+				m = committed.clone()
+				if err := d.compare(ctx, s, m, calls); err != nil || !rollback {
+					return err
+				}
+				return errRollback
+			})
+			switch {
+			case rollback && errors.Is(err, errRollback):
+			case err != nil:
+				t.Fatalf("update: %v", err)
+			case rollback:
+				t.Fatalf("Update hid the error of its function")
+			default:
+				committed = m
+			}
+		}
+		update(t, c, func(ctx context.Context, s entity.Store) error { return d.compare(ctx, s, committed, nil) })
+	})
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entitytest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// model is an entity.Store of a few maps. What goes in is never changed afterwards, so copying
+// the maps is copying the store.
+type model struct {
+	records  map[entity.PUID]entity.Record
+	births   map[locality.ID]entity.Birth
+	entities map[entity.PUID]entity.Indexed
+	counts   entity.Counts
+}
+
+var _ entity.Store = (*model)(nil)
+
+func newModel() *model {
+	return &model{map[entity.PUID]entity.Record{}, map[locality.ID]entity.Birth{}, map[entity.PUID]entity.Indexed{}, entity.Counts{}}
+}
+
+func (m *model) clone() *model {
+	return &model{maps.Clone(m.records), maps.Clone(m.births), maps.Clone(m.entities), m.counts}
+}
+
+// ask answers for each key with a pointer to what a map has, nil where it has nothing.
+func ask[K comparable, V any](m map[K]V, keys []K) []*V {
+	answers := make([]*V, len(keys))
+	for i, k := range keys {
+		if v, ok := m[k]; ok {
+			answers[i] = &v
+		}
+	}
+	return answers
+}
+
+// page answers with values in the order of their keys.
+func page[K cmp.Ordered, V any](m map[K]V, after K, limit int, has func(V) bool) []V {
+	var values []V
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if v := m[k]; k > after && len(values) < limit && has(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func (m *model) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	return ask(m.records, puids), ctx.Err()
+}
+
+func (m *model) PutRecords(ctx context.Context, records []*entity.Record) error {
+	for _, r := range records {
+		m.records[r.PUID] = *r
+	}
+	return ctx.Err()
+}
+
+func (m *model) Assign(ctx context.Context, assignments []entity.Assignment) error {
+	for _, a := range assignments {
+		if r, ok := m.records[a.PUID]; ok {
+			r.Anchor = a.Anchor
+			m.records[a.PUID] = r
+		}
+	}
+	return ctx.Err()
+}
+
+func (m *model) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
+	var records []*entity.Record
+	for _, r := range page(m.records, after, limit, func(r entity.Record) bool {
+		return !r.Deleted() && (source == "" || r.Source == source)
+	}) {
+		records = append(records, &r)
+	}
+	return records, ctx.Err()
+}
+
+func (m *model) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
+	return ask(m.births, ids), ctx.Err()
+}
+
+func (m *model) PutBirths(ctx context.Context, births []entity.Birth) error {
+	for _, b := range births {
+		m.births[b.ID] = b
+	}
+	return ctx.Err()
+}
+
+func (m *model) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
+	entities := make([]*entity.Entity, len(anchors))
+	for i, e := range ask(m.entities, anchors) {
+		if e != nil {
+			entities[i] = e.Entity
+		}
+	}
+	return entities, ctx.Err()
+}
+
+func (m *model) PutEntities(ctx context.Context, entities []entity.Indexed) error {
+	for _, e := range entities {
+		m.entities[e.Anchor()] = e
+	}
+	return ctx.Err()
+}
+
+func (m *model) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
+	for _, a := range anchors {
+		delete(m.entities, a)
+	}
+	return ctx.Err()
+}
+
+func (m *model) ListEntities(ctx context.Context, after entity.PUID, limit int) ([]*entity.Entity, error) {
+	return m.Search(ctx, entity.Query{After: after, Limit: limit})
+}
+
+func (m *model) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
+	var entities []*entity.Entity
+	for _, e := range page(m.entities, q.After, q.Limit, func(e entity.Indexed) bool { return matches(e, q) }) {
+		entities = append(entities, e.Entity)
+	}
+	return entities, ctx.Err()
+}
+
+func matches(e entity.Indexed, q entity.Query) bool {
+	for _, term := range q.Terms {
+		if !slices.Contains(e.Terms, term) {
+			return false
+		}
+	}
+	for i, word := range q.Names {
+		if !slices.ContainsFunc(e.Names, func(name string) bool {
+			return name == word || word != "" && i == len(q.Names)-1 && strings.HasPrefix(name, word)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *model) AddCounts(ctx context.Context, delta entity.Counts) error {
+	m.counts = m.counts.Add(delta)
+	return ctx.Err()
+}
+
+func (m *model) Counts(ctx context.Context) (entity.Counts, error) { return m.counts, ctx.Err() }
