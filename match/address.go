@@ -89,8 +89,8 @@ func (a *address) read(words []streetEntry) {
 		w, role := words[i].spelling, words[i].role
 		next, after := entryAt(words, i+1), entryAt(words, i+2)
 		number := uint32(0)
-		if a.number == 0 && next.role&streetType == 0 {
-			number = houseNumber(w)
+		if a.number == 0 && (next.role&streetType == 0 || i == 0 && after.spelling != "") {
+			number = houseNumber(w) // "42 st" is a street, "12 rue de la paix" a house
 		}
 		switch {
 		case role&streetRoad != 0 && startsWithDigit(next.spelling):
@@ -179,13 +179,13 @@ func compareAddresses(a, b *address) level {
 	switch {
 	case street == streetSame && number == numberSame:
 		return addressBoth
-	case number == numberSame:
+	case number == numberSame && street != streetOther:
 		return addressNumber
 	case street == streetSame && number == numberFar:
 		return addressOtherNumber
 	case street == streetSame:
 		return addressStreet
-	case street == streetDiffers && number != numberMissing:
+	case (street == streetDiffers || street == streetOther) && (number == numberFar || number == numberNear):
 		return addressDifferent
 	default:
 		return addressPartly
@@ -197,6 +197,7 @@ type streetAgreement int
 const (
 	streetMissing streetAgreement = iota
 	streetDiffers
+	streetOther // both are numbered, and not alike
 	streetPartly
 	streetSame
 )
@@ -218,11 +219,23 @@ func compareStreets(a, b []streetWord) streetAgreement {
 	switch {
 	case common == min(len(a), len(b)):
 		return streetSame
+	case numbered(a) != 0 && numbered(b) != 0 && numbered(a) != numbered(b):
+		return streetOther
 	case common > 0:
 		return streetPartly
 	default:
 		return streetDiffers
 	}
+}
+
+// numbered answers with the hash of the street's number, 0 if it has none.
+func numbered(street []streetWord) uint64 {
+	for i := range street {
+		if isDigit(street[i].text[0]) {
+			return street[i].hash
+		}
+	}
+	return 0
 }
 
 func sameStreetWord(a, b *streetWord) bool {

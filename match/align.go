@@ -64,7 +64,7 @@ func align(a, b []token) alignment {
 }
 
 func initial(a, b *token) bool {
-	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0])
+	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0]) && !a.number && !b.number
 }
 
 // mayBeSimilar is false only if two words cannot reach softSimilar: letters

@@ -126,10 +126,7 @@ func (a Attribute) check(raw string) (code, message string) {
 }
 
 func (a Attribute) checkDegrees(raw string) (code, message string) {
-	limit := 180.0
-	if a.Role == RoleLatitude {
-		limit = 90
-	}
+	limit := a.degrees()
 	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
 	if err != nil || math.IsNaN(degrees) {
 		if isNothing(fold(raw)) {
@@ -141,6 +138,14 @@ func (a Attribute) checkDegrees(raw string) (code, message string) {
 		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", clip(raw), limit, limit)
 	}
 	return "", ""
+}
+
+// degrees is the limit of a latitude or longitude.
+func (a Attribute) degrees() float64 {
+	if a.Role == RoleLatitude {
+		return 90
+	}
+	return 180
 }
 
 // unknown says that a name is not declared and which one was probably meant.

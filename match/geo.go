@@ -85,10 +85,14 @@ func comparePoints(a, b point) level {
 
 // normalDegrees is the normal form of a latitude or longitude: six decimals,
 // about 0.1 m.
-func normalDegrees(raw string) string {
+func normalDegrees(raw string, limit float64) string {
 	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
-	if err != nil || !(math.Abs(degrees) <= 180) {
+	if err != nil || !(math.Abs(degrees) <= limit) {
 		return ""
 	}
-	return strconv.FormatFloat(degrees, 'f', 6, 64)
+	text := strconv.FormatFloat(degrees, 'f', 6, 64)
+	if text == "-0.000000" {
+		return text[1:]
+	}
+	return text
 }

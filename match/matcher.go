@@ -58,7 +58,7 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 		e, _ := parseEmail(raw)
 		return e
 	case TypeGeo:
-		return normalDegrees(raw)
+		return normalDegrees(raw, a.degrees())
 	case TypeID:
 		if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
 			return v

@@ -107,7 +107,7 @@ func (p *Pack) sum() uint64 {
 func (p *Pack) weigh(text string, hash uint64, role nameRole) (w weight, rare bool) {
 	if p.records == 0 {
 		switch {
-		case role&nameBusiness != 0:
+		case role&(nameBusiness|nameStop) != 0:
 			w = weightCommon
 		case role&nameFamiliar != 0:
 			w = weightFamiliar

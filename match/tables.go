@@ -98,7 +98,7 @@ gmbh mbh ag kg ohg ev ug sa sas sarl sl slu srl spa snc bv nv ab as oy aps kft p
 le la les el los las der die das de du des di da do del della dello e et y und i il lo`
 
 const partWords = `
-atm pharmacy fuel gas photo optical vision bakery deli floral florist tire tires auto garage parking lot bar
+atm pharmacy fuel gas photo optical vision bakery floral florist tire tires garage parking
 emergency cardiology radiology oncology pediatrics orthopedics orthopaedics imaging laboratory lab surgery surgical dermatology urology
 neurology maternity rehabilitation
 dr md do dds dmd np rn esq
@@ -125,12 +125,12 @@ const numberWords = `no nr num numero numer n nro`
 
 const directionWords = `n s e w ne nw se sw martin luther jr`
 
-const roadWords = `hwy rte us sr cr fm i interstate state county km calle cl carrera cra avda jl`
+const roadWords = `hwy rte us sr cr fm i interstate state county km calle cl carrera cra jl`
 
 const typeWords = `
 st ave blvd rd dr ln ct pl sq ter cir pkwy hwy way aly plz trl row xing expy fwy tpke path loop cres mews walk pike byp rte
-rue av allee impasse quai chemin route cours place
-calle cl paseo avenida avda plaza carrer carrera ctra camino ronda travesia
+rue allee impasse quai chemin route cours place
+calle cl paseo plaza carrer carrera ctra camino ronda travesia
 via viale corso piazza vicolo largo strada
 rua travessa praca alameda estrada rodovia
 str platz weg allee gasse ring damm
@@ -138,8 +138,7 @@ ulica ul jalan jl`
 
 const spellings = `
 st street str strt strasse
-ave avenue aven avn
-blvd boulevard blv boul bvd
+ave avenue aven avn av blvd boulevard blv boul bvd
 rd road
 dr drive drv
 ln lane
@@ -159,7 +158,6 @@ fwy freeway
 tpke turnpike
 cres crescent
 rte route
-avda avenida
 ctra carretera
 ste suite
 apt apartment

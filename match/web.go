@@ -25,6 +25,8 @@ func parsePage(raw string) (p page, ok bool) {
 	s := strings.ToLower(strings.TrimSpace(raw))
 	if i := strings.Index(s, "://"); i >= 0 {
 		s = s[i+3:]
+	} else if strings.Contains(s, "@") {
+		return page{}, false // a mailbox
 	}
 	if i := strings.IndexAny(s, "?#"); i >= 0 {
 		s = s[:i]
@@ -40,7 +42,7 @@ func parsePage(raw string) (p page, ok bool) {
 	}
 	path = strings.Trim(path, "/ ")
 	domain := host
-	if strings.Count(host, ".") > 1 {
+	if strings.Count(host, ".") > 1 && !isDigit(host[len(host)-1]) {
 		if d, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 			domain = d
 		}
