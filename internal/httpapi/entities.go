@@ -81,8 +81,8 @@ func (v View) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an object and keeps its order.
 func (v *View) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("view: %w", err)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("view: want an object, found %v", t)
 	}
 	view := View{}
 	for d.More() {

@@ -61,8 +61,8 @@ const (
 	Unknown    Outcome = "unknown"     // it may have been written; asking for the same again is safe
 )
 
-// codes gives each code its status and outcome. A text stands where the cause is not for strangers: the
-// error itself may name statements or files, so it goes to the log instead.
+// codes gives each code its status and outcome. A text stands where the error's own is not for strangers,
+// since it may name statements or files: it goes to the log instead.
 var codes = map[Code]struct {
 	status  int
 	outcome Outcome
@@ -76,10 +76,10 @@ var codes = map[Code]struct {
 	CodeUnknownField: {http.StatusBadRequest, NotApplied, ""},
 	CodeForbidden:    {http.StatusForbidden, NotApplied, ""},
 	CodeMisdirected:  {http.StatusMisdirectedRequest, NotApplied, ""},
-	CodeNotFound:     {http.StatusNotFound, NotApplied, ""},
+	CodeNotFound:     {http.StatusNotFound, NotApplied, "no record and no entity has this address"},
 	CodeMethod:       {http.StatusMethodNotAllowed, NotApplied, ""},
 	CodeTimeout:      {http.StatusRequestTimeout, NotApplied, ""},
-	CodeErased:       {http.StatusGone, NotApplied, ""},
+	CodeErased:       {http.StatusGone, NotApplied, "what had this address was deleted"},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
 	CodeHeaderLength: {http.StatusRequestHeaderFieldsTooLarge, NotApplied, ""},
@@ -139,7 +139,7 @@ type Fault struct {
 	// Pointer is a JSON pointer (RFC 6901) into the body, or ?name for a parameter of the query.
 	Pointer string     `json:"pointer,omitempty" doc:"JSON pointer to the field, or ?name for a query parameter"`
 	Outcome Outcome    `json:"outcome" enum:"not_applied,unknown" doc:"Whether it may have been done all the same"`
-	Errors  []SubFault `json:"errors,omitempty" doc:"Everything that is wrong, if it is more than one thing"`
+	Errors  []SubFault `json:"errors,omitempty" doc:"All that is wrong, if it is more than one thing, with finer codes"`
 }
 
 // SubFault is one of several things that are wrong with one item.
@@ -200,12 +200,15 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	for _, p := range invalid.Problems {
 		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
 	}
-	code := Code(subs[0].Code)
-	if _, known := codes[code]; !known {
-		code = CodeInvalid
+	// The codes of problems are finer than those of answers, and some of the same name are about something
+	// else: "too_deep" is a path of categories there, a document here.
+	code := CodeInvalid
+	switch c := Code(subs[0].Code); c {
+	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:
+		code = c
 	}
 	f := &Fault{Code: code, Detail: subs[0].Detail, Pointer: subs[0].Pointer, Outcome: codes[code].outcome}
-	if len(subs) > 1 {
+	if len(subs) > 1 || subs[0].Code != string(code) {
 		f.Errors = subs
 	}
 	return f

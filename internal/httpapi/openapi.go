@@ -45,11 +45,11 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-var pathParam = regexp.MustCompile(`\{(\w+)\}`)
+var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)
 
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
-		OperationID: operationID(rt), Method: rt.method, Path: rt.path, Summary: rt.summary,
+		OperationID: operationID(rt), Method: rt.method, Path: strings.ReplaceAll(rt.path, "...", ""), Summary: rt.summary,
 		Responses: map[string]*huma.Response{},
 	}
 	text := &huma.Schema{Type: huma.TypeString}

@@ -188,8 +188,12 @@ func (s *Server) listRecords(c *call) (any, error) {
 	return answer, nil
 }
 
-// ref is the external key in the path.
+// ref is the external key in the path. Its pattern takes the rest of the path, because a segment that
+// is "/" when decoded matches no other wildcard; so a slash that is not encoded is refused here.
 func (c *call) ref() (entity.Ref, error) {
+	if c.r.PathValue("key") == "" || strings.Count(c.r.URL.EscapedPath(), "/") != strings.Count(c.route.path, "/") {
+		return entity.Ref{}, errNoPath
+	}
 	source, err := c.path("source")
 	if err != nil {
 		return entity.Ref{}, err

@@ -74,11 +74,11 @@ func (s *Server) routes() []route {
 			query:   append([]param{{"source", "Only the records of this source", false}}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/records/{source}/{key}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
+			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
 			summary: "Get a record by its external key, whose bytes are percent-encoded",
 		},
 		{
-			method: "DELETE", path: "/v1/records/{source}/{key}", class: writes, handle: s.deleteRecord, answer: Deleted{},
+			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeUnconfirmed}, finding...),
 			summary:  "Delete a record; what it alone held together is separated",
 		},
@@ -189,8 +189,10 @@ func (s *Server) unrouted(w http.ResponseWriter, r *http.Request, router http.Ha
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes %s", strings.ReplaceAll(allow, ", ", " and ")))
 		return
 	}
-	s.refuse(w, r, fault(CodeNotFound, "", "no such path: /openapi.json lists them"))
+	s.refuse(w, r, errNoPath)
 }
+
+var errNoPath = fault(CodeNotFound, "", "no such path: /openapi.json lists them")
 
 // probe keeps the status and headers of an answer that is not sent.
 type probe struct {

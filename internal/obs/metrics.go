@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/resolve"
 )
 
 // ContentType is that of what Write writes.
@@ -23,6 +24,8 @@ type Metrics struct {
 	requests vector[histogram]
 	waiting  number64
 	refused  number64
+	batches  number64
+	rounds   vector[histogram]
 	status   atomic.Pointer[StatusFunc]
 }
 
@@ -48,6 +51,14 @@ func NewMetrics() *Metrics {
 			name: "locus_http_refused_total", kind: "counter", labels: []string{"class"},
 			help: "Requests refused because of overload, by class.",
 		},
+		batches: number64{
+			name: "locus_batch_operations_total", kind: "counter", labels: []string{"result"},
+			help: "Puts and deletions committed in groups, and those of them that failed.",
+		},
+		rounds: vector[histogram]{
+			name: "locus_batch_round_seconds", kind: "histogram", labels: []string{"round"},
+			help: "Time of each round of a group of writes.",
+		},
 	}
 }
 
@@ -65,6 +76,15 @@ func (m *Metrics) Waiting(class string, delta int) { m.waiting.with(class).Add(i
 // Refused counts a refusal because of overload.
 func (m *Metrics) Refused(class string) { m.refused.with(class).Add(1) }
 
+// Batch measures a group of writes; it is the OnBatch of locus.Options.
+func (m *Metrics) Batch(b resolve.Batched) {
+	m.batches.with("done").Add(int64(b.Ops - b.Failed))
+	m.batches.with("failed").Add(int64(b.Failed))
+	m.rounds.with("put").observe(b.Put.Seconds())
+	m.rounds.with("post").observe(b.Post.Seconds())
+	m.rounds.with("resolve").observe(b.Resolve.Seconds())
+}
+
 // Watch says whom to ask for the state of the installation.
 func (m *Metrics) Watch(status StatusFunc) { m.status.Store(&status) }
 
@@ -76,6 +96,8 @@ func (m *Metrics) Write(ctx context.Context, w io.Writer) error {
 	writeHistograms(&b, &m.requests)
 	writeNumbers(&b, &m.waiting)
 	writeNumbers(&b, &m.refused)
+	writeNumbers(&b, &m.batches)
+	writeHistograms(&b, &m.rounds)
 	m.writeStatus(ctx, &b)
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
