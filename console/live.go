@@ -97,18 +97,19 @@ func joins(recent []locus.Decision) []join {
 	return all
 }
 
-// addCells fills the slots of the ring and of its table: "g0-3.records" and so on.
+// addCells fills the slots of the ring and of its table: "g0-3.records" and so on. A cell that the
+// status does not speak of has unknown numbers, which is not the same as none.
 func (l *Live) addCells(s *locus.Status, m *cell.Map) {
 	var all int64
-	stats := make(map[cell.ID]locus.CellStatus, len(s.Cells))
+	known := make(map[cell.ID]locus.CellStatus, len(s.Cells))
 	for _, c := range s.Cells {
-		stats[c.Cell] = c
+		known[c.Cell] = c
 		if int(c.Cell.Gen) == s.Generation {
 			all += c.Counts.Records
 		}
 	}
 	for _, arc := range m.Ring(s.Generation) {
-		c := stats[arc.Cell]
+		c, ok := known[arc.Cell]
 		name := arc.Cell.String()
 		l.Path[name] = band(arc, fill(c.Counts.Records, all, arc.Share()))
 		for slot, text := range map[string]string{
@@ -119,6 +120,9 @@ func (l *Live) addCells(s *locus.Status, m *cell.Map) {
 			"bytes":    size(c.Bytes),
 			"redo":     count(int64(c.Redo)),
 		} {
+			if !ok {
+				text = "?"
+			}
 			l.Text[name+"."+slot] = text
 		}
 	}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+// What the formats and the geometry promise is easier to say without a page around it.
+var (
+	Count   = count
+	Rate    = rate
+	Percent = percent
+	Bytes   = size
+	Odds    = odds
+	Quote   = quote
+	Band    = band
+	Fill    = fill
+)
+
+// Even is how full a cell is drawn that holds its even share.
+const Even = ringEven
