@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	test     = regexp.MustCompile(`\bTest[A-Z]\w+`)
+	declared = regexp.MustCompile(`(?m)^func (Test[A-Z]\w+)\(`)
+	promised = regexp.MustCompile(`^TestP[0-9]{2}_`)
+)
+
+// docs/RELIABILITY.md names every test that carries a promise in its name, and none that is gone.
+func TestReliability_NamesTheTests(t *testing.T) {
+	t.Parallel()
+	var page string
+	for _, p := range pages(t) {
+		if p.path == "docs/RELIABILITY.md" {
+			page = strings.Join(p.lines, "\n")
+		}
+	}
+	named := unique(test.FindAllString(page, -1))
+	var written []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range declared.FindAllSubmatch(content, -1) {
+			written = append(written, string(m[1]))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written = unique(written)
+	for _, name := range named {
+		if !slices.Contains(written, name) {
+			t.Errorf("docs/RELIABILITY.md names %s, which is not there", name)
+		}
+	}
+	for _, name := range written {
+		if promised.MatchString(name) && !slices.Contains(named, name) {
+			t.Errorf("docs/RELIABILITY.md does not name %s", name)
+		}
+	}
+}
+
+func unique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
