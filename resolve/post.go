@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 )
 
 // meetings are the candidates of a batch: for every feature of its records, who carries it.
@@ -47,7 +48,8 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	var drawn []entity.PUID
 	for f, carriers := range m.carriers {
 		touched := m.gained[f]+m.lost[f] > 0
-		if touched && m.crossed(f) || b.repair && touched && !m.generic(f) {
+		crossed := touched && m.crossed(f) && !mutant.On("P9a")
+		if crossed || b.repair && touched && !m.generic(f) && !mutant.On("P9d") {
 			drawn = append(drawn, carriers...)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -300,6 +301,9 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	}
 	if err := tx.PutBirths(ctx, p.births); err != nil {
 		return fmt.Errorf("put births: %w", err)
+	}
+	if mutant.On("P9c") {
+		p.redos = nil
 	}
 	if err := tx.PutRedo(ctx, p.redos); err != nil {
 		return fmt.Errorf("put redo: %w", err)

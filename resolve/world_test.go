@@ -129,6 +129,7 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 			t.Fatal(err)
 		}
 	}
+	in.checkEdges(t, live)
 	for _, rec := range live {
 		if member[rec.PUID] != rec.Anchor {
 			t.Errorf("record %v says that its anchor is %v, the entities say %v", rec.Ref, rec.Anchor, member[rec.PUID])
@@ -141,6 +142,48 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 		t.Errorf("counted %+v, there are %d records and %d entities", counted, len(live), len(entities))
 	}
 	return entities, live
+}
+
+// checkEdges fails the test where an edge does not stand under both of its records, leads to a
+// record that is gone, or is not what the two records say.
+func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
+	t.Helper()
+	norms := map[entity.PUID]*match.Record{}
+	edges := map[resolve.Pair]resolve.Edge{}
+	for _, rec := range live {
+		norms[rec.PUID] = matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+	}
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.View(t.Context(), func(tx resolve.Tx) error {
+			lo, _ := in.cells.Map().PuidRange(id)
+			var puids []entity.PUID
+			for p := range entity.PUID(2000) {
+				puids = append(puids, entity.PUID(lo)+p)
+			}
+			rows, err := tx.Edges(t.Context(), puids)
+			for _, e := range rows {
+				edges[resolve.Pair{A: e.A, B: e.B}] = e
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pair, e := range edges {
+		if other, ok := edges[resolve.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Score != e.Score {
+			t.Errorf("edge %+v: under the other record stands %+v", e, other)
+		}
+		a, b := norms[e.A], norms[e.B]
+		if a == nil || b == nil {
+			t.Errorf("edge %+v leads to a record that is gone", e)
+		} else if v := matcher.Compare(a, b); v != e.Vector {
+			t.Errorf("edge %+v: the records say %v", e, v)
+		}
+	}
 }
 
 // batch is what the entities of these records must be.

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// row invents records of which each shares a telephone number with the next and nothing with the
+// others. The first two are the same thing by a little, the others by much.
+func row(t *testing.T, n int) []resolve.Op {
+	ops := make([]resolve.Op, n)
+	for i := range ops {
+		name := fmt.Sprintf("Quill%c%c Zephyr%c%c Noodles", 'a'+i/2%20, 'b'+i/40, 'c'+i/2%20, 'd'+i/40)
+		if i == 1 {
+			name = "Quillab Marzipan Noodles"
+		}
+		ops[i] = resolve.Op{
+			Ref: entity.Ref{Source: "row", Key: fmt.Sprintf("%03d", i)}, Observed: time.UnixMilli(1700000000000),
+			Attributes: entity.Attributes{"name": {name}, "phones": {
+				fmt.Sprintf("415-%03d-%04d", 200+i%700, 1000+7*i), fmt.Sprintf("415-%03d-%04d", 200+(i+1)%700, 1000+7*(i+1)),
+			}},
+		}
+	}
+	norm := func(op resolve.Op) *match.Record {
+		return matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
+	}
+	little := matcher.Score(matcher.Compare(norm(ops[0]), norm(ops[1])))
+	if little < match.Threshold || little >= match.Threshold+match.CutStep {
+		t.Fatalf("the first two have %v bits: an edge that the first cut removes was meant", little)
+	}
+	return ops
+}
+
+func TestResolver_AComponentOverTheLimitIsCut(t *testing.T) {
+	t.Parallel()
+	ops := row(t, match.MaxComponent+1)
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, ops[:match.MaxComponent])
+	small := in.check(t)
+	in.apply(t, ops[match.MaxComponent:])
+	large := in.check(t)
+	if differ(small, large) == "" {
+		t.Error("one record more did not cut the component")
+	}
+	in.apply(t, []resolve.Op{{Ref: ops[match.MaxComponent].Ref, Delete: true}})
+	if d := differ(in.check(t), small); d != "" {
+		t.Errorf("one record less did not join it again:\n%s", d)
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+var errCrash = errors.New("the process is gone")
+
+// crash lets so many commits of a process happen and none after them.
+type crash struct {
+	mu   sync.Mutex
+	left int
+}
+
+// crashCell is a cell of a process that crashes.
+type crashCell struct {
+	resolve.Cell
+	*crash
+}
+
+func (c crashCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left == 0 {
+		return errCrash
+	}
+	c.left--
+	return c.Cell.Update(ctx, fn)
+}
+
+func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(9, 9))
+	before, after := world(9, 45), world(10, 45)
+	rounds, unfinished := 0, 0
+	for step := 0; ; step++ {
+		dir := t.TempDir()
+		in := open(t, dir, nil)
+		in.apply(t, before[:len(before)*2/3])
+		in.check(t)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		// A batch of everything: new records, new versions, deletions.
+		ops := append(slices.Clone(before[len(before)*2/3:]), after[:20]...)
+		for _, op := range before[30:50] {
+			ops = append(ops, resolve.Op{Ref: op.Ref, Delete: true})
+		}
+		r.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
+		fault := &crash{left: step}
+		in = open(t, dir, func(c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		results, err := in.Apply(t.Context(), ops)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		done := err == nil && !slices.ContainsFunc(results, func(r resolve.Result) bool {
+			return r.Err != nil && !errors.Is(r.Err, entity.ErrNotFound)
+		})
+
+		in = open(t, dir, nil)
+		if pending := in.depth(t); pending > 0 {
+			unfinished++
+		}
+		in.check(t)
+		if done {
+			rounds = step
+			break
+		}
+	}
+	t.Logf("%d places to crash, %d left work behind", rounds, unfinished)
+	if unfinished == 0 {
+		t.Error("no crash left anything to repair: the test does not reach what it is for")
+	}
+}
+
+// depth counts the redo entries of all cells.
+func (in *installation) depth(t testing.TB) (n int) {
+	t.Helper()
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.View(t.Context(), func(tx resolve.Tx) error {
+			d, err := tx.RedoDepth(t.Context())
+			n += d
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
+	t.Parallel()
+	ops := world(11, 40)
+	for _, left := range []int{1, 3, 5, 8} {
+		fault := &crash{left: 1 << 30}
+		in := open(t, t.TempDir(), func(c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in.apply(t, ops[:len(ops)/2])
+		fault.mu.Lock()
+		fault.left = left
+		fault.mu.Unlock()
+		if results, err := in.Apply(t.Context(), ops[len(ops)/2:]); err == nil && !slices.ContainsFunc(results, func(r resolve.Result) bool { return r.Err != nil }) {
+			t.Fatalf("%d commits were enough", left)
+		}
+		fault.mu.Lock()
+		fault.left = 1 << 30
+		fault.mu.Unlock()
+		in.apply(t, ops[len(ops)/2:])
+		in.check(t)
+	}
+}

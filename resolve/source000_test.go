@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got any) {
+	t.Helper()
+	text, err := json.MarshalIndent(got, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, '\n')
+	path := filepath.Join("testdata", "source000", name)
+	if *rewrite {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, text, want)
+	}
+}
+
+// pizza are the two documents of the article.
+var pizza = []resolve.Op{
+	{Ref: entity.Ref{Source: "1", Key: "joes-pizza"}, Observed: time.UnixMilli(1371513600000), Attributes: entity.Attributes{
+		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"},
+	}},
+	{Ref: entity.Ref{Source: "2", Key: "joes"}, Observed: time.UnixMilli(1371513600000), Attributes: entity.Attributes{
+		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"},
+	}},
+}
+
+// all reads every entity.
+func (in *installation) all(t *testing.T) (all []*entity.Entity) {
+	t.Helper()
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, _ := in.cells.Map().PuidRange(id)
+		if err := c.View(t.Context(), func(tx resolve.Tx) error {
+			found, err := tx.ListEntities(t.Context(), entity.PUID(lo), 100)
+			all = append(all, found...)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// "Match these documents together and present a consistent view": whichever comes first.
+func TestSource000_ThePizzaPairIsOneEntity(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]int{{0, 1}, {1, 0}} {
+		in := open(t, t.TempDir(), nil)
+		for _, i := range order {
+			in.apply(t, pizza[i:i+1])
+		}
+		in.check(t)
+		all := in.all(t)
+		if len(all) != 1 {
+			t.Fatalf("%d entities, want 1", len(all))
+		}
+		// puids tell the order of arrival within a cell, and the stamp holds them: all else is
+		// the same in any order.
+		e := *all[0]
+		e.Stamp = 0
+		for i := range e.Members {
+			e.Members[i].PUID = 0
+		}
+		golden(t, "pizza.json", e)
+	}
+	a := matcher.Normalise(pizza[0].Source, pizza[0].Key, match.Attributes(pizza[0].Attributes))
+	b := matcher.Normalise(pizza[1].Source, pizza[1].Key, match.Attributes(pizza[1].Attributes))
+	golden(t, "pizza-why.json", matcher.Explain(a, b, matcher.Compare(a, b)))
+}
+
+// "'00000', 'null', 'NA', or 'N/A'": nothing meets through a value that says nothing.
+func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	var ops []resolve.Op
+	for i := range 2000 {
+		ops = append(ops, resolve.Op{Ref: entity.Ref{Source: "crawl", Key: fmt.Sprint(i)}, Attributes: entity.Attributes{
+			"name":     {fmt.Sprintf("%c%cxan%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'q'-i%7)},
+			"postcode": {[]string{"00000", "null", "NA", "N/A"}[i%4]}, "phones": {[]string{"0000000000", "n/a"}[i%2]},
+		}})
+	}
+	in.apply(t, ops)
+	got := in.check(t)
+	if len(got) < len(ops)*95/100 {
+		t.Errorf("%d records that share nothing but a null are %d entities", len(ops), len(got))
+	}
+	for _, op := range ops[:4] {
+		r := matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
+		for _, f := range r.Features() {
+			if _, text, _ := r.Feature(f.Hash); f.Kind != match.FeatureToken && f.Kind != match.FeatureTokens {
+				t.Errorf("postcode %q gives the feature %v %q", op.Attributes["postcode"], f.Kind, text)
+			}
+		}
+	}
+}
+
+// "Many businesses have multiple phone numbers": the best pair decides, the view has them all.
+func TestSource000_PhonesAreAList(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	ops := []resolve.Op{
+		{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.UnixMilli(1371513600000), Attributes: entity.Attributes{
+			"name": {"Zephyr Trampolines"}, "phones": {"415-555-2300", "415-555-2301"}, "address": {"12 Oak Ave"},
+		}},
+		{Ref: entity.Ref{Source: "b", Key: "1"}, Observed: time.UnixMilli(1371513600000), Attributes: entity.Attributes{
+			"name": {"Zephyr Trampolines"}, "phones": {"+1 415 555 9999", "(415) 555-2301"}, "address": {"12 Oak Avenue"},
+		}},
+	}
+	in.apply(t, ops)
+	in.check(t)
+	all := in.all(t)
+	if len(all) != 1 {
+		t.Fatalf("%d entities, want 1", len(all))
+	}
+	e := *all[0]
+	e.Stamp = 0
+	for i := range e.Members {
+		e.Members[i].PUID = 0
+	}
+	golden(t, "phones.json", e)
+}
