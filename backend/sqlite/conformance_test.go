@@ -10,6 +10,8 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changelog/changelogtest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/resolve"
@@ -73,6 +75,19 @@ func TestEntityStore(t *testing.T) {
 		f := openFile(t)
 		return entitytest.Cell{
 			Update: func(ctx context.Context, fn func(entity.Store) error) error {
+				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: f.reopen,
+		}
+	})
+}
+
+func TestChangelogStore(t *testing.T) {
+	t.Parallel()
+	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell {
+		f := openFile(t)
+		return changelogtest.Cell{
+			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
 				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,

@@ -95,7 +95,7 @@ func ask1[T any](name string, do func(ctx context.Context, s entity.Store) (T, e
 
 func (d drawer) call() *rapid.Generator[call] {
 	return rapid.Custom(func(t *rapid.T) call {
-		switch rapid.IntRange(0, 12).Draw(t, "call") {
+		switch rapid.IntRange(0, 15).Draw(t, "call") {
 		case 0, 1:
 			records := batch(t, d.record())
 			return write("PutRecords", func(ctx context.Context, s entity.Store) error { return s.PutRecords(ctx, records) })

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package changelogtest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// id is the n-th of a series of ids.
+func id(n int64) (id locality.ID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(n)*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
+	return id
+}
+
+// change is the n-th of a series of changes.
+func change(n int64) changelog.Change {
+	return changelog.Change{
+		Time: time.UnixMilli(1_700_000_000_000 + n).UTC(), Kind: changelog.Changed, Entity: id(n),
+		Before: []changelog.Version{{PUID: entity.PUID(n), Version: 1}},
+		After:  []changelog.Version{{PUID: entity.PUID(n), Version: 2}, {PUID: entity.PUID(-n), Version: 1}},
+	}
+}
+
+func series(from, n int64) []changelog.Change {
+	changes := make([]changelog.Change, n)
+	for i := range changes {
+		changes[i] = change(from + int64(i))
+	}
+	return changes
+}
+
+// everything is more than any case writes.
+const everything = 10_000
+
+func emptyLog(t tester, c Cell) {
+	appendChanges(t, c)
+	wantChanges(t, changesAfter(t, c, 0, 10), nil)
+	wantChanges(t, changesAfter(t, c, math.MaxInt64, 10), nil)
+}
+
+func comeBackWhole(t tester, c Cell) {
+	var many []changelog.Version
+	for i := range int64(300) {
+		many = append(many, changelog.Version{PUID: entity.PUID(i - 150), Version: i})
+	}
+	edges := []changelog.Version{{PUID: math.MinInt64, Version: math.MaxInt64}, {PUID: math.MaxInt64, Version: 1}, {PUID: -1}, {PUID: 1<<53 + 1, Version: 1<<53 + 1}}
+	at := time.UnixMilli(1_700_000_000_123).UTC()
+	want := []changelog.Change{
+		{Time: at, Kind: changelog.Put, Entity: id(1), After: edges[:1]},
+		{Time: at, Kind: changelog.Deleted, Entity: id(1), Before: edges[:1]},
+		{Time: at, Kind: changelog.Created, Entity: id(2), After: many},
+		{Time: at, Kind: changelog.Changed, Entity: id(2), Before: edges, After: edges[1:]},
+		{Time: at, Kind: changelog.Merged, Entity: id(2), Before: edges[:1], After: many},
+		{Time: at, Kind: changelog.Split, Entity: locality.Max(), Before: many, After: edges},
+		{Time: at, Kind: changelog.Retired, Entity: id(3), Into: locality.Max(), Before: edges},
+		{Time: at, Kind: changelog.Retired, Entity: id(4), Before: edges},
+		{Time: time.UnixMilli(0).UTC(), Kind: changelog.Changed, Entity: id(5)},
+		{Time: time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC), Kind: changelog.Changed, Entity: id(6)},
+		{Time: time.UnixMilli(-1).UTC(), Kind: changelog.Changed, Entity: id(7)},
+	}
+	appendChanges(t, c, want...)
+	got := changesAfter(t, c, 0, everything)
+	wantChanges(t, got, want)
+	for i, g := range got {
+		if g.Time.Location() != time.UTC {
+			t.Fatalf("change %d is dated in %s, want UTC", i, g.Time.Location())
+		}
+	}
+}
+
+// numbersRise has changes that bring numbers of their own, which do not count.
+func numbersRise(t tester, c Cell) {
+	first := series(1, 5)
+	first[0].Seq, first[4].Seq = 1000, -1
+	appendChanges(t, c, first...)
+	appendChanges(t, c, change(6))
+	appendChanges(t, c, change(7), change(8))
+	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 8))
+}
+
+func inPages(t tester, c Cell) {
+	want := series(1, 10)
+	appendChanges(t, c, want...)
+	all := changesAfter(t, c, 0, everything)
+	wantChanges(t, all, want)
+	var paged []changelog.Change
+	for after := changelog.Seq(0); len(paged) <= len(want); after = paged[len(paged)-1].Seq {
+		page := changesAfter(t, c, after, 3)
+		if len(page) > 3 {
+			t.Fatalf("a page of 3 has %d changes", len(page))
+		}
+		if len(page) == 0 {
+			break
+		}
+		paged = append(paged, page...)
+	}
+	wantChanges(t, paged, want)
+	for i, g := range paged {
+		if g.Seq != all[i].Seq {
+			t.Fatalf("change %d has number %d in a page and %d in the whole", i, g.Seq, all[i].Seq)
+		}
+	}
+	wantChanges(t, changesAfter(t, c, all[9].Seq, 3), nil)
+	wantChanges(t, changesAfter(t, c, all[6].Seq, everything), want[7:])
+	wantChanges(t, changesAfter(t, c, -5, 1), want[:1])
+}
+
+func thousandChanges(t tester, c Cell) {
+	want := series(1, 1000)
+	appendChanges(t, c, want...)
+	wantChanges(t, changesAfter(t, c, 0, everything), want)
+	wantChanges(t, changesAfter(t, c, 0, 999), want[:999])
+}
+
+func seesItsOwnWrites(t tester, c Cell) {
+	appendChanges(t, c, change(1))
+	update(t, c, func(ctx context.Context, s changelog.Store) error {
+		for n := int64(2); n <= 4; n++ {
+			if err := s.Append(ctx, series(n, 1)); err != nil {
+				return err
+			}
+			got, err := s.Changes(ctx, 0, everything)
+			if err != nil {
+				return err
+			}
+			if diff := differ(got, series(1, n)); diff != "" {
+				return fmt.Errorf("changes in the transaction (-want +got):\n%s", diff)
+			}
+		}
+		return nil
+	})
+}
+
+func rollbackLeavesNothing(t tester, c Cell) {
+	appendChanges(t, c, change(1))
+	err := c.Update(context.Background(), func(s changelog.Store) error {
+		return errors.Join(s.Append(context.Background(), series(50, 3)), errRollback)
+	})
+	if !errors.Is(err, errRollback) {
+		t.Fatalf("Update returned %v, want the error of its function", err)
+	}
+	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 1))
+	appendChanges(t, c, change(2))
+	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 2))
+}
+
+func survivesReopening(t tester, c Cell) {
+	if c.Reopen == nil {
+		t.Skip("this backend cannot be reopened (Cell.Reopen)")
+	}
+	appendChanges(t, c, series(1, 3)...)
+	before := changesAfter(t, c, 0, everything)
+	if err := c.Reopen(); err != nil {
+		t.Fatalf("reopen: %v", err)
+	}
+	appendChanges(t, c, change(4))
+	after := changesAfter(t, c, 0, everything)
+	wantChanges(t, after, series(1, 4))
+	for i, b := range before {
+		if after[i].Seq != b.Seq {
+			t.Fatalf("change %d had number %d before and has %d now", i, b.Seq, after[i].Seq)
+		}
+	}
+}
+
+func cancelledContext(t tester, c Cell) {
+	ctx, cancel := context.WithCancel(context.Background())
+	err := c.Update(ctx, func(s changelog.Store) error {
+		if err := s.Append(ctx, series(1, 1)); err != nil {
+			return err
+		}
+		cancel()
+		return s.Append(ctx, series(2, 1))
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
+	}
+	wantChanges(t, changesAfter(t, c, 0, everything), nil)
+}
+
+// concurrentAppends has eight writers. Each one's changes stand in its order, none is lost, and no
+// number is given twice.
+func concurrentAppends(t tester, c Cell) {
+	const writers, each = 8, 20
+	errs := make([]error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				ctx := context.Background()
+				err := c.Update(ctx, func(s changelog.Store) error { return s.Append(ctx, series(int64(1000*w+i), 1)) })
+				errs[w] = errors.Join(errs[w], err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("concurrent updates: %v", err)
+	}
+	got := changesAfter(t, c, 0, everything)
+	if len(got) != writers*each {
+		t.Fatalf("%d changes of %d writers with %d each", len(got), writers, each)
+	}
+	next := [writers]int64{}
+	for i, g := range got {
+		n := g.Time.Sub(change(0).Time).Milliseconds()
+		if w := n / 1000; n%1000 != next[w] {
+			t.Fatalf("change %d is the %d-th of writer %d, want its %d-th", i, n%1000, w, next[w])
+		}
+		next[n/1000]++
+		if i > 0 && g.Seq <= got[i-1].Seq {
+			t.Fatalf("change %d has number %d after %d", i, g.Seq, got[i-1].Seq)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entitytest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/locality"
+)
+
+func TestMain(m *testing.M) {
+	// Histories that fail are wanted here: they need not be kept.
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// store is the model with at most one mistake that a backend could make.
+type store struct {
+	entity.Store
+	bug string
+}
+
+func (s store) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	switch s.bug {
+	case "the context is not asked":
+		ctx = context.Background()
+	case "records in the order of the table":
+		puids = slices.Sorted(slices.Values(puids))
+	case "empty questions fail":
+		if len(puids) == 0 {
+			return nil, errors.New("no rows")
+		}
+	}
+	records, err := s.Store.Records(ctx, puids)
+	switch s.bug {
+	case "absent ones are left out":
+		return slices.DeleteFunc(records, func(r *entity.Record) bool { return r == nil }), err
+	case "tombstones are hidden":
+		for i, r := range records {
+			if r != nil && r.Deleted() {
+				records[i] = nil
+			}
+		}
+	}
+	return records, err
+}
+
+func (s store) PutRecords(ctx context.Context, records []*entity.Record) error {
+	changed := make([]*entity.Record, len(records))
+	for i, r := range records {
+		c := *r
+		switch {
+		case s.bug == "seconds only":
+			c.Observed = c.Observed.Truncate(time.Second)
+		case s.bug == "no attributes are a tombstone" && len(c.Attributes) == 0:
+			c.Attributes = nil
+		case s.bug == "one normal form":
+			c.Key = norm.NFC.String(c.Key)
+		case s.bug == "numbers of 53 bits":
+			c.Version = int64(float64(c.Version))
+		}
+		changed[i] = &c
+	}
+	switch s.bug {
+	case "the first of a batch wins":
+		slices.Reverse(changed)
+	case "unsigned puids":
+		changed = slices.DeleteFunc(changed, func(r *entity.Record) bool { return r.PUID < 0 })
+	case "long batches are cut":
+		changed = changed[:min(999, len(changed))]
+	}
+	return s.Store.PutRecords(ctx, changed)
+}
+
+func (s store) Assign(ctx context.Context, assignments []entity.Assignment) error {
+	if s.bug == "unknown records stop an assignment" {
+		for i, a := range assignments {
+			if r, err := s.Store.Records(ctx, []entity.PUID{a.PUID}); err != nil || r[0] == nil {
+				return s.Store.Assign(ctx, assignments[:i])
+			}
+		}
+	}
+	return s.Store.Assign(ctx, assignments)
+}
+
+func (s store) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
+	switch s.bug {
+	case "after is included":
+		after--
+	case "all sources are listed":
+		source = ""
+	}
+	return s.Store.ListRecords(ctx, source, after, limit)
+}
+
+func (s store) PutBirths(ctx context.Context, births []entity.Birth) error {
+	if s.bug == "births are written once" {
+		there := func(b entity.Birth) bool {
+			got, err := s.Store.Births(ctx, []locality.ID{b.ID})
+			return err == nil && got[0] != nil
+		}
+		births = slices.DeleteFunc(slices.Clone(births), there)
+	}
+	return s.Store.PutBirths(ctx, births)
+}
+
+func (s store) PutEntities(ctx context.Context, entities []entity.Indexed) error {
+	changed := slices.Clone(entities)
+	for i := range changed {
+		e := &changed[i]
+		switch s.bug {
+		case "signed stamps":
+			c := *e.Entity
+			c.Stamp &^= 1 << 63
+			e.Entity = &c
+		case "words are folded":
+			e.Names = slices.Clone(e.Names)
+			for k, n := range e.Names {
+				e.Names[k] = strings.Map(func(r rune) rune {
+					if r >= 0x300 && r < 0x370 {
+						return -1
+					}
+					return r
+				}, norm.NFD.String(n))
+			}
+		case "young scripts are separators":
+			e.Names = slices.DeleteFunc(slices.Clone(e.Names), func(n string) bool {
+				return strings.ContainsFunc(n, func(r rune) bool { return r > 0xffff })
+			})
+		case "terms are words":
+			for _, term := range e.Terms {
+				e.Names = append(slices.Clone(e.Names), fmt.Sprintf("%016x", term))
+			}
+		case "old words are kept":
+			old, err := s.Store.Search(ctx, entity.Query{Names: []string{"joes"}, After: e.Anchor() - 1, Limit: 1})
+			if err == nil && len(old) == 1 && old[0].Anchor() == e.Anchor() {
+				e.Names = append(slices.Clone(e.Names), "joes")
+			}
+		}
+	}
+	return s.Store.PutEntities(ctx, changed)
+}
+
+func (s store) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
+	if s.bug == "only the first is deleted" && len(anchors) > 1 {
+		anchors = anchors[:1]
+	}
+	return s.Store.DeleteEntities(ctx, anchors)
+}
+
+func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
+	switch s.bug {
+	case "the last word matches whole only":
+		q.Names = append(slices.Clone(q.Names), slices.Clone(q.Names)...)
+		if n := len(q.Names); n > 0 {
+			q.Names = append(q.Names, q.Names[0])
+		}
+	case "any word will do":
+		if len(q.Names) > 1 {
+			q.Names = q.Names[:1]
+		}
+	case "quotes are operators":
+		if len(q.Names) > 0 && strings.ContainsAny(q.Names[len(q.Names)-1], `"*'`) {
+			return nil, errors.New("syntax error")
+		}
+	}
+	found, err := s.Store.Search(ctx, q)
+	if s.bug == "best first" {
+		slices.Reverse(found)
+	}
+	return found, err
+}
+
+func (s store) AddCounts(ctx context.Context, delta entity.Counts) error {
+	if s.bug == "counts never fall" {
+		delta.Records = max(delta.Records, 0)
+	}
+	return s.Store.AddCounts(ctx, delta)
+}
+
+func open(bug string) entitytest.Cell {
+	wrap := func(s entity.Store) entity.Store { return store{s, bug} }
+	c := entitytest.Memory(wrap, func(err error) (bool, error) {
+		switch bug {
+		case "rollback keeps rows":
+			return true, err
+		case "error is swallowed":
+			return err == nil, nil
+		}
+		return err == nil, err
+	})
+	if bug == "nothing is kept" {
+		update := c.Update
+		c.Update = func(ctx context.Context, fn func(entity.Store) error) error { return update(ctx, fn) }
+		c.Reopen = func() error { update = open("").Update; return nil }
+	}
+	return c
+}
+
+func TestRun_PassesWithoutBug(t *testing.T) {
+	t.Parallel()
+	entitytest.Run(t, func(*testing.T) entitytest.Cell { return open("") })
+}
+
+func TestRun_SkipsReopeningByName(t *testing.T) {
+	t.Parallel()
+	c := open("")
+	c.Reopen = nil
+	if v := entitytest.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+		t.Errorf("a cell that cannot be reopened: %+v", v)
+	}
+}
+
+// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
+// there for it.
+func TestRun_FindsEveryBug(t *testing.T) {
+	t.Parallel()
+	for bug, by := range map[string]string{
+		"the context is not asked":           "CancelledContext",
+		"records in the order of the table":  "RecordsInTheOrderAsked",
+		"empty questions fail":               "EmptyArguments",
+		"absent ones are left out":           "EmptyCell",
+		"tombstones are hidden":              "RecordsComeBackWhole",
+		"seconds only":                       "RecordsComeBackWhole",
+		"no attributes are a tombstone":      "RecordsComeBackWhole",
+		"numbers of 53 bits":                 "RecordsComeBackWhole",
+		"one normal form":                    "HostileStrings",
+		"the first of a batch wins":          "LaterRecordOfABatchWins",
+		"unsigned puids":                     "WholeRangeOfPUIDs",
+		"long batches are cut":               "ThousandItems",
+		"unknown records stop an assignment": "AssignSetsTheAnchorOnly",
+		"after is included":                  "ListRecordsInPages",
+		"all sources are listed":             "ListRecordsOfASource",
+		"births are written once":            "BirthsAnswerForEver",
+		"signed stamps":                      "EntitiesComeBackWhole",
+		"only the first is deleted":          "EntitiesReplaceAndDelete",
+		"words are folded":                   "SearchAllScripts",
+		"young scripts are separators":       "SearchAllScripts",
+		"terms are words":                    "SearchTerms",
+		"old words are kept":                 "SearchForgets",
+		"the last word matches whole only":   "SearchPrefixOfLastWordOnly",
+		"any word will do":                   "SearchWords",
+		"quotes are operators":               "SearchHostileWords",
+		"best first":                         "SearchInPages",
+		"counts never fall":                  "CountsAddUp",
+		"rollback keeps rows":                "RollbackLeavesNothing",
+		"error is swallowed":                 "RollbackLeavesNothing",
+		"nothing is kept":                    "SurvivesReopening",
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			if !entitytest.VerdictOf(by, open(bug)).Failed {
+				t.Errorf("%s did not find it", by)
+			}
+		})
+	}
+	// What a sequence of calls shows, the model finds without a case of its own.
+	for _, bug := range []string{
+		"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form", "the first of a batch wins",
+		"all sources are listed", "births are written once", "only the first is deleted",
+		"any word will do", "best first", "counts never fall", "rollback keeps rows", "error is swallowed",
+	} {
+		t.Run("model: "+bug, func(t *testing.T) {
+			t.Parallel()
+			if !entitytest.VerdictOf("AgreesWithModel", open(bug)).Failed {
+				t.Error("the model did not find it")
+			}
+		})
+	}
+}
