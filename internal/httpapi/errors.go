@@ -127,7 +127,9 @@ var sentinels = []struct {
 	{cell.ErrNoRoom, CodeNoRoom},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
+	{resolve.ErrUnavailable, CodeUnavailable},
 	{locus.ErrClosed, CodeDraining},
+	{resolve.ErrClosed, CodeDraining},
 	{context.DeadlineExceeded, CodeUnavailable},
 	{context.Canceled, CodeUnavailable},
 }

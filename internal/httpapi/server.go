@@ -129,6 +129,8 @@ func New(svc *locus.Service, options *Options) (*Server, error) {
 			s.healthy[table[i].method+" "+table[i].path] = true
 		}
 	}
+	// Without this the router would send a path that lacks its key to one with an empty key.
+	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
 	s.registerConsole(s.mux)
 	document, err := openAPI(table, s.opts.Version)
 	if err != nil {
