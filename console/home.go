@@ -17,6 +17,8 @@ type Snapshot struct {
 	Status  *locus.Status
 	Map     *cell.Map
 	History *History // of Live.Written
+	// URL is how the viewer reached this server, such as http://127.0.0.1:7070. It stands in commands.
+	URL string
 }
 
 // Home writes the first screen: tiles, the ring with its table, and the latest joins.
@@ -25,6 +27,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 	return c.render(w, "home", "", home{
 		Live:  c.Live(s),
 		Kind:  s.Status.Kind,
+		Rate:  command("curl", "-s", s.URL+"/metrics"),
 		Gen:   gen,
 		Cells: pieces(s.Map.Ring(gen)),
 		Even:  ringInner + (ringOuter-ringInner)*ringEven,
@@ -36,6 +39,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 type home struct {
 	Live
 	Kind  string
+	Rate  string // the command that counts what is written
 	Gen   int
 	Cells []piece
 	Even  float64 // radius of the circle that marks an even share

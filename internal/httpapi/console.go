@@ -104,6 +104,10 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
+	snapshot.URL = "http://" + c.r.Host
+	if c.r.TLS != nil {
+		snapshot.URL = "https://" + c.r.Host
+	}
 	return p.pages.Home(body, snapshot)
 }
 
@@ -167,7 +171,11 @@ func (p *site) jump(c *call) (found bool, err error) {
 	e, err := p.svc.Find(c, text)
 	switch {
 	case err == nil:
-		http.Redirect(c.w, c.r, "/entities/"+e.Requested.String(), http.StatusSeeOther)
+		to := e.ID
+		if notID == nil {
+			to = e.Requested // the page says that it is a former id
+		}
+		http.Redirect(c.w, c.r, "/entities/"+to.String(), http.StatusSeeOther)
 		return true, nil
 	case notID != nil && (errors.Is(err, entity.ErrNotFound) || errors.As(err, new(*locus.InvalidError))):
 		return false, nil

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// page reads an answer that is a page with this status.
+func (a answer) page(status int) string {
+	a.Helper()
+	if ct := a.Header().Get("Content-Type"); a.Code != status || ct != "text/html; charset=utf-8" {
+		a.Errorf("answered %d, %s; want %d and a page: %.200s", a.Code, ct, status, a.Body)
+	}
+	h := a.Header()
+	if policy := h.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self';") || strings.Contains(policy, "unsafe") {
+		a.Errorf("policy %q", policy)
+	}
+	if h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
+		a.Errorf("headers %v", h)
+	}
+	return a.Body.String()
+}
+
+// says fails unless a page holds all of these.
+func (f *fixture) says(page string, wants ...string) {
+	f.Helper()
+	for _, want := range wants {
+		if !strings.Contains(page, want) {
+			f.Errorf("the page does not hold %q", want)
+		}
+	}
+}
+
+func TestConsole_Home(t *testing.T) {
+	t.Parallel()
+	f := setup(t, &httpapi.Options{Version: "9.8.7"})
+	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", "curl -s http://localhost:7070/metrics")
+	for _, path := range []string{"/?next=//evil.example", "/?a=b"} { // ignored, whatever it says
+		if a := f.get(path); a.Header().Get("Location") != "" {
+			t.Errorf("%s leads to %s", path, a.Header().Get("Location"))
+		} else {
+			a.page(200)
+		}
+	}
+}
+
+func TestConsole_Search(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	first := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "a/b", "Joes Pizza", "415-555-2300"},
+		[4]string{"web", "2", "Zebra: the café", ""})
+	id := first[0].Entity.String()
+	for query, want := range map[string]string{
+		"":                                   "Zebra: the café",
+		"?q=zeb":                             "Zebra: the café",
+		"?q=Zebra%3A+the":                    "Zebra: the café", // looks like SOURCE:KEY and is none
+		"?q=12345":                           "Nothing was found",
+		"?q=joe&attribute=name&value=":       "/entities/" + id, // a form with a field left empty
+		"?attribute=phones&value=4155552300": "/entities/" + id,
+		"?attribute=colour&value=red":        "colour",
+		"?q=" + strings.Repeat("x", 257):     "longer than 256 bytes",
+	} {
+		f.says(f.get("/entities"+query).page(200), want)
+	}
+	for _, address := range []string{id, strings.ToUpper(id), first[0].PUID.String(), "pos:1", "web:a/b", "  pos:1 "} {
+		a := f.get("/entities?q=" + url.QueryEscape(address))
+		if a.Code != http.StatusSeeOther || a.Header().Get("Location") != "/entities/"+id {
+			t.Errorf("%q: %d, Location %q", address, a.Code, a.Header().Get("Location"))
+		}
+	}
+}
+
+func TestConsole_SearchPages(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	seen := map[string]bool{}
+	var records [][4]string
+	for i := range 120 {
+		name := "Zq" + strings.Repeat("abcdefghij"[i%10:i%10+1], 5+i/10) // no two alike
+		records = append(records, [4]string{"pos", name, name, ""})
+	}
+	f.put(records...)
+	next, pages := "/entities?q=zq", 0
+	for next != "" && pages < 10 {
+		body := f.get(next).page(200)
+		pages++
+		for _, line := range strings.Split(body, "\n") {
+			if _, rest, ok := strings.Cut(line, `<li><a href="/entities/`); ok {
+				seen[rest[:36]] = true
+			}
+		}
+		_, rest, ok := strings.Cut(body, `" rel="next"`)
+		next = ""
+		if ok {
+			before := strings.TrimSuffix(body, `" rel="next"`+rest)
+			next = strings.ReplaceAll(before[strings.LastIndex(before, `"`)+1:], "&amp;", "&")
+		}
+	}
+	if status := decode[locus.Status](f.get("/v1/status")); pages != 3 || int64(len(seen)) != status.Counts.Entities {
+		t.Errorf("%d entities on %d pages, there are %d", len(seen), pages, status.Counts.Entities)
+	}
+	cursor := "/entities?q=other&cursor=" + strings.Repeat("A", 32)
+	f.says(f.get(cursor).page(422), "cursor")
+}
+
+func TestConsole_Entity(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	results := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "<b>", "Joes Pizza", "415-555-2300"})
+	path := "/entities/" + results[0].Entity.String()
+	f.says(f.get(path).page(200), "Joe&#39;s Pizza", "2 records from 2 sources", "Why they belong together", "web:&lt;b&gt;", "times likelier")
+	f.says(f.get("/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2").page(404), "Nothing is here", "locus route 20be0ffc-314a-bd53-7a50-013a65ca76d2")
+	f.says(f.get("/entities/%3Cimg%20src=x%3E").page(422), "<bdi>&lt;img src=x&gt;</bdi>")
+	for _, r := range []string{httpapi.RecordPath("pos", "1"), httpapi.RecordPath("web", "<b>")} {
+		if a := f.do(http.MethodDelete, r, ""); a.Code != http.StatusOK {
+			t.Fatalf("delete %s: %d %s", r, a.Code, a.Body)
+		}
+	}
+	f.says(f.get(path).page(410), "Erased")
+}
+
+func TestConsole_FormerIdLeadsOn(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	a := f.put([4]string{"pos", "1", "Joe's Pizza", ""})[0].Entity.String()
+	b := f.put([4]string{"web", "1", "Bob's Burgers", ""})[0].Entity.String()
+	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joe's Pizza", "+14155552300"})
+	f.says(f.get("/entities/"+b).page(200), "You asked for <code>"+b, a)
+	for address, want := range map[string]string{b: b, a: a, "web:1": a} {
+		if to := f.get("/entities?q=" + url.QueryEscape(address)).Header().Get("Location"); to != "/entities/"+want {
+			t.Errorf("%s leads to %s", address, to)
+		}
+	}
+}
+
+func TestConsole_Files(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for name, want := range map[string]string{
+		"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+	} {
+		a := f.get("/static/" + name)
+		if a.Code != 200 || a.Header().Get("Content-Type") != want || a.Header().Get("Cache-Control") != "no-cache" || a.Body.Len() == 0 {
+			t.Errorf("%s: %d %v", name, a.Code, a.Header())
+		}
+		if again := f.do(http.MethodGet, "/static/"+name, "", "If-None-Match", a.Header().Get("ETag")); again.Code != http.StatusNotModified {
+			t.Errorf("%s asked again: %d", name, again.Code)
+		}
+	}
+	for _, path := range []string{"/static/", "/static", "/static/x.css", "/static/%2e%2e%5c", "/static/../../etc/passwd", "/static/..%2fpage.go"} {
+		if a := f.get(path); a.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, a.Code)
+		}
+	}
+}
+
+func TestConsole_TakesNoWrites(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for _, path := range []string{"/", "/entities", "/entities/x", "/static/console.css", "/events"} {
+		f.do(http.MethodPost, path, "{}").refused(http.StatusMethodNotAllowed, httpapi.CodeMethod)
+	}
+	f.do(http.MethodGet, "/", "", "Host", "evil.example", "Origin", "http://evil.example").refused(http.StatusMisdirectedRequest, httpapi.CodeMisdirected)
+}
+
+// liveEvent is what tests look at of an event.
+type liveEvent struct {
+	Page  string            `json:"page"`
+	Empty bool              `json:"empty"`
+	Text  map[string]string `json:"text"`
+	Path  map[string]string `json:"path"`
+	Joins []struct{ Record, Name, Entity string }
+}
+
+// stream opens the event stream of a server that listens.
+func stream(t *testing.T, base string) (*http.Response, *bufio.Scanner) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	return response, lines
+}
+
+// nextEvent reads events until one fits.
+func nextEvent(t *testing.T, lines *bufio.Scanner, fits func(liveEvent) bool) liveEvent {
+	t.Helper()
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var e liveEvent
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatalf("%v in %q", err, data)
+		}
+		if fits(e) {
+			return e
+		}
+	}
+	t.Fatalf("the stream ended: %v", lines.Err())
+	return liveEvent{}
+}
+
+func TestConsole_EventsFollowTheWrites(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	listening := httptest.NewServer(f.server)
+	t.Cleanup(listening.Close)
+	response, lines := stream(t, listening.URL)
+	if ct := response.Header.Get("Content-Type"); ct != "text/event-stream" || response.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", response.Header)
+	}
+	first := nextEvent(t, lines, func(liveEvent) bool { return true })
+	if !first.Empty || first.Text["records"] != "0" || first.Text["g0-1.records"] != "0" {
+		t.Errorf("first event %+v", first)
+	}
+	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"})
+	f.put([4]string{"web", "1", "Joe's Pizza", "+14155552300"})
+	nextEvent(t, lines, func(e liveEvent) bool { return e.Text["records"] == "2" && !e.Empty })
+	_ = response.Body.Close()
+
+	_, lines = stream(t, listening.URL)
+	again := nextEvent(t, lines, func(liveEvent) bool { return true })
+	if again.Text["entities"] != "1" || len(again.Joins) != 1 || again.Joins[0].Record != "web:1" {
+		t.Errorf("first event of another viewer %+v", again)
+	}
+}
+
+func TestConsole_StreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	listening := httptest.NewServer(f.server)
+	t.Cleanup(listening.Close)
+	for range 64 {
+		response, lines := stream(t, listening.URL)
+		if response.StatusCode != http.StatusOK || !lines.Scan() {
+			t.Fatalf("status %d", response.StatusCode)
+		}
+	}
+	refused, _ := stream(t, listening.URL)
+	if refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
+		t.Errorf("the 65th viewer: %d %v", refused.StatusCode, refused.Header)
+	}
+	f.good()
+}
+
+func TestConsole_StreamsEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	f := setup(t, &httpapi.Options{Linger: -1})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stopped := make(chan error, 1)
+	go func() { stopped <- f.server.Serve(ctx, listener) }()
+	_, lines := stream(t, "http://"+listener.Addr().String())
+	nextEvent(t, lines, func(liveEvent) bool { return true })
+	stop()
+	var rest []string
+	for lines.Scan() {
+		rest = append(rest, lines.Text())
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if said := strings.Join(rest, "\n"); !strings.HasSuffix(said, "event: end\ndata: {}\n") || lines.Err() != nil && lines.Err() != io.EOF {
+		t.Errorf("the stream ended with %q, %v", said, lines.Err())
+	}
+}
