@@ -242,7 +242,7 @@ func sameStreetWord(a, b *streetWord) bool {
 	if a.hash == b.hash {
 		return true
 	}
-	return len(a.text) > 3 && len(b.text) > 3 && mayBeSimilar(a.text, b.text, a.letters, b.letters) && similar(a.text, b.text) >= softSimilar
+	return alike(a.text, b.text, a.letters, b.letters) >= softSimilar
 }
 
 type numberAgreement int

@@ -28,16 +28,15 @@ func align(a, b []token) alignment {
 		}
 	}
 	for i := range a {
-		if l.usedA&(1<<i) != 0 || len(a[i].text) <= 3 || a[i].number {
+		if l.usedA&(1<<i) != 0 || len(a[i].text) <= 3 {
 			continue
 		}
 		best, similarity := -1, softSimilar
 		for j := range b {
-			if l.usedB&(1<<j) != 0 || len(b[j].text) <= 3 || b[j].number ||
-				!mayBeSimilar(a[i].text, b[j].text, a[i].letters, b[j].letters) {
+			if l.usedB&(1<<j) != 0 {
 				continue
 			}
-			if s := similar(a[i].text, b[j].text); s >= similarity && (best < 0 || s > similarity) {
+			if s := alike(a[i].text, b[j].text, a[i].letters, b[j].letters); s >= similarity && (best < 0 || s > similarity) {
 				best, similarity = j, s
 			}
 		}
@@ -65,6 +64,16 @@ func align(a, b []token) alignment {
 
 func initial(a, b *token) bool {
 	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0]) && !a.number && !b.number
+}
+
+// alike is the similarity of two words if a slip of the pen may be what tells
+// them apart, else 0: short words have none to spare, and another digit is
+// another thing.
+func alike(a, b string, la, lb uint32) float64 {
+	if len(a) <= 3 || len(b) <= 3 || !mayBeSimilar(a, b, la, lb) || hasDigit(a) || hasDigit(b) {
+		return 0
+	}
+	return similar(a, b)
 }
 
 // mayBeSimilar is false only if two words cannot reach softSimilar: letters

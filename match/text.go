@@ -126,6 +126,16 @@ func trimSpaceFrom(dst []byte, start int) []byte {
 	return dst
 }
 
+// hasDigit says whether a digit occurs in s.
+func hasDigit(s string) bool {
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // digits says whether s is not empty and has digits only.
 func digits(s string) bool {
 	for i := range len(s) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match_test
+
+import (
+	"fmt"
+
+	"github.com/locus-db/locus/match"
+)
+
+func Example() {
+	m := match.New(match.Place(), nil)
+	a := m.Normalise("crawl", "17", match.Attributes{
+		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"}})
+	b := m.Normalise("vendor", "x-9", match.Attributes{
+		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"}})
+
+	e := m.Explain(a, b, m.Compare(a, b))
+	for _, l := range e.Lines {
+		fmt.Printf("%6s  %s: %s\n", l.Bits, l.Attribute, l.Level)
+	}
+	fmt.Printf("%6s  %s\n", e.Score, e.Outcome)
+	for _, f := range e.Features {
+		fmt.Printf("met by %s: %s\n", f.Kind, f.Text)
+	}
+	// Output:
+	//  +4.50  name: mostly alike
+	//  -0.30  name residual: one keeps a word
+	//  +9.00  phone: equal
+	//  +6.50  address: street and number equal
+	// +19.70  same
+	// met by phone: 155552300
+	// met by house number and street: 1000 · mark
+}
+
+func ExampleCluster() {
+	nodes := []match.NodeKey{{Source: "a", Key: "1"}, {Source: "a", Key: "2"}, {Source: "b", Key: "1"}, {Source: "b", Key: "2"}}
+	// Two strong pairs, and one weak edge that would chain them together.
+	edges := []match.Edge{{A: 0, B: 2, Score: 1500}, {A: 1, B: 3, Score: 1500}, {A: 2, B: 3, Score: 600}}
+	for _, thing := range match.Cluster(nodes, edges) {
+		for _, i := range thing {
+			fmt.Print("[", nodes[i].Source, nodes[i].Key, "]")
+		}
+		fmt.Println()
+	}
+	// Output:
+	// [a1][b1]
+	// [a2][b2]
+}
+
+func ExampleSchema_Check() {
+	problems := match.Place().Check(match.Attributes{"nam": {"Joe's"}, "latitude": {"91"}})
+	for _, p := range problems {
+		fmt.Println(p.Code, p.Attribute+":", p.Message)
+	}
+	// Output:
+	// out_of_range latitude: 91 is outside of -90 to 90 degrees
+	// unknown_attribute nam: kind place has no attribute "nam": did you mean "name"?
+	// required name: a record of kind place needs "name": send it, or map a column to it
+}

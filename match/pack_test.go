@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/match"
+)
+
+func build(records []match.Attributes) *match.Pack {
+	return match.BuildPack(match.Place(), slices.Values(records))
+}
+
+func TestPack_IsAFunctionOfTheSet(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var records []match.Attributes
+		for range rapid.IntRange(0, 20).Draw(t, "records") {
+			records = append(records, attributes(t, "record"))
+		}
+		want := build(records).Hash()
+		if got := build(rapid.Permutation(records).Draw(t, "order")).Hash(); got != want {
+			t.Fatalf("another order, another pack: %016x and %016x", got, want)
+		}
+		if got := build(append(records, match.Attributes{"name": {"Quetzalcoatl"}})).Hash(); got == want {
+			t.Fatal("one more record, the same pack")
+		}
+	})
+}
+
+// The hashes of packs are part of a resolver's state.
+func TestPack_HashIsFrozen(t *testing.T) {
+	t.Parallel()
+	if got, want := fmt.Sprintf("%016x", match.DefaultPack().Hash()), "dce4d44c036f95e3"; got != want {
+		t.Errorf("the built-in pack is %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprintf("%016x", build([]match.Attributes{{"name": {"Joes Pizza"}}, {"name": {"Zanzibar"}}}).Hash()), "71f0079eecb07139"; got != want {
+		t.Errorf("a counted pack is %s, want %s", got, want)
+	}
+}
+
+// TestPack_RareWordsWeighMore finds the same pair alike by a rare word, and
+// hardly by one that everybody has.
+func TestPack_RareWordsWeighMore(t *testing.T) {
+	t.Parallel()
+	var records []match.Attributes
+	for i := range 200 {
+		records = append(records, match.Attributes{"name": {fmt.Sprintf("Harbour word%d", i)}})
+	}
+	m := match.New(match.Place(), build(records))
+	score := func(a, b string) match.Score {
+		return m.Score(m.Compare(m.Normalise("s", "1", match.Attributes{"name": {a}}), m.Normalise("s", "2", match.Attributes{"name": {b}})))
+	}
+	if common, rare := score("Harbour word1", "Harbour word2"), score("Harbour word1", "Quay word1"); common >= rare {
+		t.Errorf("a common word in common: %s, a rare one: %s", common, rare)
+	}
+}
+
+func TestPack_CountsAreOfNamesNotOfWords(t *testing.T) {
+	t.Parallel()
+	once, twice := build([]match.Attributes{{"name": {"Circus Bar"}}}), build([]match.Attributes{{"name": {"Circus Circus Bar"}}})
+	m, n := match.New(match.Place(), once), match.New(match.Place(), twice)
+	a := match.Attributes{"name": {"Circus"}}
+	if x, y := m.Normalise("s", "k", a).Features(), n.Normalise("s", "k", a).Features(); !slices.Equal(x, y) {
+		t.Errorf("a word said twice in one name counts twice: %v, %v", x, y)
+	}
+}
+
+// TestPack_PizzaPairIsOnePlaceUnderBoth is the acceptance case of the source
+// text under counted statistics too.
+func TestPack_PizzaPairIsOnePlaceUnderBoth(t *testing.T) {
+	t.Parallel()
+	records := []match.Attributes{{"name": {"Joes Pizza"}}, {"name": {"Joe's"}}}
+	for i := range 500 {
+		records = append(records, match.Attributes{"name": {fmt.Sprintf("Place%d Pizza", i)}})
+	}
+	for name, p := range map[string]*match.Pack{"built-in": nil, "empty": build(nil), "of the pair": build(records[:2]), "counted": build(records)} {
+		m := match.New(match.Place(), p)
+		a, b := pizza(m)
+		if got := m.Decide(m.Score(m.Compare(a, b))); got != match.Same {
+			t.Errorf("%s pack: %s at %s", name, got, m.Score(m.Compare(a, b)))
+		}
+	}
+}
