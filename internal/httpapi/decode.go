@@ -18,6 +18,8 @@ const MaxBatch = 1000
 type item struct {
 	put   locus.Put
 	fault *Fault
+	// slab is where the values of attributes with one value lie; a record has about ten of them.
+	slab []string
 }
 
 // decodePut reads a batch. What is wrong with the document refuses all of it; what is wrong with one
@@ -45,7 +47,11 @@ func decodePut(body []byte) ([]item, error) {
 		if i == MaxBatch {
 			return nil, fault(CodeTooLarge, "/records", "the batch has more than %d records: send smaller ones", MaxBatch)
 		}
-		items = append(items, decodeRecord(itemPointer(i), v))
+		it := decodeRecord(v)
+		if it.fault != nil {
+			it.fault.Pointer = itemPointer(i) + it.fault.Pointer
+		}
+		items = append(items, it)
 	}
 	if len(items) == 0 {
 		return nil, fault(CodeInvalid, "/records", "the batch is empty: want 1 to %d records", MaxBatch)
@@ -53,17 +59,17 @@ func decodePut(body []byte) ([]item, error) {
 	return items, nil
 }
 
-func decodeRecord(at string, v strictjson.Value) (it item) {
+// decodeRecord reads a record. The pointer of its fault begins at the record.
+func decodeRecord(v strictjson.Value) (it item) {
 	if v.Kind() != strictjson.Object {
-		it.fault = wrongKind(at, v, "a record")
+		it.fault = wrongKind("", v, "a record")
 		return it
 	}
 	for name, v := range v.Members() {
-		field := at + "/" + name
 		switch name {
 		case "source", "key", "observed_at":
 			if v.Kind() != strictjson.String {
-				it.note(wrongKind(field, v, "a string"))
+				it.note(wrongKind("/"+name, v, "a string"))
 				continue
 			}
 			switch name {
@@ -72,19 +78,20 @@ func decodeRecord(at string, v strictjson.Value) (it item) {
 			case "key":
 				it.put.Key = v.Text()
 			default:
-				it.note(it.observe(field, v.Text()))
+				it.note(it.observe(v.Text()))
 			}
 		case "attributes":
 			if v.Kind() != strictjson.Object {
-				it.note(wrongKind(field, v, "an object of attributes"))
+				it.note(wrongKind("/attributes", v, "an object of attributes"))
 				continue
 			}
-			it.put.Attributes = make(entity.Attributes, 16)
+			it.put.Attributes = make(entity.Attributes, 12)
+			it.slab = make([]string, 0, 12)
 			for name, v := range v.Members() {
-				it.note(it.attribute(field, name, v))
+				it.note(it.attribute(name, v))
 			}
 		default:
-			it.note(unknownField(at, name, "source, key, observed_at, attributes"))
+			it.note(unknownField("", name, "source, key, observed_at, attributes"))
 		}
 	}
 	return it
@@ -97,10 +104,10 @@ func (it *item) note(f *Fault) {
 	}
 }
 
-func (it *item) observe(at, text string) *Fault {
+func (it *item) observe(text string) *Fault {
 	t, ok := parseInstant(text)
 	if !ok {
-		return fault(CodeInvalid, at, "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
+		return fault(CodeInvalid, "/observed_at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
 	}
 	it.put.Observed = t
 	return nil
@@ -108,26 +115,28 @@ func (it *item) observe(at, text string) *Fault {
 
 // attribute takes a string, a number as its text, or an array of them. An array of nothing is an
 // attribute that was not sent.
-func (it *item) attribute(at, name string, v strictjson.Value) *Fault {
+func (it *item) attribute(name string, v strictjson.Value) *Fault {
+	start := len(it.slab)
 	switch v.Kind() {
 	case strictjson.String, strictjson.Number:
-		it.put.Attributes[name] = []string{scalar(v)}
-		return nil
+		it.slab = append(it.slab, scalar(v))
 	case strictjson.Array:
-		var list []string
 		for i, v := range v.Items() {
 			if k := v.Kind(); k != strictjson.String && k != strictjson.Number {
-				return wrongKind(at+"/"+escapePointer(name)+"/"+strconv.Itoa(i), v, "a string or a number")
+				return wrongKind(attributePointer(name)+"/"+strconv.Itoa(i), v, "a string or a number")
 			}
-			list = append(list, scalar(v))
+			it.slab = append(it.slab, scalar(v))
 		}
-		if len(list) > 0 {
-			it.put.Attributes[name] = list
-		}
-		return nil
+	default:
+		return wrongKind(attributePointer(name), v, "a string, a number or an array of them")
 	}
-	return wrongKind(at+"/"+escapePointer(name), v, "a string, a number or an array of them")
+	if end := len(it.slab); end > start {
+		it.put.Attributes[name] = it.slab[start:end:end]
+	}
+	return nil
 }
+
+func attributePointer(name string) string { return "/attributes/" + escapePointer(name) }
 
 func scalar(v strictjson.Value) string {
 	if v.Kind() == strictjson.Number {

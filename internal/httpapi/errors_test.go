@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// libraries are the packages whose sentinels can reach a client.
+var libraries = []string{"", "locality", "cell", "changelog", "entity", "match", "resolve", "counter", "lease", "rollup", "internal/strictjson"}
+
+var sentinelName = regexp.MustCompile(`^Err[A-Z]`)
+
+// TestErrors_EverySentinelHasACode walks the exported Err* variables of the libraries and looks for
+// each of them in the table of errors.go.
+func TestErrors_EverySentinelHasACode(t *testing.T) {
+	t.Parallel()
+	mapped := map[string]bool{}
+	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if pkg, ok := s.X.(*ast.Ident); ok {
+				mapped[pkg.Name+"."+s.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	found := 0
+	for _, dir := range libraries {
+		for _, name := range sentinels(t, filepath.Join("..", "..", dir)) {
+			found++
+			if !mapped[name] {
+				t.Errorf("%s has no line in the table of errors.go", name)
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d sentinels were found: the walk is broken", found)
+	}
+}
+
+// sentinels are the exported error variables of a package. An alias of another package's is left to that
+// package.
+func sentinels(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || decl.Tok != token.VAR {
+				continue
+			}
+			for _, s := range decl.Specs {
+				spec := s.(*ast.ValueSpec)
+				for i, name := range spec.Names {
+					if !sentinelName.MatchString(name.Name) {
+						continue
+					}
+					if len(spec.Values) > i {
+						if _, alias := spec.Values[i].(*ast.SelectorExpr); alias {
+							continue
+						}
+					}
+					names = append(names, file.Name.Name+"."+name.Name)
+				}
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/obs"
+)
+
+func TestToFault(t *testing.T) {
+	t.Parallel()
+	statement := errors.New("SELECT body FROM record: disk I/O error in /var/lib/locus/cells/g0-0.db")
+	tests := []struct {
+		err     error
+		code    Code
+		status  int
+		outcome Outcome
+	}{
+		{fmt.Errorf("get: %w", entity.ErrNotFound), CodeNotFound, 404, NotApplied},
+		{fmt.Errorf("get: %w: %w", entity.ErrErased, statement), CodeErased, 410, NotApplied},
+		{fmt.Errorf("%w: %w", locus.ErrUnavailable, statement), CodeUnavailable, 503, NotApplied},
+		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, locus.ErrUnknownOutcome, statement), CodeUnconfirmed, 503, Unknown},
+		{fmt.Errorf("%w: %w", locus.ErrUnknownOutcome, context.DeadlineExceeded), CodeUnconfirmed, 503, Unknown},
+		{fmt.Errorf("read: %w", context.DeadlineExceeded), CodeUnavailable, 503, NotApplied},
+		{locus.ErrOverloaded, CodeOverloaded, 503, NotApplied},
+		{locus.ErrClosed, CodeDraining, 503, NotApplied},
+		{fmt.Errorf("%w: %w", cell.ErrNoRoom, statement), CodeNoRoom, 507, NotApplied},
+		{cell.ErrStaleMap, CodeStaleMap, 503, NotApplied},
+		{cell.ErrNoCell, CodeNotFound, 404, NotApplied},
+		{statement, CodeInternal, 500, Unknown},
+		{&locus.InvalidError{}, CodeInternal, 500, Unknown},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Message: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Message: "no"}}}, CodeInFuture, 422, NotApplied},
+	}
+	for _, test := range tests {
+		f := toFault(test.err, "/records/7")
+		if f.Code != test.code || f.Outcome != test.outcome || problem(f, "id").Status != test.status || f.Detail == "" {
+			t.Errorf("%v: %+v, want %s", test.err, f, test.code)
+		}
+		if strings.Contains(f.Detail, "SELECT") || strings.Contains(f.Detail, "/var") {
+			t.Errorf("%v: the detail tells strangers %q", test.err, f.Detail)
+		}
+	}
+}
+
+func TestCodes_AreComplete(t *testing.T) {
+	t.Parallel()
+	for code, info := range codes {
+		if http.StatusText(info.status) == "" || info.outcome != NotApplied && info.outcome != Unknown {
+			t.Errorf("%s: %+v", code, info)
+		}
+		if info.status >= 500 && info.text == "" {
+			t.Errorf("%s has no text of its own", code)
+		}
+	}
+	for _, s := range sentinels {
+		if _, ok := codes[s.code]; !ok {
+			t.Errorf("%v leads to the unknown code %q", s.err, s.code)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain é 😀": "plain é 😀", "a\x1b[31mb": `a\x1b[31mb`, "a\nb\r\tc": `a\nb\r\tc`, "\u202egpj": `\u202egpj`, "\x00": `\x00`, "a\u200db": `a\u200db`,
+		"\xff": `\ufffd`,
+	} {
+		if got := printable(in); got != want && in != "\xff" {
+			t.Errorf("printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if n := len(printable(strings.Repeat("\x00", 1<<20))); n > 1000 {
+		t.Errorf("%d bytes of hostile input are shown", n)
+	}
+}
+
+// bare is a server without a service, for what does not need one.
+func bare(t *testing.T, logs *strings.Builder) *Server {
+	t.Helper()
+	s := &Server{opts: (&Options{Logger: slog.New(slog.NewTextHandler(logs, nil)), Metrics: obs.NewMetrics()}).withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection()}
+	return s
+}
+
+func TestPanics_BecomeOneAnswerAndOneLine(t *testing.T) {
+	t.Parallel()
+	var logs strings.Builder
+	s := bare(t, &logs)
+	s.mux.HandleFunc("GET /boom", func(http.ResponseWriter, *http.Request) { panic("secret of the stack") })
+	s.mux.HandleFunc("GET /half", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("half"))
+		panic("too late")
+	})
+	s.mux.HandleFunc("GET /abort", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	get := func(path string) (rec *httptest.ResponseRecorder, cause any) {
+		defer func() { cause = recover() }()
+		rec = httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		s.ServeHTTP(rec, r)
+		return rec, nil
+	}
+	rec, cause := get("/boom")
+	if cause != nil || rec.Code != 500 || !strings.Contains(rec.Body.String(), `"code":"internal"`) || strings.Contains(rec.Body.String(), "secret") {
+		t.Errorf("%v, %d %s", cause, rec.Code, rec.Body)
+	}
+	if n := strings.Count(logs.String(), "request panicked"); n != 1 || !strings.Contains(logs.String(), rec.Header().Get(requestIDHeader)) {
+		t.Errorf("%d lines in the log: %s", n, logs.String())
+	}
+	for _, path := range []string{"/half", "/abort"} {
+		if _, cause := get(path); cause != http.ErrAbortHandler {
+			t.Errorf("%s: %v, want the connection cut", path, cause)
+		}
+	}
+}
+
+func TestRefuse_LogsOnceWhatSomebodyHasToLookAt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err   error
+		lines int
+	}{
+		{errors.New("broken"), 1},
+		{locus.ErrUnknownOutcome, 1},
+		{locus.ErrUnavailable, 1},
+		{cell.ErrNoRoom, 1},
+		{entity.ErrNotFound, 0},
+		{fault(CodeOverloaded, "", "full"), 0},
+		{fault(CodeInvalid, "", "wrong"), 0},
+	} {
+		var logs strings.Builder
+		s := bare(t, &logs)
+		rec := httptest.NewRecorder()
+		s.refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/records/source/canary", nil), test.err)
+		if n := strings.Count(logs.String(), "\n"); n != test.lines || strings.Contains(logs.String(), "canary") {
+			t.Errorf("%v: %d lines, want %d: %s", test.err, n, test.lines, logs.String())
+		}
+	}
+}
