@@ -38,11 +38,31 @@ func openAPI(table []route, version string) ([]byte, error) {
 	for i := range table {
 		doc.AddOperation(operation(registry, problemSchema, &table[i]))
 	}
+	quoteNumbers(registry)
 	document, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("write the openapi document: %w", err)
 	}
 	return append(document, '\n'), nil
+}
+
+// quoteNumbers corrects the schemas of fields that are numbers in Go and, by their tag, strings in JSON.
+func quoteNumbers(registry huma.Registry) {
+	for name, schema := range registry.Map() {
+		t := registry.TypeFromRef("#/components/schemas/" + name)
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			field, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := schema.Properties[field]; p != nil && option == "string" {
+				p.Type, p.Format, p.Minimum = huma.TypeString, "", nil
+			}
+		}
+	}
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)

@@ -56,17 +56,19 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 func (s *Server) drain(server *http.Server, cut context.CancelFunc) error {
 	deadline, cancel := context.WithTimeout(context.Background(), s.opts.ShutdownTimeout)
 	defer cancel()
-	s.opts.OnDrain("not ready any more")
 	s.draining.Store(true)
+	s.opts.OnDrain("not ready any more")
+	linger := time.NewTimer(s.opts.Linger)
+	defer linger.Stop()
 	select {
-	case <-time.After(s.opts.Linger):
+	case <-linger.C:
 	case <-deadline.Done():
 	}
-	s.opts.OnDrain("no new work")
 	s.closing.Store(true)
 	server.SetKeepAlivesEnabled(false)
-	s.opts.OnDrain("ending event streams")
+	s.opts.OnDrain("no new work")
 	s.endStreams()
+	s.opts.OnDrain("event streams ended")
 	s.opts.OnDrain("finishing what is in flight")
 	if err := server.Shutdown(deadline); err != nil {
 		cut()

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden file of the OpenAPI document anew")
+
+// document is what the tests look at of OpenAPI.
+type document struct {
+	OpenAPI string
+	Paths   map[string]map[string]struct {
+		OperationID string
+		Summary     string
+		Parameters  []struct {
+			Name, In string
+			Required bool
+		}
+		Responses map[string]struct {
+			Content map[string]struct{ Schema map[string]any }
+		}
+	}
+	Components struct{ Schemas map[string]map[string]any }
+}
+
+func openAPI(f *fixture) (doc document, raw []byte) {
+	f.Helper()
+	a := f.get("/openapi.json")
+	if a.Code != http.StatusOK || a.Header().Get("Content-Type") != "application/json" {
+		f.Fatalf("%d %v", a.Code, a.Header())
+	}
+	if err := json.Unmarshal(a.Body.Bytes(), &doc); err != nil {
+		f.Fatal(err)
+	}
+	return doc, a.Body.Bytes()
+}
+
+// TestOpenAPI_IsTheRouter asks the router for every path of the document with every method: what is
+// documented is served, and what is not is refused.
+func TestOpenAPI_IsTheRouter(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	doc, _ := openAPI(f)
+	if doc.OpenAPI != "3.1.0" || len(doc.Paths) < 15 {
+		t.Fatalf("openapi %q, %d paths", doc.OpenAPI, len(doc.Paths))
+	}
+	param := regexp.MustCompile(`\{\w+\}`)
+	ids := map[string]bool{}
+	for path, operations := range doc.Paths {
+		target := param.ReplaceAllString(path, "x")
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			op, documented := operations[strings.ToLower(method)]
+			a := f.do(method, target, "")
+			if served := a.Code != http.StatusMethodNotAllowed; served != documented {
+				t.Errorf("%s %s: documented %v, answered %d", method, path, documented, a.Code)
+			}
+			if !documented {
+				continue
+			}
+			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" {
+				t.Errorf("%s %s: operation %q, summary %q", method, path, op.OperationID, op.Summary)
+			}
+			ids[op.OperationID] = true
+			for _, p := range op.Parameters {
+				if p.In == "path" != strings.Contains(path, "{"+p.Name+"}") {
+					t.Errorf("%s %s: parameter %s in %s", method, path, p.Name, p.In)
+				}
+				if p.In == "query" {
+					a := f.do(method, target+"?"+p.Name+"=x", "")
+					var problem httpapi.Problem
+					if json.Unmarshal(a.Body.Bytes(), &problem) == nil && problem.Code == httpapi.CodeUnknownField {
+						t.Errorf("%s %s does not know its parameter %s", method, path, p.Name)
+					}
+				}
+			}
+			if _, ok := op.Responses["200"]; !ok {
+				t.Errorf("%s %s: no answer with 200", method, path)
+			}
+		}
+	}
+	for _, path := range []string{
+		"/v1/records", "/v1/records/{source}/{key}", "/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
+		"/v1/route", "/v1/status", "/v1/schema", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
+	} {
+		if doc.Paths[path] == nil {
+			t.Errorf("%s is not documented", path)
+		}
+	}
+}
+
+// TestOpenAPI_ReferencesLead checks that each schema that is named is there, and that 64-bit ids are strings.
+func TestOpenAPI_ReferencesLead(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	doc, raw := openAPI(f)
+	used := map[string]bool{}
+	for _, m := range regexp.MustCompile(`"#/components/schemas/(\w+)"`).FindAllSubmatch(raw, -1) {
+		used[string(m[1])] = true
+		if doc.Components.Schemas[string(m[1])] == nil {
+			t.Errorf("schema %s is not there", m[1])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
+		if !used[name] {
+			t.Errorf("schema %s is not used", name)
+		}
+		properties, _ := doc.Components.Schemas[name]["properties"].(map[string]any)
+		for _, id := range []string{"puid", "entity", "id", "stamp"} {
+			if p, ok := properties[id].(map[string]any); ok && p["type"] != "string" && p["$ref"] == nil {
+				t.Errorf("%s.%s is %v", name, id, p)
+			}
+		}
+	}
+}
+
+func TestOpenAPI_Golden(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	_, raw := openAPI(f)
+	var got bytes.Buffer
+	if err := json.Indent(&got, raw, "", " "); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "openapi.json")
+	if *rewrite {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("the interface has changed; see that nothing was renamed or removed, then run with -rewrite (-want +got):\n%s", diff)
+	}
+}
