@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// patience is how long anything in a browser may take on a busy machine.
+const patience = 30 * time.Second
+
+// startBrowser starts a browser for the time of a test. Without one the test is skipped, but not
+// in CI.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	var binary string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			binary = found
+			break
+		}
+	}
+	if binary == "" {
+		const missing = "no chromium or google-chrome: the console is not looked at in a browser"
+		if ci := os.Getenv("CI"); ci == "1" || ci == "true" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	dir, err := os.MkdirTemp("", "locus-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(binary), chromedp.UserDataDir(dir), chromedp.DisableGPU, chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience),
+	)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	browser, end := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		end()
+		stop()
+		_ = os.RemoveAll(dir) // a child of the browser may still hold a file: it is a temporary directory
+	})
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("start %s: %v", binary, err)
+	}
+	return browser
+}
+
+// tab is a page of the browser over a server of its own.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	svc  *locus.Service
+	addr string
+	stop func()
+
+	mu       sync.Mutex
+	troubles []string
+	forgiven []string
+}
+
+// openTab starts a server and opens a tab. When the test ends, whatever went wrong in the tab
+// meanwhile fails it.
+func openTab(t *testing.T, browser context.Context) *tab {
+	t.Helper()
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 4, Rules: locus.Rules(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := locus.Open(t.Context(), cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := svc.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
+	tab.serve()
+	t.Cleanup(func() { tab.stop() })
+
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	tab.ctx = ctx
+	t.Cleanup(func() {
+		closeTab()
+		tab.judge()
+	})
+	if err := chromedp.Listen(ctx, tab.hear); err != nil {
+		t.Fatal(err)
+	}
+	call(tab, func(ctx context.Context) error {
+		if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+			return err
+		}
+		// Tabs beside each other are all in front, as far as they know.
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	})
+	return tab
+}
+
+// serve starts a server on the tab's address, which stays the same.
+func (tab *tab) serve() {
+	tab.Helper()
+	listener, err := net.Listen("tcp", tab.addr)
+	if err != nil {
+		tab.Fatal(err)
+	}
+	tab.addr = listener.Addr().String()
+	server, err := httpapi.New(tab.svc, &httpapi.Options{Linger: -1})
+	if err != nil {
+		tab.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, listener) }()
+	tab.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			tab.Errorf("stop: %v", err)
+		}
+	})
+}
+
+// hear notes what must not happen.
+func (tab *tab) hear(event any) {
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		url := e.Request.URL
+		if !strings.HasPrefix(url, "http://"+tab.addr+"/") && !strings.HasPrefix(url, "data:") && url != "about:blank" {
+			tab.trouble("a request to " + url)
+		}
+	case *runtime.EventExceptionThrown:
+		text, _ := json.Marshal(e.ExceptionDetails)
+		tab.trouble("an exception: " + string(text))
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			tab.trouble("in the console: " + e.Entry.Text + " " + e.Entry.URL)
+		}
+	case *page.EventJavascriptDialogOpening:
+		tab.trouble("a dialog: " + e.Message)
+	}
+}
+
+func (tab *tab) trouble(what string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	tab.troubles = append(tab.troubles, what)
+}
+
+// forgive passes over troubles with these words, which the test made on purpose.
+func (tab *tab) forgive(words string) { tab.forgiven = append(tab.forgiven, words) }
+
+func (tab *tab) judge() {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	for _, what := range tab.troubles {
+		forgiven := false
+		for _, words := range tab.forgiven {
+			forgiven = forgiven || strings.Contains(what, words)
+		}
+		if !forgiven {
+			tab.Errorf("the tab had %s", what)
+		}
+	}
+}
+
+// call runs what talks to the tab, for as long as patience allows.
+func call(tab *tab, run func(context.Context) error) {
+	tab.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	if err := run(ctx); err != nil {
+		tab.Fatal(err)
+	}
+}
+
+func (tab *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error { return chromedp.Do(ctx, steps...) })
+}
+
+// open loads a page of the tab's server.
+func (tab *tab) open(path string) {
+	tab.Helper()
+	tab.do(chromedp.Navigate("http://" + tab.addr + path))
+}
+
+func (tab *tab) click(selector string) {
+	tab.Helper()
+	tab.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// enter types keys into a field, \r to send it.
+func (tab *tab) enter(selector, keys string) {
+	tab.Helper()
+	tab.do(chromedp.SendKeys(chromedp.CSS(selector), keys))
+}
+
+// evaluate answers with the value of an expression in the page.
+func evaluate[T any](tab *tab, expression string) (value T) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) (err error) {
+		value, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+		return err
+	})
+	return value
+}
+
+// check fails unless a condition holds in the page.
+func (tab *tab) check(condition, complaint string) {
+	tab.Helper()
+	if !evaluate[bool](tab, "!!("+condition+")") {
+		tab.Errorf("%s: %s", evaluate[string](tab, "location.pathname"), complaint)
+	}
+}
+
+// await waits until a condition holds in the page, over reloads and navigations.
+func (tab *tab) await(condition string) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error {
+		beat := time.NewTicker(50 * time.Millisecond)
+		defer beat.Stop()
+		for {
+			// An error may be a page that is just being replaced.
+			if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")")); err == nil && holds {
+				return nil
+			}
+			select {
+			case <-beat.C:
+			case <-ctx.Done():
+				tab.Errorf("it never came true that %s", condition)
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// emulate changes what the page believes of its screen.
+func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
+		return err
+	})
+}
+
+// withoutScript keeps pages from running theirs.
+func (tab *tab) withoutScript() {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	})
+}
+
+// put writes records past the browser.
+func (tab *tab) put(puts ...locus.Put) []locus.PutResult {
+	tab.Helper()
+	results, err := tab.svc.Put(context.Background(), puts)
+	if err != nil {
+		tab.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			tab.Fatalf("put %v: %v", r.Ref, r.Err)
+		}
+	}
+	return results
+}
+
+// jsString writes text as a literal of JavaScript.
+func jsString(s string) string {
+	b, _ := json.Marshal(s) // a string always has one
+	return string(b)
+}

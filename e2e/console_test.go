@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// TestConsole looks at the console in a real browser, each time in a tab of its own over a server
+// of its own. Every tab also fails for an error in its console, a dialog, or a request to
+// another host.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	browser := startBrowser(t)
+	for name, look := range map[string]func(*tab){
+		"tiles go up while records are put":         consoleIsLive,
+		"search leads to an entity":                 consoleSearches,
+		"an entity explains itself":                 consoleExplains,
+		"what records say is text":                  consoleShowsText,
+		"nothing is wider than a telephone":         consoleIsNarrow,
+		"light and dark can be read":                consoleCanBeRead,
+		"a lost stream is said":                     consoleSaysSilence,
+		"without script a reload shows the numbers": consoleWithoutScript,
+		"the ring is for the keyboard too":          consoleByKeyboard,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			look(openTab(t, browser))
+		})
+	}
+}
+
+// place is a record of a place in Springfield.
+func place(source, key, name, phone string) locus.Put {
+	a := entity.Attributes{"name": {name}, "city": {"Springfield"}}
+	if phone != "" {
+		a["phones"], a["address"] = []string{phone}, []string{"12 Main Street"}
+	}
+	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+}
+
+func consoleIsLive(tab *tab) {
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	tab.check(`document.querySelector("#empty").checkVisibility()`, "an empty store does not show the next command")
+	tab.check(`document.querySelector("[data-text=records]").textContent === "0"`, "the store is not empty")
+	evaluate[bool](tab, `window.before = true`)
+
+	tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("pos", "2", "Zebra Café", ""))
+	tab.await(`document.querySelector("[data-text=records]").textContent === "2"`)
+	tab.put(place("web", "1", "Joes Pizza", "415-555-2300"))
+	tab.await(`document.querySelector("[data-text=records]").textContent === "3"`)
+	tab.await(`document.querySelector("[data-text=merges]").textContent === "1"`)
+	tab.await(`document.querySelector("#joins li")?.textContent.includes("web:1")`)
+	tab.check(`document.querySelector("[data-text=entities]").textContent === "2"`, "there are not two entities")
+	tab.check(`!document.querySelector("#empty").checkVisibility()`, "the next command of an empty store is still there")
+	tab.check(`[...document.querySelectorAll(".ring .fill")].some(p => p.getAttribute("d"))`, "no cell of the ring is filled")
+	tab.check(`window.before === true`, "the page was loaded again")
+	tab.click(`#joins a`)
+	tab.await(`document.querySelector("h1 bdi")?.textContent.includes("Pizza")`)
+}
+
+func consoleSearches(tab *tab) {
+	results := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "a/b c", "Joes Pizza", "415-555-2300"))
+	tab.open("/")
+	tab.enter(`header input`, "joe\r")
+	tab.await(`document.querySelector(".hits a")`)
+	tab.click(`.hits a`)
+	tab.await(`location.pathname === "/entities/` + results[0].Entity.String() + `"`)
+	for _, address := range []string{"web:a/b c", results[1].PUID.String(), results[0].Entity.String()} {
+		tab.open("/")
+		tab.enter(`header input`, address+"\r")
+		tab.await(`document.querySelector("h1 bdi")?.textContent.includes("Pizza") && location.pathname.startsWith("/entities/")`)
+	}
+	tab.open("/entities")
+	evaluate[string](tab, `document.querySelector("select").value = "phones"`)
+	tab.enter(`[name=value]`, "4155552300\r")
+	tab.await(`document.querySelector(".hits a") && location.search.includes("value=4155552300")`)
+}
+
+func consoleExplains(tab *tab) {
+	results := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "JOE'S PIZZA", "415-555-2300"))
+	tab.open("/entities/" + results[0].Entity.String())
+	tab.check(`document.querySelectorAll(".view .by a").length >= 4`, "the merged view does not name its records")
+	tab.check(`[...document.querySelectorAll(".side td.spelled")].some(td => td.textContent.includes("spelled differently"))`, "differences are not marked")
+	// The lines of the waterfall add up to its sum, and each bar begins where the one before ended.
+	tab.check(`(() => {
+		const lines = [...document.querySelectorAll(".fall tbody .bits")].map(td => Math.round(100 * parseFloat(td.textContent)));
+		const sum = Math.round(100 * parseFloat(document.querySelector(".fall tfoot .bits").textContent));
+		return lines.length > 3 && lines.reduce((a, b) => a + b) === sum;
+	})()`, "the waterfall does not add up")
+	tab.check(`(() => {
+		let end = null;
+		for (const bar of document.querySelectorAll(".fall tbody rect.for, .fall tbody rect.against")) {
+			const { left, right } = bar.getBoundingClientRect();
+			const against = bar.classList.contains("against");
+			if (end !== null && Math.abs((against ? right : left) - end) > 1) return false;
+			end = against ? left : right;
+		}
+		return end !== null;
+	})()`, "the bars do not touch")
+	tab.check(`document.querySelector(".join").textContent.includes("times likelier")`, "the sum is not said in words")
+}
+
+// hostile is what must stay text wherever it is shown.
+var hostile = []string{
+	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `</script><script>alert(1)</script>`, `"><iframe src=//evil.example>`,
+	`javascript:alert(1)`, "\u202etxt.exe", `{{.}}${alert(1)}`,
+}
+
+func consoleShowsText(tab *tab) {
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	for i, s := range hostile {
+		phone := "+1415555230" + string(rune('0'+i))
+		record := func(source string) locus.Put {
+			p := place(source, s, s+" Pizza", phone)
+			p.Attributes["description"], p.Attributes["category"], p.Attributes["hours"] = []string{s}, []string{s}, []string{s}
+			return p
+		}
+		if strings.ContainsRune(s, '\u202e') { // not in an identifier
+			continue
+		}
+		first := tab.put(record("pos"))
+		tab.put(record("web"))
+		tab.open("/")
+		tab.await(`document.querySelector("#live.running")`)
+		tab.open("/entities?q=pizza")
+		tab.check(`document.querySelectorAll(".hits li").length > 0`, "nothing was found")
+		tab.open("/entities/" + first[0].Entity.String())
+		tab.check(`document.querySelector(".side").textContent.includes(`+jsString(s)+`)`, s+" is not shown as it is")
+		tab.check(`!document.querySelector("img, iframe, script:not([src]), main svg:not([class])")`, s+" became an element")
+	}
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	tab.put(place("pos", "last", hostile[0]+" Grill", "+14155559999"))
+	tab.put(place("web", "last", hostile[0]+" Grill", "+14155559999"))
+	tab.await(`document.querySelector("#joins .name")?.textContent.startsWith(` + jsString(hostile[0]) + `)`)
+	tab.open("/entities?q=" + `%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E`)
+	tab.check(`document.querySelector("header input").value === `+jsString(hostile[0]), "the question is not kept")
+}
+
+// pagesOf fills a store and answers with the address of each kind of page.
+func pagesOf(tab *tab) []string {
+	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
+	results := tab.put(
+		place("pos", "1", "Joe's Pizza "+long, "+14155552300"), place("web", strings.Repeat("k", 200), "Joes Pizza "+long, "415-555-2300"),
+		place("guide", "1", "Joe's Pizza "+long, "(415) 555-2300"),
+	)
+	return []string{
+		"/", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
+		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2",
+	}
+}
+
+func consoleIsNarrow(tab *tab) {
+	tab.do(chromedp.EmulateViewport(360, 740))
+	for _, page := range pagesOf(tab) {
+		tab.open(page)
+		tab.check(`document.documentElement.scrollWidth <= 360`, page+" scrolls to the side")
+		tab.check(`[...document.querySelectorAll("main > *, #live > *, header > *")].every(e => e.getBoundingClientRect().right <= 361)`, page+" is cut off")
+	}
+	tab.forgive("404")
+}
+
+func consoleCanBeRead(tab *tab) {
+	pages := pagesOf(tab)
+	backgrounds := map[string]string{}
+	for _, scheme := range []string{"light", "dark"} {
+		tab.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		for _, page := range pages {
+			tab.open(page)
+			backgrounds[scheme] = evaluate[string](tab, `getComputedStyle(document.body).backgroundColor`)
+			// WCAG 2.2, 1.4.3: 4.5 to 1 for text.
+			faint := evaluate[string](tab, `(() => {
+				const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
+				const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
+				const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
+				const faint = new Set();
+				for (const e of document.querySelectorAll("body *")) {
+					if (e.closest("svg, noscript, .visually-hidden, .skip") || !e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+					const [a, b] = [light(parse(getComputedStyle(e).color).slice(0, 3)), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
+					if ((a + .05) / (b + .05) < 4.5) faint.add(e.tagName + "." + e.className + " " + ((a + .05) / (b + .05)).toFixed(2));
+				}
+				return [...faint].join(", ");
+			})()`)
+			if faint != "" {
+				tab.Errorf("%s of %s is hard to read: %s", scheme, page, faint)
+			}
+		}
+	}
+	if backgrounds["light"] == backgrounds["dark"] {
+		tab.Errorf("light and dark have one background, %s", backgrounds["light"])
+	}
+	tab.forgive("404")
+}
+
+func consoleSaysSilence(tab *tab) {
+	tab.put(place("pos", "1", "Joe's Pizza", ""))
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	tab.check(`!document.querySelector("#stream").checkVisibility()`, "a loss is said before there is one")
+	tab.stop()
+	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
+	tab.check(`/Locus is stopping|connection to Locus is lost/.test(document.querySelector("#stream").textContent)`, "it does not say what happened")
+	tab.check(`document.querySelector("#stream").textContent.includes("UTC")`, "it does not say how old the numbers are")
+	tab.put(place("pos", "2", "Zebra Café", ""))
+	tab.serve()
+	tab.await(`!document.querySelector("#stream").checkVisibility() && !document.querySelector("#live.stale")`)
+	tab.await(`document.querySelector("[data-text=records]").textContent === "2"`)
+	tab.forgive("ERR_")
+}
+
+func consoleWithoutScript(tab *tab) {
+	tab.withoutScript()
+	tab.put(place("pos", "1", "Joe's Pizza", ""))
+	tab.open("/")
+	tab.check(`document.querySelector("[data-text=records]").textContent === "1"`, "the page has no numbers")
+	tab.check(`!document.querySelector("#live.running, .copy:not([hidden])")`, "the script ran")
+	tab.put(place("pos", "2", "Zebra Café", ""))
+	tab.await(`document.querySelector("[data-text=records]").textContent === "2" || void location.reload()`)
+}
+
+func consoleByKeyboard(tab *tab) {
+	tab.put(place("pos", "1", "Joe's Pizza", ""))
+	tab.open("/")
+	tab.check(`document.querySelectorAll(".ring a").length === 4`, "there are not four cells")
+	for i := 0; i < 60; i++ {
+		tab.do(chromedp.KeyEvent("\t"))
+		if evaluate[bool](tab, `document.activeElement.matches(".ring a")`) {
+			break
+		}
+	}
+	tab.check(`document.activeElement.matches(".ring a")`, "the ring is not reached with the tabulator")
+	tab.check(`getComputedStyle(document.activeElement.querySelector(".detail")).visibility === "visible"`, "the focused cell does not show its figures")
+	tab.check(`getComputedStyle(document.querySelector(".ring .middle")).visibility === "hidden"`, "two texts stand in the middle")
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`document.querySelector("tr:target")?.id === "g0-0"`)
+}
