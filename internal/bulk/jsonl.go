@@ -144,14 +144,14 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (*Row, err
 		case single == nil:
 			list, reason := texts(value)
 			if reason != "" {
-				refused.Code, refused.Reason = "malformed", reason
+				refused.Code, refused.Reason = "invalid", reason
 				return nil, refused
 			}
 			row.Attributes[to.name] = append(row.Attributes[to.name], list...)
 		case value.Kind() == strictjson.String:
 			*single = value.Text()
 		default:
-			refused.Code, refused.Reason = "malformed", "it must be a string"
+			refused.Code, refused.Reason = "invalid", "it must be a string"
 			return nil, refused
 		}
 	}

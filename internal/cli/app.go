@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/locus-db/locus/internal/term"
+)
+
+// app is one run of the command line.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            map[string]string
+	out, talk      term.Style // of stdout and stderr
+
+	json bool   // --json
+	url  string // --url
+	data string // --data
+}
+
+// style is how to write to a stream. NO_COLOR takes the colour, as does TERM=dumb.
+func style(stream io.Writer, env map[string]string) term.Style {
+	terminal := isTerminal(stream)
+	return term.Style{Terminal: terminal, Color: terminal && env["NO_COLOR"] == "" && env["TERM"] != "dumb"}
+}
+
+// say writes talk: a line to the standard error.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format+"\n", args...) }
+
+// printJSON writes one value as one line.
+func (a *app) printJSON(v any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	_, err := a.stdout.Write(b.Bytes())
+	return err
+}
+
+// printRaw writes JSON as the server sent it, in one line.
+func (a *app) printRaw(raw []byte) error {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	b.WriteByte('\n')
+	_, err := a.stdout.Write(b.Bytes())
+	return err
+}
+
+// typed gives a JSON object the field type, by which a reader of a stream tells its lines apart.
+func typed(kind string, raw json.RawMessage) json.RawMessage {
+	head := fmt.Sprintf(`{"type":%q`, kind)
+	if body := bytes.TrimSpace(raw); len(body) > 2 {
+		return append(append([]byte(head), ','), body[1:]...)
+	}
+	return json.RawMessage(head + "}")
+}
+
+// printTable writes a table to the standard output.
+func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
+
+// logger writes to the standard error. LOCUS_LOG is the level, LOCUS_LOG_FORMAT text or json.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelInfo
+	if text := a.env["LOCUS_LOG"]; text != "" {
+		if err := level.UnmarshalText([]byte(text)); err != nil {
+			a.say("locus: LOCUS_LOG=%s is no level (debug, info, warn, error); info is used", term.Clip(text, 40))
+		}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if a.env["LOCUS_LOG_FORMAT"] == "json" {
+		return slog.New(slog.NewJSONHandler(a.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, options))
+}
+
+// version is the release, "devel" where the binary was not built from one.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

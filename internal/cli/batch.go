@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// batch is a run of rows of a file: those that are sent and those that were refused before.
+type batch struct {
+	rows    int // all of them
+	checked int // of a dry run
+	items   []item
+	local   []bulk.Reject
+	keys    map[entity.Ref]struct{}
+	body    []byte // the items so far, without the brackets around them
+
+	done chan struct{} // closed once all below is final
+	err  error
+}
+
+// item is a row that is sent.
+type item struct {
+	row    *bulk.Row
+	text   []byte // as it is sent
+	result httpapi.PutResult
+}
+
+func newBatch() *batch {
+	return &batch{keys: map[entity.Ref]struct{}{}, done: make(chan struct{})}
+}
+
+func (b *batch) add(row *bulk.Row) {
+	text, _ := json.Marshal(httpapi.RecordInput{Source: row.Source, Key: row.Key, ObservedAt: row.Observed, Attributes: row.Attributes})
+	b.rows++
+	b.body = append(append(b.body, text...), ',')
+	b.items = append(b.items, item{row: row, text: text})
+	b.keys[entity.Ref{Source: row.Source, Key: row.Key}] = struct{}{}
+}
+
+func (b *batch) refuse(e *bulk.RowError) {
+	b.rows++
+	b.local = append(b.local, bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row})
+}
+
+func (b *batch) sharesKey(other *batch) bool {
+	small, large := b.keys, other.keys
+	if len(small) > len(large) {
+		small, large = large, small
+	}
+	for key := range small {
+		if _, shared := large[key]; shared {
+			return true
+		}
+	}
+	return false
+}
+
+// again are the codes after which the same may be sent once more.
+var again = map[httpapi.Code]bool{
+	httpapi.CodeOverloaded: true, httpapi.CodeUnavailable: true, httpapi.CodeDraining: true,
+	httpapi.CodeStaleMap: true, httpapi.CodeUnconfirmed: true, httpapi.CodeTimeout: true,
+}
+
+// endurance is how long a batch is tried again before the import gives up.
+const endurance = 30 * time.Second
+
+// send sends the items until each has a final result, and closes done. Putting a record twice is
+// putting it once, so a lost answer is no reason to stop. After an interrupt nothing is tried again.
+func (b *batch) send(ctx, interrupt context.Context, cl *client) {
+	defer close(b.done)
+	pending := make([]*item, 0, len(b.items))
+	for i := range b.items {
+		pending = append(pending, &b.items[i])
+	}
+	deadline := time.Now().Add(endurance)
+	for pause := 100 * time.Millisecond; len(pending) > 0; pause = min(2*pause, 3*time.Second) {
+		var err error
+		if pending, err = put(ctx, cl, pending); len(pending) == 0 && err == nil {
+			return
+		}
+		if err != nil && !repeatable(err) || time.Now().After(deadline) {
+			b.err = err
+			if err == nil {
+				b.err = &failure{Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
+					Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance)}
+			}
+			return
+		}
+		select {
+		case <-ctx.Done():
+			b.err = context.Cause(ctx)
+			return
+		case <-interrupt.Done():
+			b.err = interrupt.Err()
+			return
+		case <-time.After(pause + rand.N(pause)):
+		}
+	}
+}
+
+// put sends items once and answers with those that are to be sent again.
+func put(ctx context.Context, cl *client, items []*item) (pending []*item, err error) {
+	body := []byte(`{"records":[`)
+	for i, it := range items {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, it.text...)
+	}
+	var answer httpapi.PutResponse
+	if _, err := cl.do(ctx, http.MethodPost, "/v1/records", nil, append(body, "]}"...), &answer); err != nil {
+		return items, err
+	}
+	if len(answer.Results) != len(items) {
+		return items, fmt.Errorf("put %d records: the server answered for %d", len(items), len(answer.Results))
+	}
+	for i, it := range items {
+		it.result = answer.Results[i]
+		if e := it.result.Error; e != nil && again[e.Code] {
+			pending = append(pending, it)
+		}
+	}
+	return pending, nil
+}
+
+// repeatable tells whether a request that failed as a whole is worth another try.
+func repeatable(err error) bool {
+	var problem *httpapi.Problem
+	if errors.As(err, &problem) {
+		return again[problem.Code]
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, errCut)
+}
+
+// rejected are the refused rows in the order of the file.
+func (b *batch) rejected() []bulk.Reject {
+	var list []bulk.Reject
+	local := b.local
+	for i := range b.items {
+		it := &b.items[i]
+		if it.result.Error == nil {
+			continue
+		}
+		for len(local) > 0 && local[0].Line < it.row.Line {
+			list, local = append(list, local[0]), local[1:]
+		}
+		list = append(list, bulk.Reject{
+			Line: it.row.Line, Code: string(it.result.Error.Code), Reason: it.result.Error.Detail,
+			Pointer: flatPointer(it.result.Error.Pointer), Row: it.row.Flat(),
+		})
+	}
+	return append(list, local...)
+}
+
+// flatPointer leads to the field of a row: /records/7/attributes/phones/0 is /phones/0.
+func flatPointer(pointer string) string {
+	if rest, ok := strings.CutPrefix(pointer, "/records/"); ok {
+		_, rest, _ = strings.Cut(rest, "/")
+		pointer = "/" + strings.TrimPrefix(rest, "attributes/")
+	}
+	return strings.TrimSuffix(pointer, "/")
+}
+
+// outcomes counts the rows by outcome.
+func (b *batch) outcomes() map[string]int {
+	counts := map[string]int{}
+	for i := range b.items {
+		if r := &b.items[i].result; r.Error != nil {
+			counts[refused]++
+		} else {
+			counts[string(r.Outcome)]++
+		}
+	}
+	if n := len(b.local); n > 0 {
+		counts[refused] += n
+	}
+	if b.checked > 0 {
+		counts["checked"] = b.checked
+	}
+	return counts
+}
+
+// lastAccepted is the last row that is stored.
+func (b *batch) lastAccepted() (source, key string, ok bool) {
+	for i := len(b.items) - 1; i >= 0; i-- {
+		if it := &b.items[i]; it.result.Error == nil {
+			return it.row.Source, it.row.Key, true
+		}
+	}
+	return "", "", false
+}

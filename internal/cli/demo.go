@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// showing are the flags of the demo.
+type showing struct {
+	serving
+	records, speed         int
+	seed                   uint64
+	keep                   string
+	noLoad, exitWhenLoaded bool
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	s := showing{serving: serving{linger: -1, shutdown: 5 * time.Second}}
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Show it all in a temporary directory: dirty records come in live, entities come out",
+		Long: "A server with its console, fed with invented dirty records about places whose truth is known. Nothing is\n" +
+			"kept. One seed tells one story. Ctrl-C ends it.",
+		Example: "  locus demo\n" +
+			"  locus demo --records 100000 --speed 5000 --keep ./demo-data",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if s.records < 1 || s.speed < 0 {
+				return usage("--records 20000 --speed 500", "--records must be at least 1 and --speed cannot be below 0")
+			}
+			return a.demo(c.Context(), &s, c.Flags().Changed("addr"))
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&s.records, "records", 20_000, "how many records")
+	f.Uint64Var(&s.seed, "seed", 1, "which story")
+	f.IntVar(&s.cells, "cells", 0, "cells of the data directory, 16 if 0")
+	f.StringVar(&s.keep, "keep", "", "use this directory and keep it")
+	f.StringVar(&s.addr, "addr", defaultAddr, "address to listen at; without this flag the next free port is taken")
+	f.IntVar(&s.speed, "speed", 500, "records a second, 0 for as fast as it goes")
+	f.BoolVar(&s.noLoad, "no-load", false, "start empty and stay so")
+	f.BoolVar(&s.exitWhenLoaded, "exit-when-done", false, "end when all records are in and compared with the truth")
+	return c
+}
+
+func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) {
+	listeners, err := s.listenNear(addrGiven)
+	if err != nil {
+		return err
+	}
+	dir := s.keep
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "locus-demo-"); err != nil {
+			return errors.Join(fmt.Errorf("make a temporary directory: %w", err), closeAll(listeners))
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	svc, metrics, err := a.openServed(ctx, dir, s.cells)
+	if err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	// The load ends before the server: what is under way is finished, nothing new begins.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	shown := make(chan error, 1)
+	err = a.serve(serving, svc, metrics, &s.serving, listeners, func(base string) error {
+		if err := a.demoBanner(svc, base, dir, s); err != nil {
+			return err
+		}
+		go func() {
+			defer stop()
+			shown <- a.show(ctx, base, s)
+		}()
+		return nil
+	})
+	select {
+	case showErr := <-shown:
+		if ctx.Err() != nil && errors.Is(showErr, context.Canceled) {
+			showErr = nil
+		}
+		return errors.Join(showErr, err)
+	default:
+		return err
+	}
+}
+
+// listenNear takes the next free port if the usual one is taken and no other was asked for.
+func (s *showing) listenNear(given bool) ([]net.Listener, error) {
+	const tries = 20
+	_, port, _ := net.SplitHostPort(s.addr)
+	first, _ := strconv.Atoi(port)
+	for i := 0; ; i++ {
+		listeners, err := s.listen()
+		if given || !errors.Is(err, syscall.EADDRINUSE) {
+			return listeners, err
+		}
+		s.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(first+i+1))
+		if i == tries {
+			s.addr = "127.0.0.1:0"
+		}
+	}
+}
+
+func (a *app) demoBanner(svc *locus.Service, base, dir string, s *showing) error {
+	if a.json {
+		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": dir, "cells": len(svc.Map().Cells()), "version": version(), "seed": s.seed})
+	}
+	kept := "nothing is kept; not for production"
+	if s.keep != "" {
+		kept = "kept; not for production"
+	}
+	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir), plural(len(svc.Map().Cells()), "cell"), kept)
+	a.say("console        %s", a.talk.Paint("36;1", base+"/"))
+	a.say("API            %s/v1", base)
+	a.say("stop           Ctrl-C")
+	return nil
+}
+
+// show feeds the server, compares with the truth and keeps some life going until ctx ends.
+func (a *app) show(ctx context.Context, base string, s *showing) error {
+	if s.noLoad {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	cl, err := dial(base)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	g := demo.New(s.seed, int64(s.records))
+	truth := make(map[entity.Ref]int64, s.records)
+	if err := a.feed(ctx, cl, g, s, truth); err != nil {
+		return err
+	}
+	if err := a.score(ctx, cl, truth); err != nil {
+		return err
+	}
+	if s.exitWhenLoaded {
+		return nil
+	}
+	a.say("live           updates, new and deleted records go on; Ctrl-C ends it")
+	return a.trickle(ctx, cl, g)
+}
+
+// feed puts all records at the speed that was asked for.
+func (a *app) feed(ctx context.Context, cl *client, g *demo.Generator, s *showing, truth map[entity.Ref]int64) error {
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer progress.Close()
+	start, counts := time.Now(), map[string]int{}
+	size := 500
+	if s.speed > 0 {
+		size = min(max(s.speed/10, 1), 500)
+	}
+	b, done := newBatch(), 0
+	for r := range g.All() {
+		b.add(row(r))
+		truth[entity.Ref{Source: r.Source, Key: r.Key}] = r.Place
+		if b.rows < size && done+b.rows < s.records {
+			continue
+		}
+		if err := deliver(ctx, cl, b, counts); err != nil {
+			return err
+		}
+		done += b.rows
+		b = newBatch()
+		progress.Update(func() string {
+			return fmt.Sprintf("records        %s / %s   %.0f/s   new %s   joined %s", term.Count(int64(done)), term.Count(int64(s.records)),
+				float64(done)/time.Since(start).Seconds(), term.Count(int64(counts["founded"])), term.Count(int64(counts["joined"])))
+		})
+		if s.speed > 0 {
+			due := start.Add(time.Duration(float64(done) / float64(s.speed) * float64(time.Second)))
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Until(due)):
+			}
+		}
+	}
+	return nil
+}
+
+// deliver sends a batch and counts what became of its records.
+func deliver(ctx context.Context, cl *client, b *batch, counts map[string]int) error {
+	b.send(ctx, ctx, cl)
+	if b.err != nil {
+		return b.err
+	}
+	for outcome, n := range b.outcomes() {
+		counts[outcome] += n
+	}
+	if rejected := b.rejected(); len(rejected) > 0 {
+		return fmt.Errorf("the server refuses a record of the demo: %s %s", rejected[0].Reason, rejected[0].Row)
+	}
+	return nil
+}
+
+func row(r demo.Record) *bulk.Row {
+	return &bulk.Row{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
+}
+
+// score compares the entities with what the generator knows, once nothing is left to be redone.
+func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64) error {
+	for {
+		var status locus.Status
+		if _, err := cl.get(ctx, "/v1/status", nil, &status); err != nil {
+			return err
+		}
+		if status.Redo == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	var score demo.Score
+	entities, query := 0, url.Values{"limit": {"1000"}}
+	for {
+		var page httpapi.EntityList
+		if _, err := cl.get(ctx, "/v1/entities", query, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Entities {
+			places := make([]int64, 0, len(e.Members))
+			for _, m := range e.Members {
+				if place, ours := truth[m.Ref]; ours {
+					places = append(places, place)
+				}
+			}
+			score.Add(places)
+		}
+		if entities += len(page.Entities); page.Cursor == "" {
+			break
+		}
+		query.Set("cursor", page.Cursor)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{
+			"type": "result", "records": len(truth), "places": score.Places(), "entities": entities,
+			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(),
+		})
+	}
+	a.say("compared       %s records about %s places became %s entities", term.Count(int64(len(truth))), term.Count(score.Places()), term.Count(int64(entities)))
+	a.say("with the truth precision %.3f   recall %.3f   F1 %.3f   of pairs of records in one entity", score.Precision(), score.Recall(), score.F1())
+	return nil
+}
+
+// trickle keeps some life going: two new records and two updates every half second, and a record
+// that is deleted now and then.
+func (a *app) trickle(ctx context.Context, cl *client, g *demo.Generator) error {
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for tick := int64(0); ; tick++ {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		b := newBatch()
+		for i := range int64(2) {
+			b.add(row(g.Record(g.Len() + 2*tick + i)))
+			b.add(row(g.Update((2*tick+i)*7%g.Len(), 1+int(tick/100))))
+		}
+		if err := deliver(ctx, cl, b, map[string]int{}); err != nil {
+			return err
+		}
+		if tick%5 == 4 {
+			r := g.Record(g.Len() + tick)
+			_, err := cl.do(ctx, http.MethodDelete, httpapi.RecordPath(r.Source, r.Key), nil, nil, nil)
+			var problem *httpapi.Problem
+			if err != nil && !errors.As(err, &problem) {
+				return err
+			}
+		}
+	}
+}

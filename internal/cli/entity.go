@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) entityCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "entity",
+		Short: "Read, search and explain entities",
+		Example: "  locus entity list --name \"joes pizza\"\n" +
+			"  locus entity why vendor:88231",
+	}
+	c.AddCommand(a.entityGet(), a.entityList(), a.entityWhy(), a.entityWhyNot())
+	return c
+}
+
+// find asks for the entity behind an address, and says so if that was a former id.
+func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entity, json.RawMessage, error) {
+	var e httpapi.Entity
+	raw, err := cl.get(c.Context(), "/v1/find", url.Values{"address": {address}}, &e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !e.RedirectedFrom.IsZero() {
+		a.say("%s was merged into %s", e.RedirectedFrom, e.ID)
+	}
+	return &e, raw, nil
+}
+
+func (a *app) entityGet() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "get ADDRESS",
+		Short: "Show the merged view of an entity, each value with the records that say so",
+		Example: "  locus entity get vendor:88231\n" +
+			"  locus entity get 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
+		Args: arguments("ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			e, raw, err := a.find(c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			a.say("entity %s   %s: %s", a.talk.Paint("1", e.ID.String()), plural(e.Records, "record"), term.Escape(members(e.Members)))
+			t := &term.Table{Header: []string{"attribute", "value", "records"}}
+			for _, attribute := range e.View {
+				for i, v := range attribute.Values {
+					name := attribute.Name
+					if i > 0 && attribute.Value != nil {
+						name += " (lost)"
+					}
+					t.Add(name, v.Value, refs(v.Records))
+				}
+			}
+			return a.printTable(t)
+		},
+	})
+}
+
+func members(list []entity.Member) string {
+	names := make([]string, 0, len(list))
+	for _, m := range list {
+		names = append(names, m.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func refs(list []entity.Ref) string {
+	names := make([]string, 0, len(list))
+	for _, r := range list {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func (a *app) entityList() *cobra.Command {
+	var pages paging
+	var name, attribute, value string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List or search entities",
+		Example: "  locus entity list --name \"joes piz\"\n" +
+			"  locus entity list --attribute phones --value 415-555-2300",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			query := url.Values{}
+			for field, text := range map[string]string{"q": name, "attribute": attribute, "value": value} {
+				if text != "" {
+					query.Set(field, text)
+				}
+			}
+			t := &term.Table{Header: []string{"entity", "records", "name", "address", "city"}, Right: map[int]bool{1: true}}
+			err = pages.list(c.Context(), a, cl, "/v1/entities", "entities", query, func(raw json.RawMessage) error {
+				var e httpapi.Entity
+				if err := json.Unmarshal(raw, &e); err != nil {
+					return fmt.Errorf("read an entity: %w", err)
+				}
+				t.Add(e.ID.String(), fmt.Sprint(e.Records), winner(e.View, "name"), winner(e.View, "address"), winner(e.View, "city"))
+				return nil
+			})
+			if err != nil || a.json {
+				return err
+			}
+			return a.printTable(t)
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "words that must all be in a name; the last may be the beginning of one")
+	c.Flags().StringVar(&attribute, "attribute", "", "with --value: an attribute that must have this value")
+	c.Flags().StringVar(&value, "value", "", "with --attribute: the value, in any notation")
+	pages.flags(c)
+	return a.connection(c)
+}
+
+// winner is the value that a view shows for an attribute.
+func winner(v httpapi.View, name string) string {
+	if attribute := v.Get(name); attribute != nil && len(attribute.Values) > 0 {
+		return attribute.Values[0].Value
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/eval"
+)
+
+func (a *app) evalCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "eval",
+		Short: "Measure the quality of matching on labelled data",
+		Example: "  locus eval pairs pairs.jsonl\n" +
+			"  locus eval clusters records.csv --truth true_id --map Site=name",
+	}
+	c.AddCommand(a.evalPairs(), a.evalTables(), a.evalClusters(), a.evalAll())
+	return c
+}
+
+// reported prints reports, whatever else went wrong with them.
+func (a *app) reported(reports []*eval.Report, err error) error {
+	for i, r := range reports {
+		var printed error
+		switch {
+		case a.json:
+			printed = a.printJSON(r)
+		case i > 0:
+			if _, printed = fmt.Fprintln(a.stdout); printed == nil {
+				printed = r.WriteText(a.stdout)
+			}
+		default:
+			printed = r.WriteText(a.stdout)
+		}
+		if printed != nil {
+			return errors.Join(err, printed)
+		}
+	}
+	return err
+}
+
+func (a *app) evalPairs() *cobra.Command {
+	var o eval.PairsOptions
+	c := &cobra.Command{
+		Use:   "pairs FILE",
+		Short: "Measure on pairs that people labelled as one thing or two",
+		Example: "  locus eval pairs pairs.jsonl --split validation\n" +
+			"  locus eval pairs test.txt --json",
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Path = args[0]
+			r, err := eval.Pairs(c.Context(), o)
+			return a.one(r, err)
+		},
+	}
+	c.Flags().StringVar(&o.Split, "split", "", "only the pairs of this split")
+	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	return c
+}
+
+func (a *app) evalTables() *cobra.Command {
+	var o eval.TablesOptions
+	c := &cobra.Command{
+		Use:   "tables LEFT RIGHT GOLD",
+		Short: "Measure on two tables and the list of rows that are one thing",
+		Example: "  locus eval tables fodors.csv zagats.csv matches.csv --gold-left fodors_id --gold-right zagats_id\n" +
+			"  locus eval tables a.csv b.csv gold.csv --one-to-one --json",
+		Args: arguments("LEFT", "RIGHT", "GOLD"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Left, o.Right, o.Gold = args[0], args[1], args[2]
+			r, err := eval.Tables(c.Context(), o)
+			return a.one(r, err)
+		},
+	}
+	c.Flags().StringVar(&o.LeftID, "left-id", "id", "column of LEFT with its ids")
+	c.Flags().StringVar(&o.RightID, "right-id", "id", "column of RIGHT with its ids")
+	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with the ids of LEFT")
+	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with the ids of RIGHT")
+	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "neither table describes anything twice")
+	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	return c
+}
+
+func (a *app) evalClusters() *cobra.Command {
+	var o eval.ClustersOptions
+	c := &cobra.Command{
+		Use:   "clusters FILE",
+		Short: "Measure on a table with duplicates and a column that tells them",
+		Example: "  locus eval clusters records.csv --truth true_id\n" +
+			"  locus eval clusters records.csv --truth true_id --map Site=name,Phone=phones",
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Truth == "" {
+				return usage("--truth COLUMN", "locus eval clusters: --truth is missing")
+			}
+			o.Path = args[0]
+			r, err := eval.Clusters(c.Context(), o)
+			return a.one(r, err)
+		},
+	}
+	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")
+	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	return c
+}
+
+func (a *app) evalAll() *cobra.Command {
+	var o eval.AllOptions
+	var markdown bool
+	c := &cobra.Command{
+		Use:   "all",
+		Short: "Measure on every labelled set of a folder, and compare with frozen figures",
+		Example: "  locus eval all --data ../shared/data\n" +
+			"  locus eval all --data ../shared/data --baseline eval/baseline.json --markdown",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.Data == "" {
+				return usage("--data DIR names the folder of labelled sets", "locus eval all: --data is missing")
+			}
+			reports, err := eval.All(c.Context(), o)
+			if markdown && !a.json {
+				return errors.Join(err, eval.WriteMarkdown(a.stdout, reports))
+			}
+			return a.reported(reports, err)
+		},
+	}
+	c.Flags().StringVar(&o.Data, "data", "", "folder of labelled sets")
+	// LOCUS_DATA is the data directory of a server.
+	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
+	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of frozen figures; a set that lost more than half a point of F1 is an error")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print one table in Markdown")
+	return c
+}
+
+func (a *app) one(r *eval.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.reported([]*eval.Report{r}, nil)
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"syscall"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/locality"
+)
+
+// Exit codes. More may come: an unknown code is a failure.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitInvalid     = 2 // wrong flag, configuration or input; unsafe start
+	exitPartly      = 3 // some records were refused
+	exitNotFound    = 4
+	exitConflict    = 5
+	exitUnavailable = 6 // try later
+	exitInterrupted = 130
+)
+
+// exits gives every code of the HTTP API its exit code.
+var exits = map[httpapi.Code]int{
+	httpapi.CodeMalformed: exitInvalid, httpapi.CodeInvalidUTF8: exitInvalid, httpapi.CodeDuplicateKey: exitInvalid,
+	httpapi.CodeTrailingData: exitInvalid, httpapi.CodeTooDeep: exitInvalid, httpapi.CodeUnknownField: exitInvalid,
+	httpapi.CodeInvalid: exitInvalid, httpapi.CodeInFuture: exitInvalid, httpapi.CodeTooLarge: exitInvalid,
+	httpapi.CodeTargetLength: exitInvalid, httpapi.CodeHeaderLength: exitInvalid, httpapi.CodeMediaType: exitInvalid,
+	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
+	httpapi.CodeInternal: exitFailed,
+	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict,
+	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
+	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeUnconfirmed: exitUnavailable,
+	httpapi.CodeNoRoom: exitUnavailable,
+}
+
+// failure is an error with all that a user is told.
+type failure struct {
+	Code    string
+	Outcome httpapi.Outcome // not_applied if empty
+	Message string
+	Hint    string
+	Exit    int
+	Err     error
+}
+
+// Error is the first of the two lines.
+func (f *failure) Error() string { return f.Message }
+
+// Unwrap gives the cause.
+func (f *failure) Unwrap() error { return f.Err }
+
+// usage is a failure of what was typed.
+func usage(hint, format string, args ...any) error {
+	return &failure{Code: "invalid", Message: fmt.Sprintf(format, args...), Hint: hint, Exit: exitInvalid}
+}
+
+// exit tells what went wrong and answers with the exit code.
+func (a *app) exit(ctx context.Context, err error) int {
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return exitDone
+	}
+	f := explain(ctx, err)
+	if a.json {
+		outcome := f.Outcome
+		if outcome == "" {
+			outcome = httpapi.NotApplied
+		}
+		line, _ := json.Marshal(struct {
+			Type    string          `json:"type"`
+			Code    string          `json:"code"`
+			Outcome httpapi.Outcome `json:"outcome"`
+			Message string          `json:"message"`
+			Hint    string          `json:"hint,omitempty"`
+			Exit    int             `json:"exit"`
+		}{"exit_error", f.Code, outcome, f.Message, f.Hint, f.Exit})
+		a.say("%s", line)
+		return f.Exit
+	}
+	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(f.Message))
+	if f.Hint != "" {
+		a.say("%s   %s", a.talk.Paint("2", "try:"), term.Escape(f.Hint))
+	}
+	return f.Exit
+}
+
+// sentinels say what errors of the libraries mean to a user. The first that fits counts.
+var sentinels = []struct {
+	err  error
+	code string
+	exit int
+	hint string
+}{
+	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
+	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
+	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
+	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
+	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
+	{all.ErrPreflight, "preflight", exitFailed, ""},
+	{all.ErrScheme, "invalid", exitInvalid, "--data DIR"},
+	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
+	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is meant, freeze new figures in the baseline"},
+	{entity.ErrNotFound, "not_found", exitNotFound, ""},
+	{entity.ErrErased, "erased", exitConflict, ""},
+	{cell.ErrNoCell, "not_found", exitNotFound, ""},
+	{cell.ErrNoRoom, "no_room", exitUnavailable, "make room on the disk"},
+	{locality.ErrMalformed, "invalid", exitInvalid, ""},
+	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},
+	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
+	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
+	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
+	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
+}
+
+// explain finds out what to tell.
+func explain(ctx context.Context, err error) *failure {
+	var known *failure
+	var problem *httpapi.Problem
+	var file *bulk.FileError
+	var network *net.OpError
+	var invalid *locus.InvalidError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted, Outcome: httpapi.Unknown, Err: err}
+	case errors.As(err, &problem):
+		return fromProblem(problem)
+	case errors.As(err, &file):
+		return &failure{Code: "invalid", Message: file.Error(), Hint: file.Hint, Exit: exitInvalid, Err: err}
+	case errors.As(err, &invalid):
+		return &failure{Code: "invalid", Message: invalid.Error(), Exit: exitInvalid, Err: err}
+	case errors.As(err, &network):
+		f := &failure{Code: "unavailable", Message: fmt.Sprintf("no server answers at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
+			Hint: "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err}
+		if network.Op == "dial" {
+			f.Outcome = httpapi.NotApplied
+		}
+		return f
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return &failure{Code: s.code, Message: err.Error(), Hint: s.hint, Exit: s.exit, Err: err}
+		}
+	}
+	return &failure{Code: "internal", Outcome: httpapi.Unknown, Message: err.Error(), Exit: exitFailed, Err: err}
+}
+
+// fromProblem tells what a server refused.
+func fromProblem(p *httpapi.Problem) *failure {
+	f := &failure{Code: string(p.Code), Outcome: p.Outcome, Message: p.Detail, Exit: exitFailed, Err: p}
+	if code, ok := exits[p.Code]; ok {
+		f.Exit = code
+	}
+	if p.Code == httpapi.CodeInternal {
+		f.Hint = "report it with the request id " + p.RequestID
+	}
+	if p.Code == httpapi.CodeMisdirected {
+		f.Hint = "the server does not know itself by that name: locus serve --host NAME"
+	}
+	return f
+}

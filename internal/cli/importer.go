@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// importer imports one file.
+//
+//	read ─► check ─► batch ─► send, some at once ─► commit in order ─► counts, refused rows, state
+//
+// Batches that are under way together share no key, so what a file says twice of a record arrives
+// in the file's order. Commits are in the file's order too: the state never names a row as durable
+// before all rows before it are.
+type importer struct {
+	*app
+
+	client *client
+	flags  *ingesting
+	schema *match.Schema
+	name   string
+	now    func() time.Time
+
+	reader   *bulk.Reader
+	rejects  *bulk.Rejects
+	progress *term.Progress
+	state    bulk.State // of what is committed
+	keep     bool       // the state, in a file
+	start    time.Time
+	skip     int64 // rows that an earlier run has done
+
+	mu     sync.Mutex // guards what commit writes and the progress line reads
+	rows   int64
+	counts map[string]int64
+}
+
+const (
+	underWay  = 4         // batches
+	batchSize = 900 << 10 // bytes of a request, below the 1 MiB that a server takes
+)
+
+func (im *importer) run(ctx context.Context) error {
+	im.start, im.counts = im.now(), map[string]int64{}
+	im.progress = term.NewProgress(im.stderr, im.talk.Terminal && !im.json, im.now)
+	if err := im.open(ctx); err != nil {
+		return err
+	}
+	defer im.reader.Close()
+	defer im.progress.Close()
+	err := im.pump(ctx)
+	if im.rejects != nil {
+		err = errors.Join(err, im.rejects.Close())
+	}
+	if err == nil && im.keep {
+		err = bulk.RemoveState(im.name)
+	}
+	return im.interrupted(ctx, err)
+}
+
+// interrupted says how to go on.
+func (im *importer) interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	f := &failure{
+		Code: "interrupted", Exit: exitInterrupted, Err: err,
+		Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(im.rows), "row"), im.name),
+		Hint:    "the same command goes on from there",
+	}
+	if !im.keep {
+		f.Hint = "the same command again: what is in already stays as it is"
+	}
+	return f
+}
+
+// open opens the file and finds out whether an earlier import is to be gone on with.
+func (im *importer) open(ctx context.Context) (err error) {
+	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.schema)); err != nil {
+		return err
+	}
+	im.state = bulk.State{Job: im.flags.job(im.client), Counts: map[string]int64{}}
+	if im.flags.dryRun {
+		return nil
+	}
+	if im.reader.Size >= 0 {
+		im.keep = true
+		if err := im.resume(ctx); err != nil {
+			return errors.Join(err, im.reader.Close())
+		}
+	}
+	if im.rejects, err = bulk.NewRejects(rejectName(im.name), im.state.Rejects); err != nil {
+		return errors.Join(err, im.reader.Close())
+	}
+	return nil
+}
+
+// resume takes over the state of an import that did not end, if its last record is still there: the
+// data may have been replaced since.
+func (im *importer) resume(ctx context.Context) error {
+	print, err := bulk.Fingerprint(im.name)
+	if err != nil {
+		return err
+	}
+	im.state.File = print
+	old, err := bulk.LoadState(im.name, print, im.state.Job)
+	if err != nil || old == nil || old.Key == "" {
+		return err
+	}
+	_, err = im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
+	var gone *httpapi.Problem
+	if errors.As(err, &gone) && (gone.Code == httpapi.CodeNotFound || gone.Code == httpapi.CodeErased) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	im.state, im.skip, im.rows = *old, old.Rows, old.Rows
+	for outcome, n := range old.Counts {
+		im.counts[outcome] = n
+	}
+	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
+	return nil
+}
+
+// pump reads and sends while another goroutine commits.
+func (im *importer) pump(ctx context.Context) error {
+	// An interrupt stops the reading; what is under way is finished, so that nothing is left in doubt.
+	sending, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abort(nil)
+	queue := make(chan *batch, underWay-1)
+	committed := make(chan error, 1)
+	go func() {
+		var first error
+		for b := range queue {
+			<-b.done
+			if first == nil {
+				if first = im.commit(b); first != nil {
+					abort(first)
+				}
+			}
+		}
+		committed <- first
+	}()
+	read := im.read(ctx, sending, queue)
+	close(queue)
+	if err := <-committed; err != nil {
+		return err
+	}
+	return read
+}
+
+// read fills batches and sends them off until the file ends or a context does.
+func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) error {
+	var flying []*batch
+	b := newBatch()
+	flush := func() error {
+		if b.rows == 0 {
+			return nil
+		}
+		// A key that is under way has to arrive before it goes again.
+		for _, earlier := range flying {
+			if b.sharesKey(earlier) {
+				<-earlier.done
+			}
+		}
+		select {
+		case queue <- b:
+		case <-sending.Done():
+			return context.Cause(sending)
+		}
+		if flying = append(flying, b); len(flying) > underWay {
+			flying = flying[1:]
+		}
+		go b.send(sending, ctx, im.client)
+		b = newBatch()
+		return nil
+	}
+	for number := int64(0); im.flags.limit == 0 || number < int64(im.flags.limit); number++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := im.reader.Next()
+		if err == io.EOF {
+			break
+		}
+		var reject *bulk.RowError
+		if err != nil && !errors.As(err, &reject) {
+			// What was read before the fault is sent all the same.
+			return errors.Join(flush(), err)
+		}
+		if number < im.skip {
+			continue
+		}
+		if reject == nil {
+			reject = im.check(row)
+		}
+		if reject != nil {
+			b.refuse(reject)
+		} else if !im.flags.dryRun {
+			b.add(row)
+		} else {
+			b.rows++
+			b.checked++
+		}
+		if b.rows >= im.flags.batch || len(b.body) >= batchSize {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		im.progress.Update(im.line)
+	}
+	return flush()
+}
+
+// check refuses what the server would refuse, before it is sent: the same rules of the same kind.
+func (im *importer) check(row *bulk.Row) *bulk.RowError {
+	size := 0
+	for name, values := range row.Attributes {
+		size += len(name)
+		for _, v := range values {
+			size += len(v)
+		}
+	}
+	if size > locus.MaxRecord {
+		return &bulk.RowError{Line: row.Line, Code: "too_large", Row: row.Flat(),
+			Reason: fmt.Sprintf("the record has %d bytes, more than %d", size, locus.MaxRecord)}
+	}
+	problems := im.schema.Check(row.Attributes)
+	if len(problems) == 0 {
+		return nil
+	}
+	reject := &bulk.RowError{Line: row.Line, Code: "invalid", Row: row.Flat()}
+	if p := problems[0]; p.Code == match.CodeNotUTF8 || p.Code == match.CodeTooDeep {
+		reject.Code = p.Code
+	}
+	var reasons []string
+	for _, p := range problems {
+		reasons = append(reasons, p.Message)
+	}
+	reject.Reason = strings.Join(reasons, "; ")
+	if p := problems[0]; p.Attribute != "" {
+		reject.Pointer = "/" + p.Attribute
+		if p.Index >= 0 && len(row.Attributes[p.Attribute]) > 1 {
+			reject.Pointer += fmt.Sprintf("/%d", p.Index)
+		}
+	}
+	return reject
+}
+
+// commit takes over what became of a batch, in the order of the file.
+func (im *importer) commit(b *batch) error {
+	if b.err != nil {
+		return b.err
+	}
+	for _, reject := range b.rejected() {
+		if err := im.reject(reject); err != nil {
+			return err
+		}
+	}
+	im.mu.Lock()
+	im.rows += int64(b.rows)
+	for outcome, n := range b.outcomes() {
+		im.counts[outcome] += int64(n)
+	}
+	refusals := im.counts[refused]
+	im.mu.Unlock()
+	if im.keep {
+		if err := im.save(b); err != nil {
+			return err
+		}
+	}
+	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
+		return &failure{Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
+			Hint: "see whether the columns mean what the attributes do; the reasons stand in " + rejectName(im.name)}
+	}
+	return nil
+}
+
+func (im *importer) save(b *batch) error {
+	im.state.Rows, im.state.Rejects, im.state.Counts = im.rows, im.rejects.Size(), im.counts
+	if source, key, ok := b.lastAccepted(); ok {
+		im.state.Source, im.state.Key = source, key
+	}
+	return im.state.Save(im.name)
+}
+
+// reject writes a refused row to its file, and says it where nothing is written.
+func (im *importer) reject(r bulk.Reject) error {
+	if im.json {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("report a refused row: %w", err)
+		}
+		if err := im.printRaw(typed("reject", line)); err != nil {
+			return err
+		}
+	} else if im.flags.dryRun {
+		where := r.Pointer
+		if where != "" {
+			where += ": "
+		}
+		im.progress.Print(fmt.Sprintf("%s line %d: %s%s", term.Escape(im.name), r.Line, term.Escape(where), term.Escape(r.Reason)))
+	}
+	if im.rejects == nil {
+		return nil
+	}
+	return im.rejects.Write(r)
+}
+
+// line is the progress line.
+func (im *importer) line() string {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	elapsed := im.now().Sub(im.start)
+	rate := float64(im.rows-im.skip) / max(elapsed.Seconds(), 0.001)
+	var b strings.Builder
+	b.WriteString(term.Short(float64(im.rows)))
+	left := ""
+	taken := im.reader.Taken()
+	if im.reader.Size > 0 && taken > 0 {
+		share := min(float64(taken)/float64(im.reader.Size), 1)
+		all := float64(im.rows) / share
+		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
+		if rate > 0 {
+			left = "   " + term.Left(time.Duration((all-float64(im.rows))/rate*float64(time.Second))) + " left"
+		}
+	}
+	if im.json {
+		text, _ := json.Marshal(map[string]any{
+			"type": "progress", "file": im.name, "rows": im.rows, "rows_per_second": rate, "counts": im.counts,
+			"bytes": taken, "bytes_total": im.reader.Size,
+		})
+		return string(text)
+	}
+	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
+	for _, outcome := range outcomes {
+		if n := im.counts[outcome.name]; n > 0 {
+			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
+		}
+	}
+	return b.String() + left
+}
+
+// summary adds the file to the table, or prints it as JSON.
+func (im *importer) summary(t *term.Table) error {
+	seconds := im.now().Sub(im.start).Seconds()
+	if im.rows == 0 && im.counts[refused] == 0 && im.reader != nil {
+		im.say("%s has no rows", term.Escape(im.name))
+	}
+	if im.json {
+		return im.printJSON(map[string]any{"type": "summary", "file": im.name, "rows": im.rows, "counts": im.counts, "seconds": seconds})
+	}
+	cells := []string{im.name, fmt.Sprint(im.rows)}
+	for _, outcome := range outcomes {
+		cells = append(cells, fmt.Sprint(im.counts[outcome.name]))
+	}
+	t.Add(append(cells, fmt.Sprintf("%.1f", seconds))...)
+	return nil
+}

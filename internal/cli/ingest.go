@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+// ingesting are the flags of an import.
+type ingesting struct {
+	source, key, format      string
+	rename                   map[string]string
+	ignoreUnknown, dryRun    bool
+	limit, maxRejects, batch int
+}
+
+func (a *app) ingestCommand() *cobra.Command {
+	var o ingesting
+	c := &cobra.Command{
+		Use:   "ingest FILE...",
+		Short: "Import records from CSV or JSONL files, plain, gzip or zstd; - is the standard input",
+		Long: "Every row is a record under its source and key; its other columns are attributes. Importing twice is\n" +
+			"importing once. Refused rows are written to FILE.rejected.jsonl, which can be imported once corrected.\n" +
+			"After an interruption the same command goes on after the last durable batch.",
+		Example: "  locus ingest --source vendor --key id businesses.csv\n" +
+			"  locus ingest --url http://127.0.0.1:7070 --map title=name,tel=phones more.jsonl.gz",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return arguments("FILE")(c, args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			cl, err := a.connect(c, true)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.ingest(c.Context(), cl, &o, args)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.source, "source", "", "source of all rows; without it the column source says it")
+	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\")")
+	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
+	f.StringToStringVar(&o.rename, "map", nil, "column=attribute, for columns with other names; several columns may share an attribute")
+	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
+	f.BoolVar(&o.dryRun, "dry-run", false, "read and check everything, write nothing")
+	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
+	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this were refused, 0 for never")
+	f.IntVar(&o.batch, "batch", 500, "rows of one request, at most 1000")
+	return a.connection(c)
+}
+
+func (o *ingesting) check(files []string) error {
+	switch {
+	case o.batch < 1 || o.batch > locus.MaxBatch:
+		return usage("--batch 500", "--batch %d: want 1 to %d", o.batch, locus.MaxBatch)
+	case o.limit < 0 || o.maxRejects < 0:
+		return usage("", "--limit and --max-rejects cannot be below 0")
+	case !slices.Contains([]string{"", "csv", "jsonl"}, o.format):
+		return usage("--format csv, --format jsonl", "--format %.20q is not known", o.format)
+	}
+	for i, name := range files {
+		if slices.Contains(files[:i], name) {
+			return usage("name every file once", "%.80q is named twice", name)
+		}
+	}
+	return nil
+}
+
+// columns says what the columns mean in this kind.
+func (o *ingesting) columns(schema *match.Schema) *bulk.Columns {
+	c := &bulk.Columns{Source: o.source, Key: o.key, Rename: o.rename, IgnoreUnknown: o.ignoreUnknown}
+	for _, attribute := range schema.Attributes {
+		c.Attributes = append(c.Attributes, attribute.Name)
+	}
+	return c
+}
+
+// job names the import apart from the file: what goes on must be the same in all of it.
+func (o *ingesting) job(cl *client) string {
+	return fmt.Sprintf("%s source=%s key=%s map=%v ignore=%t format=%s", cl.job, o.source, o.key, o.rename, o.ignoreUnknown, o.format)
+}
+
+// schema asks for the kind.
+func (c *client) schema(ctx context.Context) (*match.Schema, error) {
+	var answer httpapi.Schema
+	if _, err := c.get(ctx, "/v1/schema", nil, &answer); err != nil {
+		return nil, err
+	}
+	kind := &match.Schema{Kind: answer.Kind, Version: answer.Version}
+	for _, attribute := range answer.Attributes {
+		kind.Attributes = append(kind.Attributes, match.Attribute{
+			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Many: attribute.Many, Required: attribute.Required,
+		})
+	}
+	return kind, nil
+}
+
+// outcomes in the order in which they are shown, with the words of the progress line.
+var outcomes = []struct{ name, word string }{
+	{"founded", "new"}, {"joined", "joined"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
+}
+
+const refused = "refused"
+
+// ingest imports one file after the other. Refused rows do not stop the rest, a file that cannot be
+// read does.
+func (a *app) ingest(ctx context.Context, cl *client, o *ingesting, files []string) error {
+	schema, err := cl.schema(ctx)
+	if err != nil {
+		return err
+	}
+	header := []string{"file", "rows"}
+	for _, outcome := range outcomes {
+		header = append(header, outcome.word)
+	}
+	t := &term.Table{Header: append(header, "seconds"), Right: map[int]bool{}}
+	for i := 1; i < len(t.Header); i++ {
+		t.Right[i] = true
+	}
+	total, failed := int64(0), error(nil)
+	for _, name := range files {
+		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
+		failed = im.run(ctx)
+		total += im.counts[refused]
+		if err := im.summary(t); err != nil {
+			return errors.Join(failed, err)
+		}
+		if failed != nil {
+			break
+		}
+	}
+	if !a.json {
+		if err := a.printTable(t); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	if failed == nil && total > 0 {
+		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")
+		if o.dryRun {
+			hint = "correct the rows above"
+		}
+		failed = &failure{Code: "partly_refused", Message: fmt.Sprintf("%d rows were refused, the others are in", total), Hint: hint, Exit: exitPartly}
+		if o.dryRun {
+			failed.(*failure).Message = fmt.Sprintf("%d rows would be refused", total) //nolint:forcetypeassert // set above
+		}
+	}
+	return failed
+}
+
+func rejectNames(files []string) []string {
+	names := make([]string, 0, len(files))
+	for _, name := range files {
+		names = append(names, rejectName(name))
+	}
+	return names
+}
+
+// rejectName is the file for refused rows.
+func rejectName(name string) string {
+	if name == bulk.Stdin {
+		name = "stdin"
+	}
+	return name + ".rejected.jsonl"
+}

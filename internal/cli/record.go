@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) recordCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "record",
+		Short: "Read, list and erase records by SOURCE:KEY",
+		Example: "  locus record get vendor:88231\n" +
+			"  locus record list --source vendor --all",
+	}
+	c.AddCommand(a.recordGet(), a.recordList(), a.recordErase())
+	return c
+}
+
+// parseRef reads SOURCE:KEY; the first colon divides.
+func parseRef(text string) (entity.Ref, error) {
+	source, key, ok := strings.Cut(text, ":")
+	if !ok || source == "" || key == "" {
+		return entity.Ref{}, usage("locus record get vendor:88231", "%.80q is no SOURCE:KEY", text)
+	}
+	return entity.Ref{Source: source, Key: key}, nil
+}
+
+func (a *app) recordGet() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "get SOURCE:KEY",
+		Short: "Show what a source says about a thing, and the entity it belongs to",
+		Example: "  locus record get vendor:88231\n" +
+			"  locus record get vendor:88231 --json | jq .attributes.phones",
+		Args: arguments("SOURCE:KEY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ref, err := parseRef(args[0])
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			var r httpapi.Record
+			raw, err := cl.get(c.Context(), httpapi.RecordPath(ref.Source, ref.Key), nil, &r)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			a.say("record %s   version %d   observed %s   puid %s   entity %s", term.Escape(ref.String()), r.Version,
+				r.ObservedAt.Format(time.RFC3339), r.PUID, r.Entity)
+			t := &term.Table{Header: []string{"attribute", "value"}}
+			for _, name := range slices.Sorted(maps.Keys(r.Attributes)) {
+				for _, value := range r.Attributes[name] {
+					t.Add(name, value)
+				}
+			}
+			return a.printTable(t)
+		},
+	})
+}
+
+func (a *app) recordList() *cobra.Command {
+	var pages paging
+	var source string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List live records in the order in which they were given their puids, cell by cell",
+		Example: "  locus record list --source vendor\n" +
+			"  locus record list --all --json > records.jsonl",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			query := url.Values{}
+			if source != "" {
+				query.Set("source", source)
+			}
+			t := &term.Table{Header: []string{"source", "key", "version", "entity", "name"}, Right: map[int]bool{2: true}}
+			err = pages.list(c.Context(), a, cl, "/v1/records", "records", query, func(raw json.RawMessage) error {
+				var r httpapi.Record
+				if err := json.Unmarshal(raw, &r); err != nil {
+					return fmt.Errorf("read a record: %w", err)
+				}
+				t.Add(r.Source, r.Key, fmt.Sprint(r.Version), r.Entity.String(), strings.Join(r.Attributes["name"], " | "))
+				return nil
+			})
+			if err != nil || a.json {
+				return err
+			}
+			return a.printTable(t)
+		},
+	}
+	c.Flags().StringVar(&source, "source", "", "only the records of this source")
+	pages.flags(c)
+	return a.connection(c)
+}
+
+func (a *app) recordErase() *cobra.Command {
+	var yes, dryRun bool
+	c := &cobra.Command{
+		Use:   "erase SOURCE:KEY...",
+		Short: "Delete records with their content in the log; what they alone held together is separated",
+		Example: "  locus record erase vendor:88231 --dry-run\n" +
+			"  locus record erase vendor:88231 vendor:88232 --yes",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return arguments("SOURCE:KEY")(c, args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			refs := make([]entity.Ref, 0, len(args))
+			for _, text := range args {
+				ref, err := parseRef(text)
+				if err != nil {
+					return err
+				}
+				refs = append(refs, ref)
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.erase(c, cl, refs, yes, dryRun)
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be erased, and stop there")
+	return a.connection(c)
+}
+
+// erase prints the plan, asks, and deletes one record after the other. A record that is gone is
+// told, and the others are deleted.
+func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun bool) error {
+	plan, missing := []httpapi.Record{}, 0
+	for _, ref := range refs {
+		var r httpapi.Record
+		_, err := cl.get(c.Context(), httpapi.RecordPath(ref.Source, ref.Key), nil, &r)
+		var gone *httpapi.Problem
+		switch {
+		case errors.As(err, &gone) && (gone.Code == httpapi.CodeNotFound || gone.Code == httpapi.CodeErased):
+			missing++
+			a.say("%s: %s", term.Escape(ref.String()), term.Escape(gone.Detail))
+		case err != nil:
+			return err
+		default:
+			plan = append(plan, r)
+			a.say("will erase %s   version %d of entity %s   %s", term.Escape(ref.String()), r.Version, r.Entity,
+				term.Clip(strings.Join(r.Attributes["name"], " | "), 60))
+		}
+	}
+	if len(plan) > 0 && !dryRun {
+		if err := a.confirm(yes, fmt.Sprintf("Erase %s? It cannot be undone.", plural(len(plan), "record"))); err != nil {
+			return err
+		}
+	}
+	for _, r := range plan {
+		if dryRun {
+			if a.json {
+				if err := a.printJSON(map[string]any{"type": "result", "source": r.Source, "key": r.Key, "entity": r.Entity, "outcome": "would_be_erased"}); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		raw, err := cl.do(c.Context(), http.MethodDelete, httpapi.RecordPath(r.Source, r.Key), nil, nil, nil)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			if err := a.printRaw(typed("result", raw)); err != nil {
+				return err
+			}
+		} else if _, err := fmt.Fprintf(a.stdout, "erased\t%s\n", term.Escape(r.Source+":"+r.Key)); err != nil {
+			return err
+		}
+	}
+	if missing > 0 {
+		exit := exitPartly
+		if len(plan) == 0 {
+			exit = exitNotFound
+		}
+		return &failure{Code: "not_found", Message: plural(missing, "record") + " not found", Exit: exit}
+	}
+	return nil
+}
+
+// confirm asks a person. Without a terminal a missing --yes is an error, never a hang.
+func (a *app) confirm(yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !isTerminal(a.stdin) || !a.talk.Terminal {
+		return usage("--yes, or --dry-run to see the plan alone", "there is no terminal to ask: --yes is missing")
+	}
+	fmt.Fprint(a.stderr, question, " [y/N] ")
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return &failure{Code: "interrupted", Message: "nothing was done", Exit: exitFailed}
+	}
+	return nil
+}

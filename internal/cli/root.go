@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/locus-db/locus/internal/bulk"
+)
+
+// variableOf is the annotation of a flag whose variable has another name than the derived one.
+const variableOf = "variable"
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "locus",
+		Short: "Ids that know where they live: dirty records in, entities out",
+		Long: "Locus takes what many sources say about the same places, resolves it into entities in real time\n" +
+			"and keeps them in cells that know where everything lives.",
+		Example: "  locus demo                                    see it at work, in a browser\n" +
+			"  locus ingest --source crm --key id places.csv  your own records, into ./locus-data",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+	}
+	root.SetVersionTemplate("locus {{.Version}}\n")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "write JSON: one object, or a line for each of many")
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
+	root.SetFlagErrorFunc(flagError)
+	for id, commands := range map[string][]*cobra.Command{
+		"run":     {a.demoCommand(), a.serveCommand(), a.statusCommand()},
+		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand()},
+		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
+		"":        {a.versionCommand()},
+	} {
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	root.InitDefaultCompletionCmd()
+	walk(root, func(c *cobra.Command) {
+		c.DisableFlagsInUseLine = true
+		c.SuggestionsMinimumDistance = 2
+		if c.HasSubCommands() {
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = group
+		}
+		describe(c.Flags())
+		describe(c.PersistentFlags())
+	})
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return fromEnvironment(c.Flags(), a.env) }
+	return root
+}
+
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, child := range c.Commands() {
+		walk(child, visit)
+	}
+}
+
+// group runs a noun without a verb: help, or what a wrong verb may have been meant to be.
+func group(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	hint := c.CommandPath() + " --help lists them"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + c.CommandPath() + " " + strings.Join(near, " or "+c.CommandPath()+" ") + "?"
+	}
+	return usage(hint, "%s has no command %.60q", c.CommandPath(), args[0])
+}
+
+// flagError explains a flag that cannot be parsed.
+func flagError(c *cobra.Command, err error) error {
+	hint := c.CommandPath() + " --help lists the flags"
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := bulk.Nearest(name, names); near != "" {
+			hint = "did you mean --" + near + "?"
+		}
+	}
+	return usage(hint, "%s: %v", c.CommandPath(), err)
+}
+
+// variable is the name of a flag's variable: --http-addr is LOCUS_HTTP_ADDR.
+func variable(f *pflag.Flag) string {
+	if names := f.Annotations[variableOf]; len(names) > 0 {
+		return names[0]
+	}
+	return "LOCUS_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// noVariable are flags that only make sense on a command line: what they ask for must not be left
+// to chance.
+var noVariable = []string{"help", "version", "yes", "dry-run", "cursor", "all"}
+
+// describe adds the variable to the help of each flag.
+func describe(flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if name := variable(f); !slices.Contains(noVariable, f.Name) && !strings.Contains(f.Usage, name) {
+			f.Usage += " [" + name + "]"
+		}
+	})
+}
+
+// fromEnvironment sets the flags that were not given from their variables.
+func fromEnvironment(flags *pflag.FlagSet, env map[string]string) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		text := env[variable(f)]
+		if err != nil || f.Changed || text == "" || slices.Contains(noVariable, f.Name) {
+			return
+		}
+		if set := f.Value.Set(text); set != nil {
+			err = usage("unset it, or give --"+f.Name, "variable %s: %v", variable(f), set)
+		}
+	})
+	return err
+}
+
+// arguments checks their number and names what is missing.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		hint := fmt.Sprintf("%s %s", c.CommandPath(), strings.Join(names, " "))
+		if len(args) < len(names) {
+			return usage(hint, "%s: %s is missing", c.CommandPath(), names[len(args)])
+		}
+		return usage(hint, "%s: %.60q is one argument too many", c.CommandPath(), args[len(names)])
+	}
+}
+
+// connection adds the flags that say where the data is.
+func (a *app) connection(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
+	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
+	return c
+}
+
+const defaultData = "./locus-data"

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/internal/term"
+)
+
+const defaultAddr = "127.0.0.1:7070"
+
+// serving are the flags of a server.
+type serving struct {
+	addr     string
+	cells    int
+	insecure bool
+	hosts    []string
+	shutdown time.Duration
+	linger   time.Duration // 0 for the server's own, below 0 for none
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var s serving
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP API and the console out of a data directory",
+		Example: "  locus serve\n" +
+			"  locus serve --data /var/lib/locus --addr 127.0.0.1:8080",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			listeners, err := s.listen()
+			if err != nil {
+				return err
+			}
+			svc, metrics, err := a.openServed(c.Context(), a.data, s.cells)
+			if err != nil {
+				return errors.Join(err, closeAll(listeners))
+			}
+			return a.serve(c.Context(), svc, metrics, &s, listeners, func(base string) error { return a.banner(svc, base, &s) })
+		},
+	}
+	c.Flags().StringVar(&a.data, "data", defaultData, "data directory; made if it is not there")
+	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
+	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new data directory, 16 if 0")
+	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
+	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
+	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
+	return c
+}
+
+// listen takes the port before anything else is started. At a loopback address it listens on the
+// loopback of the other family too.
+func (s *serving) listen() ([]net.Listener, error) {
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q is no HOST:PORT", s.addr)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return nil, usage("--addr "+defaultAddr, "--addr %.80q: the port is no number up to 65535", s.addr)
+	}
+	if !loopback(host) && !s.insecure {
+		return nil, usage("--addr 127.0.0.1:"+port+"; or --insecure-listen, where nobody else can reach it",
+			"refusing to listen at %.80q: other machines could read and write everything, for there are no tokens and no TLS yet", s.addr)
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	first, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, inUse(net.JoinHostPort(host, port), err)
+	}
+	other := map[string]string{"127.0.0.1": "::1", "::1": "127.0.0.1"}[host]
+	if other == "" {
+		return []net.Listener{first}, nil
+	}
+	taken := first.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on tcp
+	second, err := net.Listen("tcp", net.JoinHostPort(other, strconv.Itoa(taken)))
+	switch {
+	case err == nil:
+		return []net.Listener{first, second}, nil
+	case errors.Is(err, syscall.EADDRINUSE) && port != "0":
+		return nil, errors.Join(inUse(net.JoinHostPort(other, port), err), first.Close())
+	default:
+		// A machine without the other family.
+		return []net.Listener{first}, nil
+	}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+func inUse(addr string, err error) error {
+	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr", Exit: exitFailed, Err: err}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		f.Code, f.Message = "in_use", fmt.Sprintf("cannot listen at %s: the port is in use", addr)
+		f.Hint = "stop the server that has it, or take another port: --addr 127.0.0.1:0 takes a free one"
+	}
+	return f
+}
+
+func closeAll(listeners []net.Listener) error {
+	var errs []error
+	for _, l := range listeners {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openServed opens a data directory whose work is measured.
+func (a *app) openServed(ctx context.Context, dir string, cells int) (*locus.Service, *obs.Metrics, error) {
+	metrics := obs.NewMetrics()
+	svc, err := open(ctx, dir, &all.Options{Cells: cells}, &locus.Options{Logger: a.logger(), OnBatch: metrics.Batch})
+	return svc, metrics, err
+}
+
+// serve serves until ctx ends, then drains and closes the service. Ready is called with the address
+// once it answers.
+func (a *app) serve(ctx context.Context, svc *locus.Service, metrics *obs.Metrics, s *serving, listeners []net.Listener, ready func(base string) error) error {
+	hosts := s.hosts
+	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
+		hosts = append(hosts, host)
+	}
+	server, err := httpapi.New(svc, &httpapi.Options{
+		Hosts: hosts, Logger: a.logger(), Metrics: metrics, Version: version(), ShutdownTimeout: s.shutdown, Linger: s.linger,
+		OnDrain: func(step string) { a.say("stopping: %s", step) },
+	})
+	if err != nil {
+		return errors.Join(err, svc.Close(), closeAll(listeners))
+	}
+	if err := ready("http://" + listeners[0].Addr().String()); err != nil {
+		return errors.Join(err, svc.Close(), closeAll(listeners))
+	}
+	err = server.Serve(ctx, listeners...)
+	if closeErr := svc.Close(); closeErr != nil {
+		err = errors.Join(err, fmt.Errorf("close the cells: %w", closeErr))
+	}
+	if err == nil {
+		a.say("stopped")
+	}
+	return err
+}
+
+// banner says where things are, whether data stays, and what is next.
+func (a *app) banner(svc *locus.Service, base string, s *serving) error {
+	if a.json {
+		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": a.data, "cells": len(svc.Map().Cells()), "version": version()})
+	}
+	access := "open on this machine only, no tokens yet"
+	if s.insecure {
+		access = a.talk.Paint("31", "open to everybody who reaches this address, no tokens yet")
+	}
+	a.say("%s    data %s   %s of SQLite, durable", a.talk.Paint("1", "locus "+version()), term.Escape(a.data), plural(len(svc.Map().Cells()), "cell"))
+	a.say("API            %s/v1", base)
+	a.say("console        %s/", a.talk.Paint("36", base))
+	a.say("%s", access)
+	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)
+	return nil
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "status",
+		Short: "Show whether all is well, how much there is and how full the cells are",
+		Example: "  locus status --url http://127.0.0.1:7070\n" +
+			"  locus status --json | jq .counts.records",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			var s locus.Status
+			raw, err := cl.get(c.Context(), "/v1/status", nil, &s)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printRaw(raw)
+			} else {
+				err = a.printStatus(&s)
+			}
+			if err == nil && !s.Ready {
+				err = &failure{Code: "unavailable", Message: "not ready: " + s.Reason, Exit: exitUnavailable, Hint: "try again in a moment"}
+			}
+			return err
+		},
+	})
+}
+
+func (a *app) printStatus(s *locus.Status) error {
+	ready := a.talk.Paint("32", "ready")
+	if !s.Ready {
+		ready = a.talk.Paint("31", "not ready")
+	}
+	a.say("%s   %s records, %s entities, %s merges, %s splits   kind %s, rules %s   generation %d, epoch %d   redo %d, queue %d",
+		ready, term.Count(s.Counts.Records), term.Count(s.Counts.Entities), term.Count(s.Counts.Merges), term.Count(s.Counts.Splits),
+		s.Kind, s.Rules, s.Generation, s.Epoch, s.Redo, s.Queue)
+	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
+	for _, c := range s.Cells {
+		t.Add(c.Cell.String(), fmt.Sprint(c.Counts.Records), fmt.Sprint(c.Counts.Entities), fmt.Sprint(c.Redo),
+			fmt.Sprint(c.PUIDs), fmt.Sprint(c.Bytes), c.URL)
+	}
+	return a.printTable(t)
+}

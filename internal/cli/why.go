@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// explanation is what of a match.Explanation is shown. Bits are numbers as the server wrote them.
+type explanation struct {
+	Outcome string      `json:"outcome"`
+	Bits    json.Number `json:"bits"`
+	Lines   []struct {
+		Attribute string      `json:"attribute"`
+		Level     string      `json:"level"`
+		Bits      json.Number `json:"bits"`
+		A         []string    `json:"a"`
+		B         []string    `json:"b"`
+	} `json:"lines"`
+	Features []struct {
+		Kind string `json:"kind"`
+		Text string `json:"text"`
+	} `json:"features"`
+}
+
+func (a *app) entityWhy() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "why ADDRESS [ADDRESS]",
+		Short: "Show why the records of an entity belong together, or two records of one",
+		Example: "  locus entity why 80e51ef9-7a7f-bd53-7a50-01a1f8660d00\n" +
+			"  locus entity why vendor:88231 crm:17",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return arguments("ADDRESS")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			if len(args) == 2 {
+				return a.compare(c, cl, args[0], args[1])
+			}
+			e, _, err := a.find(c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			var why struct {
+				Threshold json.Number `json:"threshold"`
+				Joins     []struct {
+					A           entity.Ref  `json:"a"`
+					B           entity.Ref  `json:"b"`
+					Explanation explanation `json:"explanation"`
+				} `json:"joins"`
+			}
+			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/why", nil, &why)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			fmt.Fprintf(a.stdout, "entity %s   %s   %s\n", e.ID, plural(e.Records, "record"), term.Escape(winner(e.View, "name")))
+			if len(why.Joins) == 0 {
+				fmt.Fprintln(a.stdout, "one record alone: nothing was joined")
+			}
+			for i, join := range why.Joins {
+				fmt.Fprintf(a.stdout, "\n%d. %s and %s\n", i+1, term.Escape(join.A.String()), term.Escape(join.B.String()))
+				if err := a.waterfall(a.stdout, &join.Explanation, why.Threshold); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+func (a *app) entityWhyNot() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "why-not ADDRESS ADDRESS",
+		Short: "Show why two records are in two entities, or in one",
+		Example: "  locus entity why-not vendor:88231 crm:17\n" +
+			"  locus entity why-not vendor:88231 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
+		Args: arguments("ADDRESS", "ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.compare(c, cl, args[0], args[1])
+		},
+	})
+}
+
+// compare explains two records.
+func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
+	var answer struct {
+		A         entity.Ref  `json:"a"`
+		B         entity.Ref  `json:"b"`
+		EntityA   string      `json:"entity_a"`
+		EntityB   string      `json:"entity_b"`
+		Reason    string      `json:"reason"`
+		Message   string      `json:"message"`
+		Threshold json.Number `json:"threshold"`
+		Shared    []struct {
+			Kind     string `json:"kind"`
+			Text     string `json:"text"`
+			Carriers int    `json:"carriers"`
+			Generic  bool   `json:"generic"`
+		} `json:"shared"`
+		Explanation explanation `json:"explanation"`
+	}
+	raw, err := cl.get(c.Context(), "/v1/why-not", url.Values{"a": {x}, "b": {y}}, &answer)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printRaw(raw)
+	}
+	fmt.Fprintf(a.stdout, "%s in entity %s\n%s in entity %s\n%s: %s\n", term.Escape(answer.A.String()), answer.EntityA,
+		term.Escape(answer.B.String()), answer.EntityB, strings.ReplaceAll(answer.Reason, "_", " "), term.Escape(answer.Message))
+	for _, f := range answer.Shared {
+		generic := ""
+		if f.Generic {
+			generic = ", too many to tell things apart"
+		}
+		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text), plural(f.Carriers, "record"), generic)
+	}
+	answer.Explanation.Features = nil
+	return a.waterfall(a.stdout, &answer.Explanation, answer.Threshold)
+}
+
+// waterfall prints bits that add up: a line for each field with its bits, the sum so far and the
+// values of both sides.
+func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) error {
+	for _, f := range e.Features {
+		fmt.Fprintf(w, "   met by %s %s\n", term.Escape(f.Kind), term.Escape(f.Text))
+	}
+	t := &term.Table{Header: []string{"  bits", "sum", "field", "agreement", "one side", "other side"}, Right: map[int]bool{0: true, 1: true}}
+	sum := 0.0
+	for _, l := range e.Lines {
+		bits, err := l.Bits.Float64()
+		if err != nil {
+			return fmt.Errorf("read an explanation: %w", err)
+		}
+		sum += bits
+		t.Add(fmt.Sprintf("%+.2f", bits), fmt.Sprintf("%.2f", sum), l.Attribute, l.Level,
+			term.Clip(strings.Join(l.A, " | "), 48), term.Clip(strings.Join(l.B, " | "), 48))
+	}
+	if err := t.Write(w, a.out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "   %s: %s bits, the threshold is %s\n", e.Outcome, e.Bits, threshold)
+	return err
+}
