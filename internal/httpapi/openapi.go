@@ -38,7 +38,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 	for i := range table {
 		doc.AddOperation(operation(registry, problemSchema, &table[i]))
 	}
-	quoteNumbers(registry)
+	correct(registry)
 	document, err := json.Marshal(doc)
 	if err != nil {
 		return nil, fmt.Errorf("write the openapi document: %w", err)
@@ -46,9 +46,13 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// quoteNumbers corrects the schemas of fields that are numbers in Go and, by their tag, strings in JSON.
-func quoteNumbers(registry huma.Registry) {
+// correct mends what huma cannot know: fields that are numbers in Go and, by their tag, strings in
+// JSON; and that answers may get more fields, while bodies are read strictly.
+func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
+		if name != "PutRequest" && name != "RecordInput" && schema.AdditionalProperties == false {
+			schema.AdditionalProperties = nil
+		}
 		t := registry.TypeFromRef("#/components/schemas/" + name)
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
