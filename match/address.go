@@ -130,7 +130,14 @@ func (a *address) read(words []streetEntry) {
 	}
 }
 
+// addStreet takes a word of the street; "42nd" is taken as "42".
 func (a *address) addStreet(w string) {
+	if len(w) > 2 && isDigit(w[0]) {
+		switch w[len(w)-2:] {
+		case "st", "nd", "rd", "th":
+			w = w[:len(w)-2]
+		}
+	}
 	if len(a.street) < maxStreet {
 		a.street = append(a.street, streetWord{text: w, hash: xxhash.Sum64String(w), letters: letters(w)})
 	}

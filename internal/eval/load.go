@@ -201,7 +201,7 @@ func dittoSide(side string, mapping map[string]string) match.Attributes {
 		if !ok || !mapped {
 			continue
 		}
-		value = strings.NewReplacer(`\ '`, "'", ` '`, "'", `\`, "").Replace(strings.TrimSpace(value))
+		value = strings.NewReplacer(` \ '`, "'", `\ '`, "'", ` '`, "'", `\`, "").Replace(strings.TrimSpace(value))
 		value = strings.Trim(value, "`' ")
 		if value != "" {
 			a[attribute] = append(a[attribute], value)

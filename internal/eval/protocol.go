@@ -117,7 +117,7 @@ func (s *set) compare(ctx context.Context, pairs [][2]int32) ([]compared, time.D
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }
 
-// judge counts outcomes, and fills in what all protocols report alike.
+// report fills in what all protocols report alike.
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
 	r := &Report{Name: name, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {
@@ -130,11 +130,9 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 			r.Outcomes.Different++
 		}
 	}
-	distinct := map[string]bool{}
 	features := 0
 	for _, rec := range s.records {
 		features += len(rec.Features())
-		distinct[rec.Key()[:max(0, len(rec.Key())-2)]] = true
 	}
 	r.Records = len(s.records)
 	r.Features = float64(features) / float64(max(len(s.records), 1))

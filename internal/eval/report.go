@@ -17,7 +17,7 @@ type Report struct {
 	Name       string  `json:"name"`
 	Protocol   string  `json:"protocol"` // pairs, tables or clusters
 	Note       string  `json:"note,omitempty"`
-	Records    int     `json:"records"`   // distinct ones
+	Records    int     `json:"records"`   // of both sides
 	Positives  int     `json:"positives"` // pairs that the gold calls one thing
 	Compared   int     `json:"compared"`  // pairs that were compared
 	Counts     Counts  `json:"counts"`

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/locus-db/locus/match"
 )
@@ -55,17 +56,20 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	}
 	r := s.report(cmp.Or(o.Name, o.Left), "tables", results, took)
 	r.Positives = len(truth)
-	taken := takePairs(results, o.OneToOne)
+	taken := s.takePairs(results, o.OneToOne)
 	s.judgeTables(r, results, taken, truth, len(left))
 	return r, nil
 }
 
-// takePairs answers with the pairs that are taken for one thing.
-func takePairs(results []compared, oneToOne bool) map[[2]int]bool {
+// takePairs answers with the pairs that are taken for one thing. Equal scores
+// are taken in the order of content, since the order of rows is no evidence.
+func (s *set) takePairs(results []compared, oneToOne bool) map[[2]int]bool {
 	taken := map[[2]int]bool{}
 	if oneToOne {
 		results = slices.Clone(results)
-		slices.SortStableFunc(results, func(x, y compared) int { return cmp.Compare(y.score, x.score) })
+		slices.SortFunc(results, func(x, y compared) int {
+			return cmp.Or(cmp.Compare(y.score, x.score), strings.Compare(s.records[x.a].Key(), s.records[y.a].Key()), strings.Compare(s.records[x.b].Key(), s.records[y.b].Key()))
+		})
 	}
 	used := map[int]bool{}
 	for _, c := range results {

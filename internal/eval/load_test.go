@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/match"
+)
+
+// file writes a file of a test.
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadCSV(t *testing.T) {
+	t.Parallel()
+	path := file(t, "a.csv", "\ufeffid, name,Phone 1,Phone 2,class\n7,\"Joe's,\nPizza\",415, 510,9\n8,Bar\n")
+	rows, err := readCSV(path, map[string]string{"name": "name", "Phone 1": "phones", "Phone 2": "phones"}, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].columns["id"] != "7" || rows[1].columns["id"] != "8" {
+		t.Fatalf("%+v", rows)
+	}
+	if diff := cmp.Diff(match.Attributes{"name": {"Joe's,\nPizza"}, "phones": {"415", "510"}}, rows[0].attributes); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(match.Attributes{"name": {"Bar"}}, rows[1].attributes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadCSV_Refuses(t *testing.T) {
+	t.Parallel()
+	path := file(t, "a.csv", "id,name\n1,a\n")
+	if _, err := readCSV(path, map[string]string{"title": "name"}); !errors.Is(err, ErrSet) {
+		t.Errorf("a mapped column that is missing: %v", err)
+	}
+	if _, err := readCSV(path, nil, "truth"); !errors.Is(err, ErrSet) {
+		t.Errorf("a wanted column that is missing: %v", err)
+	}
+	if _, err := readCSV(path+".not", nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := readCSV(file(t, "b.csv", "a,b\n\"open\n"), nil); err == nil {
+		t.Error("an open quote is read")
+	}
+}
+
+func TestReadPairs(t *testing.T) {
+	t.Parallel()
+	path := file(t, "p.jsonl", `{"label":1,"split":"train","a":{"name":"Joe's","phones":["1",null,""],"n":7,"id":"x"},"b":{"name":null}}`+"\n"+
+		`{"label":0,"a":{},"b":{"n":1.5}}`+"\n")
+	pairs, err := readPairs(path, map[string]string{"name": "name", "phones": "phones", "n": "city"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []pair{
+		{a: match.Attributes{"name": {"Joe's"}, "phones": {"1", ""}, "city": {"7"}}, b: match.Attributes{}, split: "train", same: true},
+		{a: match.Attributes{}, b: match.Attributes{"city": {"1.5"}}},
+	}
+	if diff := cmp.Diff(want, pairs, cmp.AllowUnexported(pair{})); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{`{"a":{},"b":{}}`, `{"label":1,"a":{}}`} {
+		if _, err := readPairs(file(t, "bad.jsonl", bad), nil); !errors.Is(err, ErrSet) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if _, err := readPairs(file(t, "bad.jsonl", "{"), nil); err == nil {
+		t.Error("half a line is read")
+	}
+}
+
+func TestReadDitto(t *testing.T) {
+	t.Parallel()
+	path := file(t, "p.txt", "COL name VAL ` gallagher \\ 's ' COL addr VAL ' 228 w. 52nd st. ' COL class VAL 7\tCOL name VAL bar COL addr VAL \t1\n")
+	pairs, err := readDitto(path, "test", map[string]string{"name": "name", "addr": "address"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []pair{{a: match.Attributes{"name": {"gallagher's"}, "address": {"228 w. 52nd st."}}, b: match.Attributes{"name": {"bar"}}, split: "test", same: true}}
+	if diff := cmp.Diff(want, pairs, cmp.AllowUnexported(pair{})); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := readDitto(file(t, "bad.txt", "one field\n"), "", nil); !errors.Is(err, ErrSet) {
+		t.Errorf("a line of one field: %v", err)
+	}
+}
+
+func TestCheckMapping_RefusesWhatGivesTheAnswerAway(t *testing.T) {
+	t.Parallel()
+	for _, column := range []string{"class", "CLASS", "cluster", "True Id", "true_id", "unique_id", "rec_id", "Id", "source", "confidence", "label", "gold"} {
+		if err := checkMapping(map[string]string{column: "name"}); !errors.Is(err, ErrForbidden) {
+			t.Errorf("%q may be mapped: %v", column, err)
+		}
+	}
+	if err := checkMapping(map[string]string{"name": "name", "Site name": "name"}); err != nil {
+		t.Error(err)
+	}
+}
