@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
 // file is a cell in a directory of the test, which can be closed and opened again.
@@ -92,5 +93,13 @@ func TestChangelogStore(t *testing.T) {
 			},
 			Reopen: f.reopen,
 		}
+	})
+}
+
+func TestResolveCell(t *testing.T) {
+	t.Parallel()
+	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
+		f := openFile(t)
+		return resolvetest.Cell{Cell: f, Reopen: f.reopen}
 	})
 }

@@ -21,8 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Histories that fail are wanted here: they need not be kept.
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+	// Histories that fail are wanted here: they need not be kept, nor made short.
+	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.shrinktime", "1ms")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

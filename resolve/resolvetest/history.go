@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// call is one call of a Store. It is drawn before it runs, since a backend may run a transaction
+// again and the model makes the same call.
+type call struct {
+	name string
+	do   func(ctx context.Context, s resolve.Store) (any, error)
+}
+
+func write(name string, do func(ctx context.Context, s resolve.Store) error) call {
+	return call{name, func(ctx context.Context, s resolve.Store) (any, error) { return nil, do(ctx, s) }}
+}
+
+func ask[T any](name string, do func(ctx context.Context, s resolve.Store) (T, error)) call {
+	return call{name, func(ctx context.Context, s resolve.Store) (any, error) { return do(ctx, s) }}
+}
+
+// Few numbers, so that calls meet each other, and those at the ends among them.
+var (
+	allPUIDs    = []entity.PUID{math.MinInt64, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
+	allFeatures = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
+	drawPUID    = rapid.SampledFrom(allPUIDs)
+	drawFeature = rapid.SampledFrom(allFeatures)
+	drawPosting = rapid.Custom(func(t *rapid.T) resolve.Posting {
+		return resolve.Posting{Feature: drawFeature.Draw(t, "feature"), PUID: drawPUID.Draw(t, "puid")}
+	})
+	drawPair = rapid.Custom(func(t *rapid.T) resolve.Pair {
+		return resolve.Pair{A: drawPUID.Draw(t, "a"), B: drawPUID.Draw(t, "b")}
+	})
+	drawEdge = rapid.Custom(func(t *rapid.T) resolve.Edge {
+		p := drawPair.Draw(t, "pair")
+		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Score: match.Score(rapid.Int16().Draw(t, "score"))}
+	})
+	drawRedo = rapid.Custom(func(t *rapid.T) resolve.Redo {
+		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
+	})
+)
+
+// batch draws the argument of a call.
+func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
+	return rapid.SliceOfN(g, 0, 10).Draw(t, "batch")
+}
+
+var drawCall = rapid.Custom(func(t *rapid.T) call {
+	switch rapid.IntRange(0, 9).Draw(t, "call") {
+	case 0:
+		add := batch(t, drawPosting)
+		return write("Post", func(ctx context.Context, s resolve.Store) error { return s.Post(ctx, add, nil) })
+	case 1:
+		remove := batch(t, drawPosting)
+		return write("Post, removing", func(ctx context.Context, s resolve.Store) error { return s.Post(ctx, nil, remove) })
+	case 2, 3:
+		es := batch(t, drawEdge)
+		return write("PutEdges", func(ctx context.Context, s resolve.Store) error { return s.PutEdges(ctx, es) })
+	case 4:
+		pairs := batch(t, drawPair)
+		return write("DeleteEdges", func(ctx context.Context, s resolve.Store) error { return s.DeleteEdges(ctx, pairs) })
+	case 5:
+		entries := batch(t, drawRedo)
+		return write("PutRedo", func(ctx context.Context, s resolve.Store) error { return s.PutRedo(ctx, entries) })
+	case 6:
+		puids := batch(t, drawPUID)
+		return write("ClearRedo", func(ctx context.Context, s resolve.Store) error { return s.ClearRedo(ctx, puids) })
+	case 7:
+		features := batch(t, drawFeature)
+		limits := rapid.SliceOfN(rapid.IntRange(0, 10), len(features), len(features)).Draw(t, "limits")
+		return ask("Carriers", func(ctx context.Context, s resolve.Store) ([][]entity.PUID, error) {
+			return s.Carriers(ctx, features, limits)
+		})
+	case 8:
+		puids := batch(t, drawPUID)
+		return ask("Edges", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, puids) })
+	default:
+		limit := rapid.IntRange(1, 10).Draw(t, "limit")
+		return ask("Redo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, limit) })
+	}
+})
+
+// readAll reads everything that a history can have written.
+var readAll = []call{
+	ask("Carriers of all", func(ctx context.Context, s resolve.Store) ([][]entity.PUID, error) {
+		limits := make([]int, len(allFeatures))
+		for i := range limits {
+			limits[i] = all
+		}
+		return s.Carriers(ctx, allFeatures, limits)
+	}),
+	ask("Edges of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, allPUIDs) }),
+	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, all) }),
+	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
+}
+
+// compare makes the calls on both stores.
+func (m *model) compare(ctx context.Context, s resolve.Store, calls []call) error {
+	for i, c := range calls {
+		got, err := c.do(ctx, s)
+		if err != nil {
+			return fmt.Errorf("call %d, %s: %w", i, c.name, err)
+		}
+		want, _ := c.do(ctx, m)
+		if diff := equal(got, want); diff != "" {
+			return fmt.Errorf("call %d, %s (-want +got):\n%s", i, c.name, diff)
+		}
+	}
+	return nil
+}
+
+// clean takes away what the history before left.
+func clean(ctx context.Context, s resolve.Store) error {
+	var ps []resolve.Posting
+	var pairs []resolve.Pair
+	for _, a := range allPUIDs {
+		for _, f := range allFeatures {
+			ps = append(ps, resolve.Posting{Feature: f, PUID: a})
+		}
+		for _, b := range allPUIDs {
+			pairs = append(pairs, resolve.Pair{A: a, B: b})
+		}
+	}
+	return errors.Join(s.Post(ctx, nil, ps), s.DeleteEdges(ctx, pairs), s.ClearRedo(ctx, allPUIDs))
+}
+
+// agreesWithModel draws transactions, some of which roll back, and compares every answer with the
+// model's.
+func agreesWithModel(t tester, c Cell) {
+	rapid.Check(t, func(t *rapid.T) {
+		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return clean(ctx, tx) })
+		committed := newModel()
+		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+			calls := append(rapid.SliceOfN(drawCall, 1, 6).Draw(t, "calls"), readAll...)
+			rollback := rapid.Bool().Draw(t, "rollback")
+			ctx, m := context.Background(), committed
+			err := c.Update(ctx, func(tx resolve.Tx) error {
+				m = committed.clone()
+				if err := m.compare(ctx, tx, calls); err != nil || !rollback {
+					return err
+				}
+				return errRollback
+			})
+			switch {
+			case rollback && errors.Is(err, errRollback):
+			case err != nil:
+				t.Fatalf("update: %v", err)
+			case rollback:
+				t.Fatalf("Update hid the error of its function")
+			default:
+				committed = m
+			}
+			if err := c.View(ctx, func(tx resolve.Tx) error { return committed.compare(ctx, tx, readAll) }); err != nil {
+				t.Fatalf("view: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// model is a resolve.Store of three maps.
+type model struct {
+	postings map[resolve.Posting]bool
+	edges    map[resolve.Pair]resolve.Edge
+	redo     map[entity.PUID]resolve.Redo
+}
+
+var _ resolve.Store = (*model)(nil)
+
+func newModel() *model {
+	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}}
+}
+
+func (m *model) clone() *model {
+	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo)}
+}
+
+func (m *model) Post(ctx context.Context, add, remove []resolve.Posting) error {
+	for _, p := range add {
+		m.postings[p] = true
+	}
+	for _, p := range remove {
+		delete(m.postings, p)
+	}
+	return ctx.Err()
+}
+
+func (m *model) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
+	carriers := make([][]entity.PUID, len(features))
+	for i, f := range features {
+		var all []entity.PUID
+		for p := range m.postings {
+			if p.Feature == f {
+				all = append(all, p.PUID)
+			}
+		}
+		slices.Sort(all)
+		carriers[i] = all[:min(limits[i], len(all))]
+	}
+	return carriers, ctx.Err()
+}
+
+func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+	var edges []resolve.Edge
+	for _, e := range m.edges {
+		if slices.Contains(puids, e.A) {
+			edges = append(edges, e)
+		}
+	}
+	slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	return edges, ctx.Err()
+}
+
+func (m *model) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+	for _, e := range edges {
+		m.edges[resolve.Pair{A: e.A, B: e.B}] = e
+	}
+	return ctx.Err()
+}
+
+func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
+	for _, p := range pairs {
+		delete(m.edges, p)
+	}
+	return ctx.Err()
+}
+
+func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) error {
+	for _, e := range entries {
+		m.redo[e.PUID] = e
+	}
+	return ctx.Err()
+}
+
+func (m *model) Redo(ctx context.Context, limit int) ([]resolve.Redo, error) {
+	entries := slices.SortedFunc(maps.Values(m.redo), func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	return entries[:min(limit, len(entries))], ctx.Err()
+}
+
+func (m *model) ClearRedo(ctx context.Context, puids []entity.PUID) error {
+	for _, p := range puids {
+		delete(m.redo, p)
+	}
+	return ctx.Err()
+}
+
+func (m *model) RedoDepth(ctx context.Context) (int, error) { return len(m.redo), ctx.Err() }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package resolvetest is the conformance suite of resolve.Cell: of resolve.Store, and of the
+// transaction that joins it with the Stores of packages cell, entity and changelog, which have
+// suites of their own. Whoever implements it calls Run from a test of its own, with a function
+// that opens a fresh cell:
+//
+//	open ──► Cell{Update, View, Reopen} ──► backend ─┐
+//	                                                 ├─ same calls, same answers
+//	               rapid draws batches ───► model ───┘
+package resolvetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/resolve"
+)
+
+// Cell is a fresh, empty cell under test.
+type Cell struct {
+	resolve.Cell
+	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
+	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	Reopen func() error
+}
+
+// Run checks an implementation of resolve.Cell. open is called once for each case, and cleans up
+// by t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Cell) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, open(t))
+		})
+	}
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = rapid.TB
+
+var cases = []struct {
+	name string
+	run  func(t tester, c Cell)
+}{
+	{"EmptyArguments", emptyArguments},
+	{"EmptyCell", emptyCell},
+	{"CarriersInOrderUpToLimits", carriersInOrderUpToLimits},
+	{"CarriersInTheOrderAsked", carriersInTheOrderAsked},
+	{"PostingTwiceIsOnce", postingTwiceIsOnce},
+	{"WholeRangeOfNumbers", wholeRangeOfNumbers},
+	{"EdgesInOrder", edgesInOrder},
+	{"EdgesStandUnderA", edgesStandUnderA},
+	{"EdgesReplaceAndDelete", edgesReplaceAndDelete},
+	{"RedoIsASet", redoIsASet},
+	{"ThousandItems", thousandItems},
+	{"SeesItsOwnWrites", seesItsOwnWrites},
+	{"RollbackLeavesNothing", rollbackLeavesNothing},
+	{"PanicRollsBack", panicRollsBack},
+	{"StoresCommitTogether", storesCommitTogether},
+	{"SurvivesReopening", survivesReopening},
+	{"ViewCannotWrite", viewCannotWrite},
+	{"ViewIsOneSnapshot", viewIsOneSnapshot},
+	{"ViewSeesNothingUncommitted", viewSeesNothingUncommitted},
+	{"ErrorsComeBack", errorsComeBack},
+	{"CancelledContext", cancelledContext},
+	{"OverIsOver", overIsOver},
+	{"ConcurrentUpdatesAreSerial", concurrentUpdatesAreSerial},
+	{"AgreesWithModel", agreesWithModel},
+}
+
+// errRollback ends a transaction of the suite.
+var errRollback = errors.New("roll back")
+
+// update runs fn in a transaction that must commit.
+func update(t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) error) {
+	t.Helper()
+	ctx := context.Background()
+	if err := c.Update(ctx, func(tx resolve.Tx) error { return fn(ctx, tx) }); err != nil {
+		t.Fatalf("update: %v", err)
+	}
+}
+
+// view answers with what fn reads in a transaction of its own.
+func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (T, error)) (got T) {
+	t.Helper()
+	ctx := context.Background()
+	if err := c.View(ctx, func(tx resolve.Tx) (err error) {
+		got, err = fn(ctx, tx)
+		return err
+	}); err != nil {
+		t.Fatalf("view: %v", err)
+	}
+	return got
+}
+
+// equal says what differs between two answers. No list and an empty one are the same.
+func equal(got, want any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty()) }
+
+// same fails unless both are the same.
+func same[T any](t tester, what string, got, want T) {
+	t.Helper()
+	if diff := equal(got, want); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

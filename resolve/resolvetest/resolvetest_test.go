@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/resolvetest"
+)
+
+func TestMain(m *testing.M) {
+	// Histories that fail are wanted here: they need not be kept, nor made short.
+	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.shrinktime", "1ms")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// store is a transaction with at most one mistake that a backend could make.
+type store struct {
+	resolve.Tx
+	bug string
+}
+
+func (s store) Post(ctx context.Context, add, remove []resolve.Posting) error {
+	switch s.bug {
+	case "features of 63 bits":
+		add = slices.Clone(add)
+		for i := range add {
+			add[i].Feature &^= 1 << 63
+		}
+	case "long batches are cut":
+		add = add[:min(999, len(add))]
+	case "removal ends at what is not there":
+		for i, p := range remove {
+			got, err := s.Tx.Carriers(ctx, []uint64{p.Feature}, []int{1 << 20})
+			if err != nil || !slices.Contains(got[0], p.PUID) {
+				remove = remove[:i]
+				break
+			}
+		}
+	}
+	return s.Tx.Post(ctx, add, remove)
+}
+
+func (s store) Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error) {
+	switch s.bug {
+	case "one limit for all":
+		if len(limits) > 0 {
+			limits = slices.Repeat(limits[:1], len(limits))
+		}
+	case "features in the order of the table":
+		features = slices.Sorted(slices.Values(features))
+	case "a limit takes any":
+		got, err := s.Tx.Carriers(ctx, features, slices.Repeat([]int{1 << 20}, len(features)))
+		for i, g := range got {
+			got[i] = g[max(0, len(g)-limits[i]):]
+		}
+		return got, err
+	case "empty questions fail":
+		if len(features) == 0 {
+			return nil, errors.New("no rows")
+		}
+	}
+	return s.Tx.Carriers(ctx, features, limits)
+}
+
+func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, error) {
+	edges, err := s.Tx.Edges(ctx, puids)
+	if s.bug == "edges in the order asked" {
+		edges = nil
+		for _, p := range puids {
+			of, err := s.Tx.Edges(ctx, []entity.PUID{p})
+			if err != nil {
+				return nil, err
+			}
+			edges = append(edges, of...)
+		}
+	}
+	return edges, err
+}
+
+func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
+	switch s.bug {
+	case "an edge is one row":
+		edges = slices.Clone(edges)
+		for i, e := range edges {
+			edges[i].A, edges[i].B = min(e.A, e.B), max(e.A, e.B)
+		}
+	case "edges are written once":
+		edges = slices.DeleteFunc(slices.Clone(edges), func(e resolve.Edge) bool {
+			there, err := s.Tx.Edges(ctx, []entity.PUID{e.A})
+			return err == nil && slices.ContainsFunc(there, func(t resolve.Edge) bool { return t.B == e.B })
+		})
+	}
+	return s.Tx.PutEdges(ctx, edges)
+}
+
+func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) error {
+	if s.bug == "lost features are sorted" {
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].Lost = slices.Sorted(slices.Values(entries[i].Lost))
+		}
+	}
+	return s.Tx.PutRedo(ctx, entries)
+}
+
+func (s store) ClearRedo(ctx context.Context, puids []entity.PUID) error {
+	if s.bug == "only the first is cleared" && len(puids) > 1 {
+		puids = puids[:1]
+	}
+	return s.Tx.ClearRedo(ctx, puids)
+}
+
+func (s store) RedoDepth(ctx context.Context) (int, error) {
+	depth, err := s.Tx.RedoDepth(ctx)
+	if s.bug == "depth is a guess" && depth > 2 {
+		depth = 2
+	}
+	return depth, err
+}
+
+func (s store) Append(ctx context.Context, changes []changelog.Change) error {
+	if s.bug == "the log is written elsewhere" {
+		return nil
+	}
+	return s.Tx.Append(ctx, changes)
+}
+
+// faulty is a cell with at most one mistake.
+type faulty struct {
+	resolve.Cell
+	bug string
+}
+
+func (f faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	var own error
+	run := func(tx resolve.Tx) error {
+		own = fn(store{tx, f.bug})
+		if f.bug == "rollback keeps rows" {
+			return nil
+		}
+		return own
+	}
+	switch f.bug {
+	case "the context is not asked":
+		ctx = context.Background()
+	case "a panic commits":
+		run = func(tx resolve.Tx) (err error) {
+			defer func() { _ = recover() }()
+			return fn(tx)
+		}
+	}
+	err := f.Cell.Update(ctx, run)
+	if f.bug == "error is swallowed" {
+		return nil
+	}
+	return errors.Join(err, own)
+}
+
+func (f faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	run := func(tx resolve.Tx) error { return fn(store{tx, f.bug}) }
+	switch f.bug {
+	case "views may write":
+		return f.Cell.Update(ctx, run)
+	case "a snapshot per statement":
+		return f.Cell.View(ctx, func(tx resolve.Tx) error { return fn(loose{tx, f.Cell}) })
+	}
+	return f.Cell.View(ctx, run)
+}
+
+// loose is a transaction whose calls are transactions of their own, some of them.
+type loose struct {
+	resolve.Tx
+	cell resolve.Cell
+}
+
+func (l loose) RedoDepth(ctx context.Context) (depth int, err error) {
+	err = l.cell.View(ctx, func(tx resolve.Tx) (err error) { depth, err = tx.RedoDepth(ctx); return err })
+	return depth, err
+}
+
+func open(t *testing.T, bug string) resolvetest.Cell {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cell.db")
+	id := sqlite.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
+	c, err := sqlite.Open(t.Context(), path, id, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return resolvetest.Cell{Cell: faulty{c, bug}, Reopen: func() error { return nil }}
+}
+
+func TestRun_PassesWithoutBug(t *testing.T) {
+	t.Parallel()
+	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell { t.Helper(); return open(t, "") })
+}
+
+func TestRun_SkipsReopeningByName(t *testing.T) {
+	t.Parallel()
+	c := open(t, "")
+	c.Reopen = nil
+	if v := resolvetest.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+		t.Errorf("a cell that cannot be reopened: %+v", v)
+	}
+}
+
+// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
+// there for it.
+func TestRun_FindsEveryBug(t *testing.T) {
+	t.Parallel()
+	for bug, by := range map[string]string{
+		"features of 63 bits":                "WholeRangeOfNumbers",
+		"long batches are cut":               "ThousandItems",
+		"removal ends at what is not there":  "PostingTwiceIsOnce",
+		"one limit for all":                  "CarriersInTheOrderAsked",
+		"features in the order of the table": "CarriersInTheOrderAsked",
+		"a limit takes any":                  "CarriersInOrderUpToLimits",
+		"empty questions fail":               "EmptyArguments",
+		"edges in the order asked":           "EdgesInOrder",
+		"an edge is one row":                 "EdgesStandUnderA",
+		"edges are written once":             "EdgesReplaceAndDelete",
+		"lost features are sorted":           "RedoIsASet",
+		"only the first is cleared":          "RedoIsASet",
+		"depth is a guess":                   "RedoIsASet",
+		"the log is written elsewhere":       "StoresCommitTogether",
+		"rollback keeps rows":                "RollbackLeavesNothing",
+		"error is swallowed":                 "ErrorsComeBack",
+		"the context is not asked":           "CancelledContext",
+		"a panic commits":                    "PanicRollsBack",
+		"views may write":                    "ViewCannotWrite",
+		"a snapshot per statement":           "ViewIsOneSnapshot",
+	} {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			if !resolvetest.VerdictOf(by, open(t, bug)).Failed {
+				t.Errorf("%s did not find it", by)
+			}
+		})
+	}
+	// What a sequence of calls shows, the model finds without a case of its own.
+	for _, bug := range []string{
+		"features of 63 bits", "one limit for all", "features in the order of the table", "a limit takes any", "edges in the order asked",
+		"an edge is one row", "edges are written once", "lost features are sorted", "only the first is cleared", "rollback keeps rows", "error is swallowed",
+	} {
+		t.Run("model: "+bug, func(t *testing.T) {
+			t.Parallel()
+			if !resolvetest.VerdictOf("AgreesWithModel", open(t, bug)).Failed {
+				t.Error("the model did not find it")
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// all is a limit that no case reaches.
+const all = 1 << 20
+
+func post(t tester, c Cell, add, remove []resolve.Posting) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
+}
+
+// postings are those of some records with one feature.
+func postings(feature uint64, puids ...entity.PUID) []resolve.Posting {
+	ps := make([]resolve.Posting, len(puids))
+	for i, p := range puids {
+		ps[i] = resolve.Posting{Feature: feature, PUID: p}
+	}
+	return ps
+}
+
+func carriers(t tester, c Cell, features []uint64, limits []int) [][]entity.PUID {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([][]entity.PUID, error) {
+		return tx.Carriers(ctx, features, limits)
+	})
+}
+
+// carry fails unless exactly these records carry a feature.
+func carry(t tester, c Cell, feature uint64, want ...entity.PUID) {
+	t.Helper()
+	same(t, fmt.Sprintf("carriers of %d", feature), carriers(t, c, []uint64{feature}, []int{all}), [][]entity.PUID{want})
+}
+
+func edges(t tester, c Cell, puids ...entity.PUID) []resolve.Edge {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) { return tx.Edges(ctx, puids) })
+}
+
+func putEdges(t tester, c Cell, es ...resolve.Edge) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutEdges(ctx, es) })
+}
+
+func redo(t tester, c Cell, limit int) []resolve.Redo {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, limit) })
+}
+
+func depth(t tester, c Cell) int {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) (int, error) { return tx.RedoDepth(ctx) })
+}
+
+func emptyArguments(t tester, c Cell) {
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		cs, err1 := tx.Carriers(ctx, nil, nil)
+		es, err2 := tx.Edges(ctx, nil)
+		if n := len(cs) + len(es); n > 0 {
+			return fmt.Errorf("%d answers to no questions", n)
+		}
+		return errors.Join(err1, err2, tx.Post(ctx, nil, nil), tx.PutEdges(ctx, nil), tx.DeleteEdges(ctx, nil), tx.PutRedo(ctx, nil), tx.ClearRedo(ctx, nil))
+	})
+}
+
+func emptyCell(t tester, c Cell) {
+	same(t, "carriers", carriers(t, c, []uint64{0, 1}, []int{1, 5}), [][]entity.PUID{nil, nil})
+	same(t, "edges", edges(t, c, 1, -1), nil)
+	same(t, "redo", redo(t, c, 10), nil)
+	same(t, "depth", depth(t, c), 0)
+}
+
+func carriersInOrderUpToLimits(t tester, c Cell) {
+	post(t, c, append(postings(7, 30, -5, 20, 10, -40), postings(8, 1)...), nil)
+	post(t, c, append(postings(7, 15), postings(9, 4, 3)...), nil)
+	carry(t, c, 7, -40, -5, 10, 15, 20, 30)
+	for limit, want := range [][]entity.PUID{nil, {-40}, {-40, -5}, {-40, -5, 10}} {
+		got := carriers(t, c, []uint64{7, 8, 9}, []int{limit, 1, limit})
+		same(t, fmt.Sprintf("carriers, at most %d", limit), got, [][]entity.PUID{want, {1}, []entity.PUID{3, 4}[:min(limit, 2)]})
+	}
+}
+
+func carriersInTheOrderAsked(t tester, c Cell) {
+	post(t, c, append(append(postings(1, 10, 11, 12), postings(2, 20)...), postings(math.MaxUint64, 30, 31)...), nil)
+	got := carriers(t, c, []uint64{math.MaxUint64, 5, 1, 2, 1, 1}, []int{1, 9, 2, 9, 9, 1})
+	same(t, "carriers", got, [][]entity.PUID{{30}, nil, {10, 11}, {20}, {10, 11, 12}, {10}})
+}
+
+func postingTwiceIsOnce(t tester, c Cell) {
+	post(t, c, postings(1, 5, 6, 5), nil)
+	post(t, c, postings(1, 5), nil)
+	carry(t, c, 1, 5, 6)
+	for range 2 {
+		post(t, c, nil, postings(1, 77, 5, 5))
+		carry(t, c, 1, 6)
+	}
+	post(t, c, postings(1, 5), postings(1, 6))
+	carry(t, c, 1, 5)
+	post(t, c, nil, postings(2, 5))
+	carry(t, c, 1, 5)
+}
+
+func wholeRangeOfNumbers(t tester, c Cell) {
+	puids := []entity.PUID{math.MinInt64, -1 << 53, -1, 1, 1<<53 + 1, math.MaxInt64}
+	features := []uint64{0, 1, 1<<53 + 1, math.MaxInt64, 1 << 63, math.MaxUint64}
+	var add []resolve.Posting
+	for i := range features {
+		add = append(add, postings(features[len(features)-1-i], puids...)...)
+	}
+	post(t, c, add, nil)
+	for _, f := range features {
+		carry(t, c, f, puids...)
+	}
+	carry(t, c, 2)
+	carry(t, c, math.MaxUint64-1)
+
+	var want []resolve.Edge
+	for i, a := range puids {
+		for k, b := range puids {
+			want = append(want, resolve.Edge{A: a, B: b, Vector: vector(features[(i+k)%len(features)]), Score: score([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
+		}
+	}
+	putEdges(t, c, want...)
+	same(t, "edges", edges(t, c, puids...), want)
+
+	var entries []resolve.Redo
+	for i, p := range puids {
+		entries = append(entries, resolve.Redo{PUID: p, Lost: features[:i]})
+	}
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
+	same(t, "redo", redo(t, c, all), entries)
+}
+
+func edge(a, b entity.PUID) resolve.Edge {
+	return resolve.Edge{A: a, B: b, Vector: vector(uint64(a)<<32 ^ uint64(b)), Score: score(int(a+b) % 1000)}
+}
+
+func edgesInOrder(t tester, c Cell) {
+	putEdges(t, c, edge(3, 9), edge(1, 5), edge(-2, 4), edge(3, -9), edge(1, -5))
+	putEdges(t, c, edge(3, 1))
+	same(t, "edges", edges(t, c, 3, -2, 8, 1, 3), []resolve.Edge{edge(-2, 4), edge(1, -5), edge(1, 5), edge(3, -9), edge(3, 1), edge(3, 9)})
+	same(t, "edges of one", edges(t, c, 3), []resolve.Edge{edge(3, -9), edge(3, 1), edge(3, 9)})
+}
+
+func edgesStandUnderA(t tester, c Cell) {
+	putEdges(t, c, edge(1, 2))
+	same(t, "edges of the other side", edges(t, c, 2), nil)
+	putEdges(t, c, edge(2, 1))
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		return tx.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}})
+	})
+	same(t, "edges of both", edges(t, c, 1, 2), []resolve.Edge{edge(2, 1)})
+}
+
+func edgesReplaceAndDelete(t tester, c Cell) {
+	changed := edge(1, 2)
+	changed.Vector, changed.Score = 99, -99
+	putEdges(t, c, edge(1, 2), edge(1, 3), edge(4, 2))
+	putEdges(t, c, changed)
+	same(t, "replaced", edges(t, c, 1, 4), []resolve.Edge{changed, edge(1, 3), edge(4, 2)})
+	putEdges(t, c, changed, edge(5, 5), edge(1, 2))
+	same(t, "the later one of a batch", edges(t, c, 1), []resolve.Edge{edge(1, 2), edge(1, 3)})
+	for range 2 {
+		update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+			return tx.DeleteEdges(ctx, []resolve.Pair{{A: 4, B: 2}, {A: 1, B: 2}, {A: 7, B: 7}, {A: 1, B: 2}})
+		})
+		same(t, "deleted", edges(t, c, 1, 4, 5), []resolve.Edge{edge(1, 3), edge(5, 5)})
+	}
+}
+
+func redoIsASet(t tester, c Cell) {
+	put := func(entries ...resolve.Redo) {
+		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
+	}
+	clear := func(puids ...entity.PUID) {
+		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, puids) })
+	}
+	put(resolve.Redo{PUID: 5, Lost: []uint64{3, 1, 2, 1 << 63}}, resolve.Redo{PUID: -7}, resolve.Redo{PUID: 2})
+	put(resolve.Redo{PUID: 2, Lost: []uint64{9}})
+	want := []resolve.Redo{{PUID: -7}, {PUID: 2, Lost: []uint64{9}}, {PUID: 5, Lost: []uint64{3, 1, 2, 1 << 63}}}
+	same(t, "redo", redo(t, c, all), want)
+	same(t, "redo, two of them", redo(t, c, 2), want[:2])
+	same(t, "depth", depth(t, c), 3)
+	put(resolve.Redo{PUID: 5, Lost: []uint64{1}}, resolve.Redo{PUID: 5}, resolve.Redo{PUID: 2})
+	same(t, "redo, the later one of a batch", redo(t, c, all), []resolve.Redo{{PUID: -7}, {PUID: 2}, {PUID: 5}})
+	for range 2 {
+		clear(5, -7, 77, 5)
+		same(t, "redo, cleared", redo(t, c, all), []resolve.Redo{{PUID: 2}})
+		same(t, "depth", depth(t, c), 1)
+	}
+	clear(2)
+	same(t, "depth", depth(t, c), 0)
+}
+
+func thousandItems(t tester, c Cell) {
+	const n = 1000
+	var add []resolve.Posting
+	var es []resolve.Edge
+	var entries []resolve.Redo
+	var puids []entity.PUID
+	var features []uint64
+	var limits []int
+	var wantCarriers [][]entity.PUID
+	for i := range n {
+		f, p := uint64(i)*0x9e3779b97f4a7c15, entity.PUID(i-n/2)
+		add = append(add, postings(f, p+1, p)...)
+		features, limits, wantCarriers = append(features, f), append(limits, 1+i%2), append(wantCarriers, []entity.PUID{p, p + 1}[:1+i%2])
+		es, puids = append(es, edge(p, 1)), append(puids, p)
+		entries = append(entries, resolve.Redo{PUID: p, Lost: []uint64{f}})
+	}
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), tx.PutRedo(ctx, entries))
+	})
+	same(t, "carriers", carriers(t, c, features, limits), wantCarriers)
+	same(t, "edges", edges(t, c, puids...), es)
+	same(t, "redo", redo(t, c, all), entries)
+	same(t, "depth", depth(t, c), n)
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		pairs := make([]resolve.Pair, n)
+		for i, e := range es {
+			pairs[i] = resolve.Pair{A: e.A, B: e.B}
+		}
+		return errors.Join(tx.Post(ctx, nil, add), tx.DeleteEdges(ctx, pairs), tx.ClearRedo(ctx, puids))
+	})
+	same(t, "carriers of the first", carriers(t, c, features[:1], limits[:1]), [][]entity.PUID{nil})
+	same(t, "edges", edges(t, c, puids...), nil)
+	same(t, "depth", depth(t, c), 0)
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+func vector(bits uint64) match.Vector { return match.Vector(bits) }
+
+func score(n int) match.Score { return match.Score(n) }
+
+// contents are what a cell holds of what everything writes.
+type contents struct {
+	Key      int64
+	Record   *entity.Record
+	Birth    *entity.Birth
+	Entity   *entity.Entity
+	Found    int
+	Counts   entity.Counts
+	Changes  int
+	Carriers [][]entity.PUID
+	Edges    []resolve.Edge
+	Redo     []resolve.Redo
+}
+
+var (
+	sampleKey = cell.Key{Ring: -7, Digest: [16]byte{1, 2, 3}}
+	sampleID  = locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")
+)
+
+// everything writes through every Store and answers with what it wrote.
+func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
+	allocated, err := tx.Allocate(ctx, []cell.Key{sampleKey})
+	if err != nil {
+		return contents{}, err
+	}
+	puid := entity.PUID(allocated[0].PUID)
+	ref := entity.Ref{Source: "osm", Key: "node/1"}
+	want := contents{
+		Key: int64(puid),
+		Record: &entity.Record{
+			PUID: puid, Ref: ref, Version: 1, Birth: sampleID, Anchor: puid, Observed: time.UnixMilli(1_700_000_000_000).UTC(),
+			Attributes: entity.Attributes{"name": {"Joe's"}},
+		},
+		Birth: &entity.Birth{ID: sampleID, PUID: puid},
+		Entity: &entity.Entity{
+			ID: sampleID, Members: []entity.Member{{PUID: puid, Ref: ref, Version: 1}}, Stamp: 5,
+			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
+		},
+		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
+		Carriers: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Lost: []uint64{4}}},
+	}
+	change := changelog.Change{Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID, After: []changelog.Version{{PUID: puid, Version: 1}}}
+	return want, errors.Join(
+		tx.PutRecords(ctx, []*entity.Record{want.Record}), tx.PutBirths(ctx, []entity.Birth{*want.Birth}),
+		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Names: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
+		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), tx.PutRedo(ctx, want.Redo))
+}
+
+// inspect reads through every Store.
+func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents, err error) {
+	puids, err1 := tx.Lookup(ctx, []cell.Key{sampleKey})
+	records, err2 := tx.Records(ctx, []entity.PUID{puid})
+	births, err3 := tx.Births(ctx, []locality.ID{sampleID})
+	entities, err4 := tx.Entities(ctx, []entity.PUID{puid})
+	found, err5 := tx.Search(ctx, entity.Query{Names: []string{"joes"}, After: puid - 1, Limit: 10})
+	counts, err6 := tx.Counts(ctx)
+	changes, err7 := tx.Changes(ctx, 0, 10)
+	carriers, err8 := tx.Carriers(ctx, []uint64{9}, []int{10})
+	es, err9 := tx.Edges(ctx, []entity.PUID{puid})
+	redo, err10 := tx.Redo(ctx, 10)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10); err != nil {
+		return got, err
+	}
+	return contents{puids[0], records[0], births[0], entities[0], len(found), counts, len(changes), carriers, es, redo}, nil
+}
+
+// holds fails unless the cell holds exactly this.
+func holds(t tester, c Cell, puid entity.PUID, want contents) {
+	t.Helper()
+	same(t, "contents", view(t, c, func(ctx context.Context, tx resolve.Tx) (contents, error) { return inspect(ctx, tx, puid) }), want)
+}
+
+// nothing is what an empty cell holds.
+var nothing = contents{Carriers: [][]entity.PUID{nil}}
+
+func seesItsOwnWrites(t tester, c Cell) {
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		want, err := everything(ctx, tx)
+		if err != nil {
+			return err
+		}
+		got, err := inspect(ctx, tx, entity.PUID(want.Key))
+		if err != nil {
+			return err
+		}
+		if diff := equal(got, want); diff != "" {
+			return fmt.Errorf("contents in the transaction (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+func rollbackLeavesNothing(t tester, c Cell) {
+	var wrote contents
+	err := c.Update(context.Background(), func(tx resolve.Tx) (err error) {
+		wrote, err = everything(context.Background(), tx)
+		return errors.Join(err, errRollback)
+	})
+	if !errors.Is(err, errRollback) {
+		t.Fatalf("Update returned %v, want the error of its function", err)
+	}
+	holds(t, c, entity.PUID(wrote.Key), nothing)
+	storesCommitTogether(t, c)
+}
+
+func panicRollsBack(t tester, c Cell) {
+	var wrote contents
+	func() {
+		defer func() {
+			if r := recover(); r != "out of order" {
+				t.Fatalf("recovered %v from Update, want the panic of its function", r)
+			}
+		}()
+		_ = c.Update(context.Background(), func(tx resolve.Tx) error {
+			wrote, _ = everything(context.Background(), tx)
+			panic("out of order")
+		})
+	}()
+	holds(t, c, entity.PUID(wrote.Key), nothing)
+	storesCommitTogether(t, c)
+}
+
+func storesCommitTogether(t tester, c Cell) {
+	var want contents
+	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+		want, err = everything(ctx, tx)
+		return err
+	})
+	holds(t, c, entity.PUID(want.Key), want)
+}
+
+func survivesReopening(t tester, c Cell) {
+	if c.Reopen == nil {
+		t.Skip("this backend cannot be reopened (Cell.Reopen)")
+	}
+	var want contents
+	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+		want, err = everything(ctx, tx)
+		return err
+	})
+	if err := c.Reopen(); err != nil {
+		t.Fatalf("reopen: %v", err)
+	}
+	holds(t, c, entity.PUID(want.Key), want)
+}
+
+func viewCannotWrite(t tester, c Cell) {
+	ctx := context.Background()
+	for name, write := range map[string]func(tx resolve.Tx) error{
+		"Allocate": func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
+		"Post":     func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
+		"PutRedo":  func(tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) },
+		"Append":   func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
+		"AddCounts": func(tx resolve.Tx) error {
+			return tx.AddCounts(ctx, entity.Counts{Records: 1})
+		},
+	} {
+		if err := c.View(ctx, write); err == nil {
+			t.Fatalf("%s in a View is no error", name)
+		}
+	}
+	holds(t, c, 1, nothing)
+	storesCommitTogether(t, c)
+}
+
+func viewIsOneSnapshot(t tester, c Cell) {
+	ctx := context.Background()
+	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) })
+	err := c.View(ctx, func(tx resolve.Tx) error {
+		before, err := tx.RedoDepth(ctx)
+		if err != nil {
+			return err
+		}
+		for n := range entity.PUID(3) {
+			if err := c.Update(ctx, func(w resolve.Tx) error {
+				return errors.Join(w.PutRedo(ctx, []resolve.Redo{{PUID: 10 + n}}), w.Post(ctx, postings(9, n+1), nil))
+			}); err != nil {
+				return fmt.Errorf("update beside a view: %w", err)
+			}
+			after, err1 := tx.RedoDepth(ctx)
+			carriers, err2 := tx.Carriers(ctx, []uint64{9}, []int{10})
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			if before != 1 || after != before || len(carriers[0]) > 0 {
+				return fmt.Errorf("a view saw %d entries, then %d, and carriers %v of a later transaction", before, after, carriers)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("view: %v", err)
+	}
+	same(t, "depth afterwards", depth(t, c), 4)
+}
+
+func viewSeesNothingUncommitted(t tester, c Cell) {
+	var wrote contents
+	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+		if wrote, err = everything(ctx, tx); err != nil {
+			return err
+		}
+		return c.View(ctx, func(tx resolve.Tx) error {
+			got, err := inspect(ctx, tx, entity.PUID(wrote.Key))
+			if diff := equal(got, nothing); err == nil && diff != "" {
+				err = fmt.Errorf("a view of what is not committed (-want +got):\n%s", diff)
+			}
+			return err
+		})
+	})
+	holds(t, c, entity.PUID(wrote.Key), wrote)
+}
+
+func errorsComeBack(t tester, c Cell) {
+	ctx := context.Background()
+	for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"Update": c.Update, "View": c.View} {
+		if err := run(ctx, func(resolve.Tx) error { return errRollback }); !errors.Is(err, errRollback) {
+			t.Fatalf("%s returned %v, want the error of its function", name, err)
+		}
+		if err := run(ctx, func(resolve.Tx) error { return nil }); err != nil {
+			t.Fatalf("%s of nothing: %v", name, err)
+		}
+	}
+}
+
+func cancelledContext(t tester, c Cell) {
+	ctx, cancel := context.WithCancel(context.Background())
+	err := c.Update(ctx, func(tx resolve.Tx) error {
+		_, err := everything(ctx, tx)
+		cancel()
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Update under a context that is cancelled before the commit: %v", err)
+	}
+	for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"Update": c.Update, "View": c.View} {
+		err := run(ctx, func(resolve.Tx) error { return errors.New("the function ran") })
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s under a cancelled context: %v", name, err)
+		}
+	}
+	holds(t, c, 1, nothing)
+	storesCommitTogether(t, c)
+}
+
+// overIsOver uses transactions whose functions have returned.
+func overIsOver(t tester, c Cell) {
+	ctx := context.Background()
+	var kept []resolve.Tx
+	keep := func(tx resolve.Tx) error { kept = append(kept, tx); return nil }
+	if err := errors.Join(c.Update(ctx, keep), c.View(ctx, keep)); err != nil {
+		t.Fatalf("transactions of nothing: %v", err)
+	}
+	for _, tx := range kept {
+		_, err := tx.RedoDepth(ctx)
+		if err == nil || tx.Post(ctx, postings(9, 1), nil) == nil {
+			t.Fatalf("a transaction works after its end")
+		}
+	}
+	carry(t, c, 9)
+}
+
+// concurrentUpdatesAreSerial has eight writers that each add one to what they read, and readers
+// beside them that must never see a count without its postings.
+func concurrentUpdatesAreSerial(t tester, c Cell) {
+	const writers, each = 8, 10
+	errs := make([]error, 2*writers)
+	var wg sync.WaitGroup
+	ctx := context.Background()
+	for w := range writers {
+		wg.Go(func() {
+			for range each {
+				errs[w] = errors.Join(errs[w], c.Update(ctx, func(tx resolve.Tx) error {
+					counts, err := tx.Counts(ctx)
+					if err != nil {
+						return err
+					}
+					return errors.Join(tx.AddCounts(ctx, entity.Counts{Records: 1}), tx.Post(ctx, postings(9, entity.PUID(counts.Records+1)), nil))
+				}))
+			}
+		})
+		wg.Go(func() {
+			for range each {
+				errs[writers+w] = errors.Join(errs[writers+w], c.View(ctx, func(tx resolve.Tx) error {
+					carriers, err := tx.Carriers(ctx, []uint64{9}, []int{all})
+					if err != nil {
+						return err
+					}
+					counts, err := tx.Counts(ctx)
+					if err == nil && counts.Records != int64(len(carriers[0])) {
+						err = fmt.Errorf("a view of %d records with %d postings", counts.Records, len(carriers[0]))
+					}
+					return err
+				}))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("concurrent transactions: %v", err)
+	}
+	got := carriers(t, c, []uint64{9}, []int{all})[0]
+	if len(got) != writers*each {
+		t.Fatalf("%d updates left %d postings: some of them read the same", writers*each, len(got))
+	}
+}
