@@ -94,7 +94,8 @@ func (b *batch) put(ctx context.Context) error {
 		return err
 	}
 	var mu sync.Mutex
-	return eachCell(groups, func(id cell.ID, group []int) error {
+	var written []cell.ID
+	err = eachCell(groups, func(id cell.ID, group []int) error {
 		p := &putter{batch: b, id: id, group: group, keys: keys, successors: successors, norms: b.normalise(group)}
 		err := b.cells[id].Update(ctx, func(tx Tx) error { return p.run(ctx, tx) })
 		mu.Lock()
@@ -108,7 +109,7 @@ func (b *batch) put(ctx context.Context) error {
 			}
 			return nil
 		}
-		delete(b.cleared, id)
+		written = append(written, id)
 		for _, w := range p.writes {
 			b.writes[w.puid] = w
 			b.redo[id] = append(b.redo[id], w.puid)
@@ -121,6 +122,10 @@ func (b *batch) put(ctx context.Context) error {
 		}
 		return nil
 	})
+	for _, id := range written {
+		delete(b.cleared, id)
+	}
+	return err
 }
 
 // normalise reads the records to be put, before the transaction begins.

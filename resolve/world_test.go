@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +237,14 @@ var (
 	streets = []string{"Market Street", "Oak Ave", "5th Street", "Harbor Road", "Mill Lane", "Elm St."}
 	cities  = []string{"Springfield", "Riverton", "Lakeside"}
 )
+
+// seeds counts to n, or to what LOCUS_SEEDS says for a longer run.
+func seeds(n uint64) uint64 {
+	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
+		return long
+	}
+	return n
+}
 
 func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
 

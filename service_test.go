@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+func open(t testing.TB, dir string, cells int) *locus.Service {
+	t.Helper()
+	c, err := all.Open(t.Context(), dir, &all.Options{Cells: cells, Rules: locus.Rules(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := locus.Open(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fresh(t testing.TB) *locus.Service {
+	s := open(t, t.TempDir(), 3)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func record(source, key, name, phone, address string) locus.Put {
+	a := entity.Attributes{"name": {name}}
+	if phone != "" {
+		a["phones"] = []string{phone}
+	}
+	if address != "" {
+		a["address"] = []string{address}
+	}
+	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+}
+
+func put(t testing.TB, s *locus.Service, puts ...locus.Put) []locus.PutResult {
+	t.Helper()
+	results, err := s.Put(t.Context(), puts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			t.Fatalf("%v: %v", r.Ref, r.Err)
+		}
+	}
+	return results
+}
+
+func find(t testing.TB, s *locus.Service, id locality.ID) *locus.Entity {
+	t.Helper()
+	e, err := s.Entity(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func remove(t testing.TB, s *locus.Service, refs ...entity.Ref) {
+	t.Helper()
+	results, err := s.Delete(t.Context(), refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			t.Fatalf("%v: %v", r.Ref, r.Err)
+		}
+	}
+}
+
+var (
+	// left and right have nothing in common; bridge is the same thing as either.
+	left   = record("a", "left", "Velvet Quill Books", "415-555-2300", "12 Oak Ave")
+	right  = record("b", "right", "Velvet Quill Books", "", "99 Mill Lane, Suite 4")
+	bridge = record("c", "bridge", "Velvet Quill Books", "415-555-2300", "99 Mill Lane, Suite 4")
+)
+
+func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
+	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
+	if a.Entity == b.Entity {
+		t.Fatal("two things are one")
+	}
+	// b turns out to be a.
+	merged := put(t, s, record("b", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Avenue"))[0]
+	if merged.Entity != a.Entity {
+		t.Fatalf("the record is in %v, want %v", merged.Entity, a.Entity)
+	}
+	e := find(t, s, b.Entity)
+	if e.ID != a.Entity || !e.Redirected() || e.Requested != b.Entity || len(e.Members) != 2 {
+		t.Fatalf("%v leads to %+v", b.Entity, e)
+	}
+	// And then that it is not: the id comes back.
+	if again := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"))[0]; again.Entity != b.Entity {
+		t.Fatalf("after the unmerge the record is in %v, want %v", again.Entity, b.Entity)
+	}
+	if e := find(t, s, b.Entity); e.Redirected() || len(e.Members) != 1 {
+		t.Fatalf("%v leads to %+v", b.Entity, e)
+	}
+	// The anchor goes: the next record's birth id takes over, and the old id leads there.
+	put(t, s, record("b", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Avenue"))
+	remove(t, s, a.Ref)
+	if e := find(t, s, a.Entity); e.ID != b.Entity || len(e.Members) != 1 {
+		t.Fatalf("%v leads to %+v", a.Entity, e)
+	}
+	remove(t, s, b.Ref)
+	for _, id := range []locality.ID{a.Entity, b.Entity} {
+		if _, err := s.Entity(t.Context(), id); !errors.Is(err, entity.ErrErased) {
+			t.Errorf("%v: %v, want erased", id, err)
+		}
+	}
+	if _, err := s.Record(t.Context(), a.Ref); !errors.Is(err, entity.ErrErased) {
+		t.Errorf("record: %v, want erased", err)
+	}
+	// The key comes back as a new record: same puid, new birth id, later version.
+	back := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
+	if back.PUID != a.PUID || back.Entity == a.Entity || back.Version <= a.Version {
+		t.Errorf("came back as %+v, was %+v", back, a)
+	}
+	if _, err := s.Entity(t.Context(), locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")); !errors.Is(err, entity.ErrNotFound) {
+		t.Errorf("an id of others: %v, want not found", err)
+	}
+}
+
+func TestService_ABridgeJoinsAndItsDeletionParts(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	l, r := put(t, s, left)[0], put(t, s, right)[0]
+	if l.Entity == r.Entity {
+		t.Skip("the two are one without the bridge")
+	}
+	put(t, s, bridge)
+	if e := find(t, s, r.Entity); e.ID != l.Entity || len(e.Members) != 3 {
+		t.Fatalf("the bridge joined %+v", e)
+	}
+	remove(t, s, bridge.Ref)
+	for _, res := range []locus.PutResult{l, r} {
+		if e := find(t, s, res.Entity); e.ID != res.Entity || len(e.Members) != 1 {
+			t.Errorf("%v leads to %+v", res.Entity, e)
+		}
+	}
+}
+
+func TestService_RefusesAndHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	good := record("a", "good", "Quill Dental", "", "")
+	for name, c := range map[string]struct {
+		put     locus.Put
+		pointer string
+	}{
+		"source":       {record("A b", "1", "x", "", ""), "/source"},
+		"empty key":    {record("a", "", "x", "", ""), "/key"},
+		"space":        {record("a", " 1", "x", "", ""), "/key"},
+		"zero width":   {record("a", "a\u200db", "x", "", ""), "/key"},
+		"long key":     {record("a", strings.Repeat("k", locus.MaxKey+1), "x", "", ""), "/key"},
+		"no name":      {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}}, "/attributes/name"},
+		"blank name":   {record("a", "1", " \t", "", ""), "/attributes/name"},
+		"control":      {record("a", "1", "a\x00b", "", ""), "/attributes/name"},
+		"unknown":      {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phnoes": {"1"}}}, "/attributes/phnoes"},
+		"in future":    {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Now().Add(time.Hour), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"before 1970":  {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Unix(-1, 0), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"large record": {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phones": slices.Repeat([]string{strings.Repeat("1", 3000)}, 32)}}, "/attributes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results, err := s.Put(t.Context(), []locus.Put{c.put, good})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var invalid *locus.InvalidError
+			if !errors.As(results[0].Err, &invalid) || !strings.HasPrefix(invalid.Problems[0].Pointer, c.pointer) {
+				t.Errorf("refused with %v, want %s", results[0].Err, c.pointer)
+			}
+			if results[1].Err != nil {
+				t.Errorf("the good one: %v", results[1].Err)
+			}
+		})
+	}
+	longest := record("a", strings.Repeat("k", locus.MaxKey), "x", "", "")
+	put(t, s, longest)
+	got, err := s.Record(t.Context(), longest.Ref)
+	if err != nil || got.Key != longest.Key {
+		t.Errorf("the longest key: %v", err)
+	}
+}
+
+func TestService_AnOlderObservationDoesNotWin(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	now := time.Now().Truncate(time.Millisecond)
+	newer, older := record("a", "1", "New Name", "", ""), record("a", "1", "Old Name", "", "")
+	newer.Observed, older.Observed = now, now.Add(-time.Hour)
+	put(t, s, newer)
+	if r := put(t, s, older)[0]; r.Outcome != resolve.Stale || r.Version != 1 {
+		t.Errorf("%+v", r)
+	}
+	rec, err := s.Record(t.Context(), newer.Ref)
+	if err != nil || rec.Attributes["name"][0] != "New Name" || !rec.Observed.Equal(now) {
+		t.Errorf("%+v, %v", rec, err)
+	}
+}
+
+func TestService_ListsAndSearches(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	var puts []locus.Put
+	for i := range 57 {
+		puts = append(puts, record([]string{"a", "b"}[i%2], fmt.Sprint(i), fmt.Sprintf("Tidewater%c%c Yoga", 'a'+i%26, 'a'+i/26), fmt.Sprintf("415-555-%04d", i), ""))
+	}
+	put(t, s, puts...)
+	seen := map[string]bool{}
+	for after := entity.PUID(0); ; {
+		page, next, err := s.Records(t.Context(), locus.RecordQuery{After: after, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rec := range page {
+			seen[rec.String()] = true
+		}
+		if next == 0 {
+			break
+		}
+		after = next
+	}
+	if len(seen) != len(puts) {
+		t.Errorf("listed %d records of %d", len(seen), len(puts))
+	}
+	count := func(q locus.EntityQuery) (n int) {
+		t.Helper()
+		q.Limit = 7
+		for {
+			page, next, err := s.Entities(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(page)
+			if next == 0 {
+				return n
+			}
+			q.After = next
+		}
+	}
+	for want, q := range map[int]locus.EntityQuery{
+		len(puts): {},
+		57 - 0*1:  {Name: "yoga"},
+		26 - 0:    {Name: "yoga tide"},
+		1:         {Name: "TIDEWATERCB"},
+		0:         {Name: "nobody"},
+	} {
+		if q.Name == "yoga tide" {
+			want = 57
+		}
+		if got := count(q); got != want {
+			t.Errorf("%+v: %d entities, want %d", q, got, want)
+		}
+	}
+	if got := count(locus.EntityQuery{Attribute: "phones", Value: "(415) 555 0031"}); got != 1 {
+		t.Errorf("by phone: %d, want 1", got)
+	}
+	if got := count(locus.EntityQuery{Name: "%", Attribute: "", Value: ""}); got != 0 {
+		t.Errorf("%% is no wildcard: %d", got)
+	}
+	for _, q := range []locus.EntityQuery{{Limit: 1001}, {Limit: -1}, {Attribute: "nmae", Value: "x"}, {Name: strings.Repeat("q", 300)}} {
+		var invalid *locus.InvalidError
+		if _, _, err := s.Entities(t.Context(), q); !errors.As(err, &invalid) {
+			t.Errorf("%+v: %v, want refused", q, err)
+		}
+	}
+}
+
+func TestService_Explains(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
+	put(t, s, record("b", "1", "Zephyr Trampolines Inc", "(415) 555-2300", "12 Oak Avenue"), record("c", "1", "Quill Dental", "", ""))
+	why, err := s.Why(t.Context(), a.Entity)
+	if err != nil || len(why.Joins) != 1 || len(why.Records) != 2 {
+		t.Fatalf("%+v, %v", why, err)
+	}
+	sum := why.Joins[0].Explanation.Score
+	for _, line := range why.Joins[0].Explanation.Lines {
+		sum -= line.Bits
+	}
+	if sum != 0 {
+		t.Errorf("the waterfall is off by %v", sum)
+	}
+	for b, reason := range map[string]string{"b:1": "same_entity", "c:1": "no_common_feature"} {
+		w, err := s.WhyNot(t.Context(), "a:1", b)
+		if err != nil || w.Reason != reason {
+			t.Errorf("a:1 and %s: %+v, %v, want %s", b, w, err, reason)
+		}
+	}
+	for _, address := range []string{"a:1", a.PUID.String(), a.Entity.String()} {
+		route, err := s.Route(t.Context(), address)
+		if err != nil || !route.Found || *route.Record != a.PUID || *route.Entity != a.Entity {
+			t.Errorf("route %s: %+v, %v", address, route, err)
+		}
+		if e, err := s.Find(t.Context(), address); err != nil || e.ID != a.Entity {
+			t.Errorf("find %s: %+v, %v", address, e, err)
+		}
+	}
+	if route, err := s.Route(t.Context(), "z:unknown"); err != nil || route.Found || route.Key == nil {
+		t.Errorf("%+v, %v", route, err)
+	}
+}
+
+func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir, 3)
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 10 {
+				put(t, s, record(fmt.Sprint("s", w), fmt.Sprint(i), fmt.Sprintf("Shop %c%c%c", 'a'+w, 'k'+i, 'q'), fmt.Sprintf("415-555-%02d%02d", w, i), ""))
+			}
+		})
+	}
+	wg.Wait()
+	live := s.Live()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), []locus.Put{left}); !errors.Is(err, locus.ErrClosed) {
+		t.Errorf("put after close: %v", err)
+	}
+	s = open(t, dir, 0)
+	defer s.Close()
+	status, err := s.Status(t.Context())
+	if err != nil || !status.Ready || status.Redo != 0 || status.Counts.Records != 80 || live.Written != 80 {
+		t.Errorf("%+v, %v; live %+v", status, err, live)
+	}
+	for w := range 8 {
+		for i := range 10 {
+			if _, err := s.Record(t.Context(), entity.Ref{Source: fmt.Sprint("s", w), Key: fmt.Sprint(i)}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
