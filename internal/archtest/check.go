@@ -35,7 +35,7 @@ func Check(packages []Package, picture map[string]Rule, laws []Law) []string {
 			wrong = append(wrong, checkLaws(name, path, laws)...)
 		}
 		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-			if thirdParty(path) && !allows(rule.Modules, path) && !allows(TestModules, path) {
+			if thirdParty(path) && !allows(slices.Concat(rule.Modules, TestModules, Pure), path) {
 				wrong = append(wrong, fmt.Sprintf("%s: a test imports %s, which is no test module", title(name), path))
 			}
 		}

@@ -51,10 +51,10 @@ const mutant = "internal/mutant"
 // Pure are the third-party modules that a library may take: no I/O, no global state.
 var Pure = []string{xxhash, xSync, xText, xNet, geo}
 
-// TestModules may be imported by the tests of any package, and by the production code of none but
-// the conformance suites, which name them below.
+// TestModules may be imported by the tests of any package, as Pure ones may, and by the production
+// code of none but the conformance suites, which name them below.
 var TestModules = []string{
-	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, levenshtein, smetrics, xNet,
+	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, levenshtein, smetrics,
 }
 
 // Picture maps every package to what it may import.
