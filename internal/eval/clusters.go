@@ -9,14 +9,25 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// ClustersOptions name a table with duplicates and the column that tells them.
+type ClustersOptions struct {
+	Name    string            // of the report. Defaults to the path
+	Path    string            // CSV file with a header
+	Truth   string            // column: rows of one value are one thing
+	Mapping map[string]string // column → attribute, beside the columns named like one
+	Schema  *match.Schema     // Defaults to match.Place()
+}
+
 // Clusters measures the resolution of one table: the pairs that share a feature
 // are compared, the records clustered, and F1 is over the pairs of rows that
 // lie in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
-	if err := checkMapping(o.Mapping); err != nil {
+	o.Schema = cmp.Or(o.Schema, match.Place())
+	c, err := columnsFor(o.Schema, o.Mapping)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := readCSV(o.Path, o.Mapping, o.Truth)
+	rows, err := readCSV(o.Path, c, o.Truth)
 	if err != nil {
 		return nil, err
 	}

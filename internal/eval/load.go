@@ -31,15 +31,30 @@ var forbidden = map[string]bool{
 	"winner": true, "split": true, "pair": true, "source": true, "sources": true, "confidence": true,
 }
 
-// checkMapping refuses columns that give the answer away.
-func checkMapping(mapping map[string]string) error {
-	for column := range mapping {
+// columns say which column is which attribute.
+type columns struct {
+	of    map[string]string // column → attribute
+	asked map[string]string // the part that was asked for: a file must have it
+}
+
+// columnsFor maps the columns that are named like an attribute, and those that
+// were asked for. Columns that give the answer away are refused.
+func columnsFor(schema *match.Schema, asked map[string]string) (columns, error) {
+	c := columns{of: map[string]string{}, asked: asked}
+	for _, a := range schema.Attributes {
+		c.of[a.Name] = a.Name
+	}
+	for _, column := range sortedKeys(asked) {
 		name := strings.Join(strings.FieldsFunc(strings.ToLower(column), func(r rune) bool { return r == ' ' || r == '_' || r == '-' }), " ")
 		if forbidden[name] {
-			return fmt.Errorf("%w: map %q: leave it out", ErrForbidden, column)
+			return columns{}, fmt.Errorf("%w: map %q: leave it out", ErrForbidden, column)
 		}
+		if _, ok := schema.Attribute(asked[column]); !ok {
+			return columns{}, fmt.Errorf("%w: map %q: kind %s has no attribute %q", ErrSet, column, schema.Kind, asked[column])
+		}
+		c.of[column] = asked[column]
 	}
-	return nil
+	return c, nil
 }
 
 // row is one line of a CSV file: its attributes, and the columns that a
@@ -50,8 +65,9 @@ type row struct {
 }
 
 // readCSV reads the mapped columns of a file as attributes and the wanted ones
-// as they are. Every other column is dropped.
-func readCSV(path string, mapping map[string]string, wanted ...string) ([]row, error) {
+// as they are; a wanted name that is empty is the next column from the left.
+// Every other column is dropped.
+func readCSV(path string, c columns, wanted ...string) ([]row, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open set: %w", err)
@@ -66,14 +82,15 @@ func readCSV(path string, mapping map[string]string, wanted ...string) ([]row, e
 	}
 	at := map[string]int{}
 	for i, column := range header {
-		at[strings.TrimSpace(strings.TrimPrefix(column, "\ufeff"))] = i
+		header[i] = strings.TrimSpace(strings.TrimPrefix(column, "\ufeff"))
+		at[header[i]] = i
 	}
-	for column := range mapping {
-		if _, ok := at[column]; !ok {
-			return nil, fmt.Errorf("%w: %s has no column %q: it has %s", ErrSet, path, column, strings.Join(header, ", "))
+	for i, column := range wanted {
+		if column == "" && i < len(header) {
+			wanted[i] = header[i]
 		}
 	}
-	for _, column := range wanted {
+	for _, column := range append(sortedKeys(c.asked), wanted...) {
 		if _, ok := at[column]; !ok {
 			return nil, fmt.Errorf("%w: %s has no column %q: it has %s", ErrSet, path, column, strings.Join(header, ", "))
 		}
@@ -88,15 +105,15 @@ func readCSV(path string, mapping map[string]string, wanted ...string) ([]row, e
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		field := func(column string) string {
-			if i := at[column]; i < len(fields) {
+			if i, ok := at[column]; ok && i < len(fields) {
 				return strings.TrimSpace(fields[i])
 			}
 			return ""
 		}
 		next := row{attributes: match.Attributes{}, columns: map[string]string{}}
-		for column, attribute := range mapping {
-			if v := field(column); v != "" {
-				next.attributes[attribute] = append(next.attributes[attribute], v)
+		for _, column := range header {
+			if attribute, ok := c.of[column]; ok && field(column) != "" {
+				next.attributes[attribute] = append(next.attributes[attribute], field(column))
 			}
 		}
 		for _, column := range wanted {
@@ -115,7 +132,7 @@ type pair struct {
 
 // readPairs reads JSON lines: {"label": 0 or 1, "split": ..., "a": {...}, "b": {...}}.
 // Columns of the sides that the mapping does not name are dropped.
-func readPairs(path string, mapping map[string]string) ([]pair, error) {
+func readPairs(path string, c columns) ([]pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open set: %w", err)
@@ -137,7 +154,7 @@ func readPairs(path string, mapping map[string]string) ([]pair, error) {
 		if line.Label == nil || line.A == nil || line.B == nil {
 			return nil, fmt.Errorf("%w: line %d of %s needs label, a and b", ErrSet, n, path)
 		}
-		pairs = append(pairs, pair{a: mapSide(line.A, mapping), b: mapSide(line.B, mapping), split: line.Split, same: *line.Label == 1})
+		pairs = append(pairs, pair{a: mapSide(line.A, c.of), b: mapSide(line.B, c.of), split: line.Split, same: *line.Label == 1})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -174,7 +191,7 @@ func mapSide(side map[string]any, mapping map[string]string) match.Attributes {
 
 // readDitto reads lines of two sides and a label, separated by tabs, a side
 // being "COL name VAL value ..." with stray quotes and blanks around the values.
-func readDitto(path, split string, mapping map[string]string) ([]pair, error) {
+func readDitto(path, split string, c columns) ([]pair, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open set: %w", err)
@@ -187,7 +204,7 @@ func readDitto(path, split string, mapping map[string]string) ([]pair, error) {
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("%w: line %d of %s has %d fields, not 3", ErrSet, n, path, len(fields))
 		}
-		pairs = append(pairs, pair{a: dittoSide(fields[0], mapping), b: dittoSide(fields[1], mapping), split: split,
+		pairs = append(pairs, pair{a: dittoSide(fields[0], c.of), b: dittoSide(fields[1], c.of), split: split,
 			same: strings.TrimSpace(fields[2]) == "1"})
 	}
 	return pairs, nil

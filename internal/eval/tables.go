@@ -12,22 +12,37 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// TablesOptions name two tables without duplicates inside, and the pairs across.
+type TablesOptions struct {
+	Name              string            // of the report. Defaults to the left path
+	Left, Right, Gold string            // CSV files with a header
+	LeftID, RightID   string            // columns. Default to "id"
+	GoldLeft          string            // column of the gold with the left id. Defaults to its first
+	GoldRight         string            // and with the right one. Defaults to its second
+	OneToOne          bool              // every row has at most one partner: the best ones are taken first
+	Mapping           map[string]string // column → attribute, beside the columns named like one
+	Schema            *match.Schema     // Defaults to match.Place()
+}
+
 // Tables measures matching across two tables: the pairs that share a feature
 // are compared, and F1 is over the pairs that are taken for one thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
-	if err := checkMapping(o.Mapping); err != nil {
+	o.Schema = cmp.Or(o.Schema, match.Place())
+	c, err := columnsFor(o.Schema, o.Mapping)
+	if err != nil {
 		return nil, err
 	}
 	leftID, rightID := cmp.Or(o.LeftID, "id"), cmp.Or(o.RightID, "id")
-	left, err := readCSV(o.Left, o.Mapping, leftID)
+	left, err := readCSV(o.Left, c, leftID)
 	if err != nil {
 		return nil, err
 	}
-	right, err := readCSV(o.Right, o.Mapping, rightID)
+	right, err := readCSV(o.Right, c, rightID)
 	if err != nil {
 		return nil, err
 	}
-	gold, err := readCSV(o.Gold, nil, o.GoldLeft, o.GoldRight)
+	names := []string{o.GoldLeft, o.GoldRight} // filled in where they are empty
+	gold, err := readCSV(o.Gold, columns{}, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +57,8 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	}
 	truth := map[[2]int]bool{}
 	for n, row := range gold {
-		i, ok := at[0][row.columns[o.GoldLeft]]
-		j, also := at[1][row.columns[o.GoldRight]]
+		i, ok := at[0][row.columns[names[0]]]
+		j, also := at[1][row.columns[names[1]]]
 		if !ok || !also {
 			return nil, fmt.Errorf("%w: pair %d of %s names a row that no table has", ErrSet, n+1, o.Gold)
 		}

@@ -6,47 +6,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/match"
 )
-
-// PairsOptions name a set of labelled pairs.
-type PairsOptions struct {
-	Name    string            // of the report. Defaults to the path
-	Path    string            // JSON lines, or the "COL name VAL value" lines of a .txt file
-	Split   string            // keep the pairs of this split only. Defaults to all
-	Also    []string          // further files whose records are counted for the statistics, unlabelled
-	Mapping map[string]string // column → attribute. Defaults to equal names
-	Schema  *match.Schema     // Defaults to match.Place()
-}
-
-// TablesOptions name two tables without duplicates inside, and the pairs across.
-type TablesOptions struct {
-	Name              string // of the report. Defaults to the left path
-	Left, Right, Gold string // CSV files with a header
-	LeftID, RightID   string // columns. Default to "id"
-	GoldLeft          string // column of the gold with the left id
-	GoldRight         string
-	OneToOne          bool              // every row has at most one partner: the best ones are taken first
-	Mapping           map[string]string // column → attribute
-	Schema            *match.Schema     // Defaults to match.Place()
-}
-
-// ClustersOptions name a table with duplicates and the column that tells them.
-type ClustersOptions struct {
-	Name    string            // of the report. Defaults to the path
-	Path    string            // CSV file with a header
-	Truth   string            // column: rows of one value are one thing
-	Mapping map[string]string // column → attribute
-	Schema  *match.Schema     // Defaults to match.Place()
-}
 
 // worst is the number of errors that a report spells out.
 const worst = 20
@@ -62,9 +29,6 @@ type set struct {
 // without labels. A record's key is the hash of its content, so that neither
 // an id nor the order of rows can leak into a decision.
 func newSet(schema *match.Schema, sources []string, records []match.Attributes, also []match.Attributes) *set {
-	if schema == nil {
-		schema = match.Place()
-	}
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
@@ -171,93 +135,6 @@ func (s *set) worstOf(mistakes []mistake) []Error {
 	return errors
 }
 
-// loadPairs reads the pairs of a file by its ending.
-func loadPairs(o PairsOptions) ([]pair, error) {
-	if err := checkMapping(o.Mapping); err != nil {
-		return nil, err
-	}
-	if !strings.HasSuffix(o.Path, ".txt") {
-		return readPairs(o.Path, o.Mapping)
-	}
-	pairs, err := readDitto(o.Path, o.Split, o.Mapping)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range o.Also {
-		more, err := readDitto(path, "\x00statistics only", o.Mapping)
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, more...)
-	}
-	return pairs, nil
-}
-
-// Pairs measures decisions about given pairs: each is compared, and is one
-// thing if its score reaches the threshold.
-func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
-	pairs, err := loadPairs(o)
-	if err != nil {
-		return nil, err
-	}
-	var records, others []match.Attributes
-	var sources []string
-	var list [][2]int32
-	var truth []bool
-	for _, p := range pairs {
-		if o.Split != "" && p.split != o.Split {
-			others = append(others, p.a, p.b)
-			continue
-		}
-		n := int32(len(records))
-		list = append(list, [2]int32{n, n + 1})
-		records, sources, truth = append(records, p.a, p.b), append(sources, "a", "b"), append(truth, p.same)
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: %s has no pair of split %q", ErrSet, o.Path, o.Split)
-	}
-	s := newSet(o.Schema, sources, records, others)
-	results, took, err := s.compare(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	r := s.report(cmp.Or(o.Name, o.Path), "pairs", results, took)
-	units := make([]Counts, len(results))
-	judgements := make([]judged, len(results))
-	var mistakes []mistake
-	met := 0
-	for i, c := range results {
-		judgements[i] = judged{c.score, truth[i]}
-		units[i] = decided(c.score >= match.Threshold, truth[i])
-		if truth[i] {
-			r.Positives++
-			if sharesFeature(s.records[c.a], s.records[c.b]) {
-				met++
-			}
-		}
-		if (c.score >= match.Threshold) != truth[i] {
-			mistakes = append(mistakes, mistake{c.a, c.b, !truth[i], c.score})
-		}
-	}
-	r.finish(units, judgements, 0)
-	r.Blocking = ratio(met, r.Positives)
-	r.Errors = s.worstOf(mistakes)
-	return r, nil
-}
-
-// decided counts one decision.
-func decided(positive, truth bool) Counts {
-	switch {
-	case positive && truth:
-		return Counts{TruePositive: 1}
-	case positive:
-		return Counts{FalsePositive: 1}
-	case truth:
-		return Counts{FalseNegative: 1}
-	}
-	return Counts{}
-}
-
 // finish fills in the figures; lost is the number of true pairs never compared.
 func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	for _, u := range units {
@@ -267,19 +144,4 @@ func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	if pairs != nil {
 		r.Average, r.Curve = averagePrecision(pairs, lost), curve(pairs, lost)
 	}
-}
-
-func sharesFeature(a, b *match.Record) bool {
-	x, y := a.Features(), b.Features()
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0].Hash < y[0].Hash:
-			x = x[1:]
-		case x[0].Hash > y[0].Hash:
-			y = y[1:]
-		default:
-			return true
-		}
-	}
-	return false
 }
