@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entity_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/entity"
+)
+
+// policy shows names once and phones all, and believes the chamber twice.
+type policy struct{ names []string }
+
+func (p policy) Names() []string          { return p.names }
+func (policy) Many(attribute string) bool { return attribute == "phones" }
+func (policy) HalfLife(attribute string) float64 {
+	return map[string]float64{"phones": 30}[attribute] + 365
+}
+func (policy) Trust(source, attribute string) float64 {
+	if source == "chamber" {
+		return 0.9
+	}
+	return 0.45
+}
+
+var place = policy{[]string{"name", "phones", "city"}}
+
+// says is the testimony of one record: attribute, raw, normal, and so on.
+func says(member int, source string, daysAgo int, facts ...string) entity.Testimony {
+	m := entity.Testimony{Member: member, Source: source, Observed: today.AddDate(0, 0, -daysAgo), Values: map[string][]entity.Spelling{}}
+	for i := 0; i < len(facts); i += 3 {
+		m.Values[facts[i]] = append(m.Values[facts[i]], entity.Spelling{Raw: facts[i+1], Normal: facts[i+2]})
+	}
+	return m
+}
+
+var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	one := func(value string, members ...int) entity.MergedValue {
+		return entity.MergedValue{Value: value, Members: members}
+	}
+	for name, c := range map[string]struct {
+		members []entity.Testimony
+		want    entity.View
+	}{
+		"nobody": {nil, nil},
+		"one record": {
+			[]entity.Testimony{says(0, "crawl", 0, "name", "Joe's", "joes", "phones", "N/A", "", "city", "SF", "sf")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}}, {Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
+		},
+		"equal when normalised: the longest spelling, whoever sent it": {
+			[]entity.Testimony{says(0, "crawl", 0, "name", "JOES", "joes"), says(1, "osm", 0, "name", "Joe's", "joes"), says(2, "a", 0, "name", "Jœs", "jœs")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0, 1), one("Jœs", 2)}}},
+		},
+		"three say more than one that is believed twice": {
+			[]entity.Testimony{says(0, "chamber", 0, "name", "Ray's", "rays"), says(1, "a", 0, "name", "Joe's", "joes"), says(2, "b", 0, "name", "Joe's", "joes"), says(3, "c", 0, "name", "Joe's", "joes")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 1, 2, 3), one("Ray's", 0)}}},
+		},
+		"old news count less": {
+			[]entity.Testimony{says(0, "chamber", 800, "name", "Ray's", "rays"), says(1, "a", 0, "name", "Joe's", "joes")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 1), one("Ray's", 0)}}},
+		},
+		"a list shows what has a tenth of the weight": {
+			[]entity.Testimony{says(0, "chamber", 0, "phones", "1", "1"), says(1, "crawl", 900, "phones", "2", "2"), says(2, "crawl", 1400, "phones", "3", "3")},
+			entity.View{{Name: "phones", Values: []entity.MergedValue{one("1", 0), one("2", 1)}}},
+		},
+		"a record that repeats itself speaks once": {
+			[]entity.Testimony{says(0, "a", 0, "name", "Joe's", "joes", "name", "joe's!", "joes", "name", "Joe's", "joes"), says(1, "chamber", 0, "name", "Ray's", "rays")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Ray's", 1), one("joe's!", 0)}}},
+		},
+		"the order of the schema, and nothing beside it": {
+			[]entity.Testimony{says(0, "a", 0, "city", "SF", "sf", "secret", "x", "x", "name", "Joe's", "joes")},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}}, {Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, entity.Merge(c.members, place)); diff != "" {
+				t.Errorf("view (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A view is shown on another day as it was shown today: age is counted from the newest observation.
+func TestMerge_DoesNotAgeOvernight(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		members := drawTestimony.Draw(t, "members")
+		shift := time.Duration(rapid.IntRange(-1e6, 1e6).Draw(t, "minutes")) * time.Minute
+		later := slices.Clone(members)
+		for i := range later {
+			later[i].Observed = later[i].Observed.Add(shift)
+		}
+		if diff := cmp.Diff(entity.Merge(members, place), entity.Merge(later, place)); diff != "" {
+			t.Fatalf("view, all observed at another time (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestMerge_DoesNotDependOnOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		members := drawTestimony.Draw(t, "members")
+		shuffled := rapid.Permutation(members).Draw(t, "shuffled")
+		if diff := cmp.Diff(entity.Merge(members, place), entity.Merge(shuffled, place)); diff != "" {
+			t.Fatalf("view, members in another order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Every value is a spelling that a member sent, and its members are exactly those that say so.
+func TestMerge_NamesItsWitnesses(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		members := drawTestimony.Draw(t, "members")
+		for _, attribute := range entity.Merge(members, place) {
+			for _, value := range attribute.Values {
+				var want []int
+				for _, m := range members {
+					if slices.ContainsFunc(m.Values[attribute.Name], func(s entity.Spelling) bool { return s.Normal == strings.ToLower(value.Value) }) {
+						want = append(want, m.Member)
+					}
+				}
+				if !slices.Equal(value.Members, want) {
+					t.Fatalf("%s %q names members %v, want %v", attribute.Name, value.Value, value.Members, want)
+				}
+			}
+		}
+	})
+}
+
+// drawTestimony draws records whose values are normalised by lower case.
+var drawTestimony = rapid.Custom(func(t *rapid.T) []entity.Testimony {
+	n := rapid.IntRange(1, 6).Draw(t, "members")
+	members := make([]entity.Testimony, n)
+	for i := range members {
+		members[i] = says(i, rapid.SampledFrom([]string{"chamber", "a", "b"}).Draw(t, "source"), rapid.IntRange(0, 2000).Draw(t, "days"))
+		members[i].Observed = members[i].Observed.Add(time.Duration(rapid.IntRange(0, 86_399).Draw(t, "seconds")) * time.Second)
+		for _, attribute := range []string{"name", "phones", "other"} {
+			for range rapid.IntRange(0, 3).Draw(t, "values") {
+				raw := rapid.SampledFrom([]string{"", "a", "A", "b", "B", "c", "aa", "aA", "AA"}).Draw(t, "value")
+				members[i].Values[attribute] = append(members[i].Values[attribute], entity.Spelling{Raw: raw, Normal: strings.ToLower(raw)})
+			}
+		}
+	}
+	return members
+})
+
+func TestView_First(t *testing.T) {
+	t.Parallel()
+	view := entity.Merge([]entity.Testimony{says(0, "a", 0, "name", "Joe's", "joes")}, place)
+	if got := view.First("name") + view.First("city"); got != "Joe's" {
+		t.Errorf("the first name and city are %q", got)
+	}
+}
