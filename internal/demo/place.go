@@ -33,6 +33,7 @@ type place struct {
 	phones   []string // ten digits each
 	website  string
 	lat, lon float64
+	branch   bool // of a chain
 }
 
 type city struct {
@@ -125,6 +126,7 @@ func placeAt(seed uint64, n int64) *place {
 // each city.
 func (p *place) join(seed uint64, chain int) {
 	r := random(seed, forChain, int64(chain))
+	p.branch = true
 	p.trade = pick(r, trades)
 	p.name = pick(r, adjectives) + " " + pick(r, nouns) + " " + pick(r, p.trade.words)
 	p.website = "https://www." + slug(p.name) + ".example/" + slug(p.city.name)

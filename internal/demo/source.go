@@ -54,8 +54,12 @@ func (g *Generator) render(slot int64, revision int) Record {
 	if revision > 0 {
 		p.renew(random(g.seed, forUpdate+uint64(revision), slot), revision)
 	}
+	// Chains publish where their branches are and how to call them.
+	published := map[string]bool{"address": p.branch, "city": p.branch, "phones": p.branch}
 	set := func(name, nothing string, values ...string) {
 		switch x := r.Float64(); {
+		case published[name]:
+			rec.Attributes[name] = values
 		case x < h.missing:
 		case x < h.missing+h.nothing:
 			rec.Attributes[name] = []string{nothing}
