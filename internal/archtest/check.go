@@ -34,6 +34,7 @@ func Check(packages []Package, picture map[string]Rule, laws []Law) []string {
 			wrong = append(wrong, checkImport(name, path, rule)...)
 			wrong = append(wrong, checkLaws(name, path, laws)...)
 		}
+		wrong = append(wrong, checkUnused(name, p.Imports, rule)...)
 		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
 			if thirdParty(path) && !allows(slices.Concat(rule.Modules, TestModules, Pure), path) {
 				wrong = append(wrong, fmt.Sprintf("%s: a test imports %s, which is no test module", title(name), path))
@@ -62,6 +63,22 @@ func checkImport(name, path string, rule Rule) []string {
 		}
 		if slices.Contains(Libraries, name) && !allows(Pure, path) {
 			wrong = append(wrong, fmt.Sprintf("%s: imports %s, but a library takes pure modules only", title(name), path))
+		}
+	}
+	return wrong
+}
+
+// checkUnused keeps the picture from promising more than there is.
+func checkUnused(name string, imports []string, rule Rule) []string {
+	var wrong []string
+	for _, target := range rule.Imports {
+		if !slices.ContainsFunc(imports, func(path string) bool { return ours(path) && short(path) == target }) {
+			wrong = append(wrong, fmt.Sprintf("%s: does not import %s any more; erase the arrow in internal/archtest/picture.go", title(name), title(target)))
+		}
+	}
+	for _, module := range rule.Modules {
+		if !slices.ContainsFunc(imports, func(path string) bool { return within(path, module) }) {
+			wrong = append(wrong, fmt.Sprintf("%s: does not take %s any more; erase it in internal/archtest/picture.go", title(name), module))
 		}
 	}
 	return wrong

@@ -81,6 +81,14 @@ func TestCheck_FindsPlantedImports(t *testing.T) {
 			archtest.Package{ImportPath: m + "/util"},
 			"util: package is not in the picture; draw it in internal/archtest/picture.go first",
 		},
+		"arrow that nobody takes": {
+			archtest.Package{ImportPath: m + "/entity"},
+			"entity: does not import locality any more; erase the arrow in internal/archtest/picture.go",
+		},
+		"module that nobody takes": {
+			archtest.Package{ImportPath: m + "/entity", Imports: []string{m + "/locality"}},
+			"entity: does not take github.com/cespare/xxhash/v2 any more; erase it in internal/archtest/picture.go",
+		},
 		"a longer name is another package": {
 			archtest.Package{ImportPath: m + "/cell", Imports: []string{m + "/localitypgx"}},
 			"cell: imports localitypgx, an arrow that is not drawn",
