@@ -28,11 +28,12 @@ type categories struct {
 // addCategories reads the values: every level of a path counts as a category.
 func (r *Record) addCategories(values []string) {
 	first := true
-	var buf []byte
+	var stack [64]byte
+	buf := stack[:0]
 	for _, raw := range values {
 		for level := range strings.SplitSeq(raw, ">") {
 			buf = appendFold(buf[:0], level)
-			if isNothing(string(buf)) {
+			if isNothing(buf) {
 				continue
 			}
 			c := category{hash: xxhash.Sum64(buf)}

@@ -12,6 +12,7 @@ import (
 type Matcher struct {
 	schema *Schema
 	pack   *Pack
+	read   []*Attribute // the attributes that are compared
 	bits   [fieldCount][16]Score
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
@@ -23,6 +24,11 @@ func New(s *Schema, p *Pack) *Matcher {
 		p = DefaultPack()
 	}
 	m := &Matcher{schema: s, pack: p}
+	for i := range s.Attributes {
+		if fieldOf(s.Attributes[i]) != fieldCount {
+			m.read = append(m.read, &s.Attributes[i])
+		}
+	}
 	for f := range fieldCount {
 		for l, g := range table[f] {
 			m.bits[f][l] = g.bits

@@ -43,8 +43,7 @@ type identifier struct {
 func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	r := &Record{source: source, key: key, attributes: a, matcher: m, dedup: m.schema.Sources[source].Deduplicated}
 	var latitude, longitude string
-	for i := range m.schema.Attributes {
-		attribute := &m.schema.Attributes[i]
+	for _, attribute := range m.read {
 		values := a[attribute.Name]
 		if len(values) == 0 {
 			continue
@@ -124,6 +123,7 @@ func first(values []string) string {
 func firstName(p *Pack, values []string) name { return parseName(p, first(values)) }
 
 func (r *Record) addPhones(values []string) {
+	r.phones = make([]phone, 0, min(len(values), maxPhones))
 	for _, raw := range values {
 		p, ok := parsePhone(raw)
 		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {

@@ -28,7 +28,19 @@ func appendFold(dst []byte, s string) []byte {
 		case plain[c] != 0:
 			dst = append(dst, plain[c])
 		case c >= utf8.RuneSelf:
-			return appendFoldUnicode(dst[:start], s)
+			r, size := utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == '‘' || r == '’':
+			case r == 'ª' || r == 'º' || r == 'ſ' || r == '´': // ASCII, to an acronym's dot
+				return appendFoldUnicode(dst[:start], s)
+			case r < rune(len(european)) && european[r] != " ":
+				dst = append(dst, european[r]...)
+			case r < rune(len(european)) || '‐' <= r && r <= '‟':
+				dst = appendSpace(dst, start)
+			default:
+				return appendFoldUnicode(dst[:start], s)
+			}
+			i += size - 1
 		default:
 			dst = appendFoldSign(dst, start, s, i)
 		}
@@ -61,8 +73,20 @@ func appendFoldSign(dst []byte, start int, s string, i int) []byte {
 	}
 }
 
+// european folds the letters and signs of Latin-1 and Latin Extended, which is
+// what most text beyond ASCII is made of; " " separates words, "" is dropped.
+var european = func() (t [0x250]string) {
+	for r := rune(utf8.RuneSelf); int(r) < len(t); r++ {
+		alone := string(appendFoldUnicode(nil, "x"+string(r)+"x"))
+		t[r] = alone[1 : len(alone)-1]
+	}
+	return t
+}()
+
+// appendFoldUnicode folds text of any script.
 func appendFoldUnicode(dst []byte, s string) []byte {
 	start := len(dst)
+	s = strings.ReplaceAll(s, "´", "'") // decomposes into a blank and an accent
 	s = strings.ToLower(norm.NFKD.String(s))
 	hangul := false
 	for i, r := range s {
@@ -71,7 +95,7 @@ func appendFoldUnicode(dst []byte, s string) []byte {
 			dst = append(dst, byte(r))
 		case r < utf8.RuneSelf:
 			dst = appendFoldSign(dst, start, s, i)
-		case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '´' || r == '′' || isAccent(r):
+		case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '′' || isAccent(r):
 		case latin[r] != "":
 			dst = append(dst, latin[r]...)
 		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.M, r):
@@ -147,8 +171,11 @@ func digits(s string) bool {
 }
 
 // isNothing says whether folded text is one of the spellings of no value.
-func isNothing(folded string) bool {
-	switch folded {
+func isNothing[T string | []byte](folded T) bool {
+	if len(folded) > len("not applicable") {
+		return false
+	}
+	switch string(folded) {
 	case "", "null", "na", "n a", "none", "nil", "nan", "unknown", "unkown", "tbd", "tba", "not available", "not applicable",
 		"undefined", "missing", "no value", "not known", "empty":
 		return true
