@@ -166,6 +166,21 @@ func TestEntity_WaterfallAddsUp(t *testing.T) {
 	}
 }
 
+func TestEntity_RecordsStandInTheOrderOfTheirValues(t *testing.T) {
+	t.Parallel()
+	w := pizza(t)
+	j := &w.Joins[0]
+	j.Explanation.A, j.Explanation.B = match.NodeKey(j.A), match.NodeKey(j.B)
+	j.A, j.B = j.B, j.A
+	var b bytes.Buffer
+	if err := renderEntity(w)(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "locus entity why pos:1042 &#39;web:a/b c&#39;"; !strings.Contains(b.String(), want) {
+		t.Errorf("the page has no %s", want)
+	}
+}
+
 func TestEntity_NoEvidenceStillHasAScale(t *testing.T) {
 	t.Parallel()
 	w := pizza(t)

@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
-// historySpan is how far back the curve of the writing rate reaches.
-const historySpan = 3 * time.Minute
+// historySpan is how far back the curve of the writing rate reaches at most, and minSpan at least.
+const (
+	historySpan = 3 * time.Minute
+	minSpan     = time.Minute
+)
 
 // The curve is drawn in a box of these units.
 const (
@@ -66,8 +69,9 @@ func (h *History) Draw() (curve string, peak float64) {
 		peak = max(peak, h.rate(i))
 	}
 	scale, now := max(peak, 1), h.looks[n-1].at
+	span := min(max(now.Sub(h.looks[0].at), minSpan), historySpan)
 	x := func(t time.Time) float64 {
-		return max(0, sparkWidth*(1-float64(now.Sub(t))/float64(historySpan)))
+		return max(0, sparkWidth*(1-float64(now.Sub(t))/float64(span)))
 	}
 	var p outline
 	for i := 1; i < n; i++ {

@@ -41,6 +41,16 @@ func TestHistory_DrawsTheRateBetweenLooks(t *testing.T) {
 	}
 }
 
+func TestHistory_AFewSecondsAreNotAWholePicture(t *testing.T) {
+	t.Parallel()
+	var h console.History
+	h.Add(noon, 0)
+	h.Add(noon.Add(15*time.Second), 1500)
+	if curve, peak := h.Draw(); curve != "M135 1L180 1" || peak != 100 {
+		t.Errorf("Draw = %s, %v", curve, peak)
+	}
+}
+
 func TestHistory_BeginsAnewWhenTheTotalFalls(t *testing.T) {
 	t.Parallel()
 	var h console.History

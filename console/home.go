@@ -17,8 +17,8 @@ type Snapshot struct {
 	Status  *locus.Status
 	Map     *cell.Map
 	History *History // of Live.Written
-	// URL is how the viewer reached this server, such as http://127.0.0.1:7070. It stands in commands.
-	URL string
+	// Address is how the viewer reached this server, such as 127.0.0.1:7070. It stands in commands.
+	Address string
 }
 
 // Home writes the first screen: tiles, the ring with its table, and the latest joins.
@@ -27,7 +27,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 	return c.render(w, "home", "", home{
 		Live:  c.Live(s),
 		Kind:  s.Status.Kind,
-		Rate:  command("curl", "-s", s.URL+"/metrics"),
+		Rate:  command("curl", "-s", s.Address+"/metrics"),
 		Gen:   gen,
 		Cells: pieces(s.Map.Ring(gen)),
 		Even:  ringInner + (ringOuter-ringInner)*ringEven,

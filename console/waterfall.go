@@ -48,6 +48,9 @@ type met struct{ Kind, Text string }
 func waterfalls(why *locus.Why) []waterfall {
 	all := make([]waterfall, len(why.Joins))
 	for i, j := range why.Joins {
+		if j.Explanation.A == match.NodeKey(j.B) {
+			j.A, j.B = j.B, j.A // the order in which the explanation gives their values
+		}
 		w := newWaterfall(j.Explanation, why.Threshold)
 		w.RefA, w.RefB = j.A.String(), j.B.String()
 		w.A, w.B = number(why.Records, j.A), number(why.Records, j.B)

@@ -74,6 +74,8 @@ type tab struct {
 	svc  *locus.Service
 	addr string
 	stop func()
+	// frozen is held while the server's answers do not get through.
+	frozen sync.RWMutex
 
 	mu       sync.Mutex
 	troubles []string
@@ -82,9 +84,9 @@ type tab struct {
 
 // openTab starts a server and opens a tab. When the test ends, whatever went wrong in the tab
 // meanwhile fails it.
-func openTab(t *testing.T, browser context.Context) *tab {
+func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 	t.Helper()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 4, Rules: locus.Rules(nil)})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: cellCount, Rules: locus.Rules(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +137,39 @@ func (tab *tab) serve() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx, listener) }()
+	go func() { done <- server.Serve(ctx, &freezer{listener, &tab.frozen}) }()
 	tab.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			tab.Errorf("stop: %v", err)
 		}
 	})
+}
+
+// freezer is a listener whose connections write nothing while frozen, as on a network that drops
+// everything without a word.
+type freezer struct {
+	net.Listener
+	frozen *sync.RWMutex
+}
+
+func (f *freezer) Accept() (net.Conn, error) {
+	conn, err := f.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &freezingConn{conn, f.frozen}, nil
+}
+
+type freezingConn struct {
+	net.Conn
+	frozen *sync.RWMutex
+}
+
+func (c *freezingConn) Write(b []byte) (int, error) {
+	c.frozen.RLock()
+	defer c.frozen.RUnlock()
+	return c.Conn.Write(b)
 }
 
 // hear notes what must not happen.

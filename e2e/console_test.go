@@ -26,13 +26,14 @@ func TestConsole(t *testing.T) {
 		"what records say is text":                  consoleShowsText,
 		"nothing is wider than a telephone":         consoleIsNarrow,
 		"light and dark can be read":                consoleCanBeRead,
-		"a lost stream is said":                     consoleSaysSilence,
+		"a silent server is said":                   consoleSaysSilence,
+		"a lost stream is said":                     consoleSaysLoss,
 		"without script a reload shows the numbers": consoleWithoutScript,
 		"the ring is for the keyboard too":          consoleByKeyboard,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			look(openTab(t, browser))
+			look(openTab(t, browser, 4))
 		})
 	}
 }
@@ -202,7 +203,7 @@ func consoleCanBeRead(tab *tab) {
 	tab.forgive("404")
 }
 
-func consoleSaysSilence(tab *tab) {
+func consoleSaysLoss(tab *tab) {
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
 	tab.open("/")
 	tab.await(`document.querySelector("#live.running")`)
@@ -216,6 +217,16 @@ func consoleSaysSilence(tab *tab) {
 	tab.await(`!document.querySelector("#stream").checkVisibility() && !document.querySelector("#live.stale")`)
 	tab.await(`document.querySelector("[data-text=records]").textContent === "2"`)
 	tab.forgive("ERR_")
+}
+
+func consoleSaysSilence(tab *tab) {
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	tab.frozen.Lock()
+	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
+	tab.check(`document.querySelector("#stream").textContent.startsWith("Locus does not answer.")`, "it does not say what happened")
+	tab.frozen.Unlock()
+	tab.await(`!document.querySelector("#stream").checkVisibility() && !document.querySelector("#live.stale")`)
 }
 
 func consoleWithoutScript(tab *tab) {

@@ -104,9 +104,9 @@ func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	snapshot.URL = "http://" + c.r.Host
+	snapshot.Address = c.r.Host
 	if c.r.TLS != nil {
-		snapshot.URL = "https://" + c.r.Host
+		snapshot.Address = "https://" + c.r.Host
 	}
 	return p.pages.Home(body, snapshot)
 }

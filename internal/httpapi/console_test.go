@@ -48,7 +48,7 @@ func (f *fixture) says(page string, wants ...string) {
 func TestConsole_Home(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Version: "9.8.7"})
-	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", "curl -s http://localhost:7070/metrics")
+	f.says(f.get("/").page(200), "Nothing here yet", "9.8.7", "curl -s localhost:7070/metrics")
 	for _, path := range []string{"/?next=//evil.example", "/?a=b"} { // ignored, whatever it says
 		if a := f.get(path); a.Header().Get("Location") != "" {
 			t.Errorf("%s leads to %s", path, a.Header().Get("Location"))

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/demo"
+)
+
+// TestPictures takes the pictures of the documentation anew, out of the story that the demo tells:
+//
+//	LOCUS_PICTURES=1 go test ./e2e -run TestPictures
+func TestPictures(t *testing.T) {
+	if os.Getenv("LOCUS_PICTURES") == "" {
+		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
+	}
+	tab := openTab(t, startBrowser(t), 16)
+	tab.do(chromedp.EmulateViewport(1280, 860))
+	tab.open("/")
+	story := demo.New(1, 20000)
+	var batch []locus.Put
+	for r := range story.All() {
+		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
+		if len(batch) == 100 {
+			tab.put(batch...)
+			batch = batch[:0]
+		}
+	}
+	tab.await(`document.querySelector("[data-text=records]").textContent === "20,000"`)
+	tab.shoot("console.png")
+	tab.open("/entities/" + telling(t, tab.svc).ID.String())
+	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
+	tab.shoot("entity.png")
+}
+
+// telling is an entity whose records differ in many ways.
+func telling(t *testing.T, svc *locus.Service) *entity.Entity {
+	t.Helper()
+	var best *entity.Entity
+	most := 0
+	for after := entity.PUID(0); ; {
+		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			sources, values := map[string]bool{}, 0
+			for _, m := range e.Members {
+				sources[m.Source] = true
+			}
+			for _, a := range e.View {
+				values += len(a.Values)
+				if a.Name == "city" && len(a.Values) > 1 {
+					values = 0
+					break
+				}
+			}
+			if len(e.Members) == 3 && len(sources) == 3 && values > most {
+				best, most = e, values
+			}
+		}
+		if next == 0 {
+			return best
+		}
+		after = next
+	}
+}
+
+// shoot writes what the tab shows into the documentation.
+func (tab *tab) shoot(name string) {
+	tab.Helper()
+	call(tab, func(ctx context.Context) error {
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			return err
+		}
+		if len(picture) > 200_000 {
+			tab.Errorf("%s has %d bytes", name, len(picture))
+		}
+		return os.WriteFile(filepath.Join("..", "docs", "images", name), picture, 0o644)
+	})
+}
