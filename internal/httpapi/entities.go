@@ -138,7 +138,11 @@ func (s *Server) getEntity(c *call) (any, error) {
 }
 
 func (s *Server) find(c *call) (any, error) {
-	e, err := s.svc.Find(c, c.query["address"])
+	address, err := c.address("address")
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.svc.Find(c, address)
 	if err != nil {
 		return nil, err
 	}
@@ -182,15 +186,29 @@ func (s *Server) listEntities(c *call) (any, error) {
 	return answer, nil
 }
 
-// id is the entity id in the path. An id of another version was never an entity's.
+// id is the entity id in the path.
 func (c *call) id() (locality.ID, error) {
 	text := c.r.PathValue("id")
 	id, err := locality.Parse(text)
 	if err != nil {
 		return locality.ID{}, fault(CodeInvalid, "", "%.60q is not an entity id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
 	}
-	if id.Version() != 0xb {
-		return locality.ID{}, fault(CodeInvalid, "", "%v is not an entity id: its version is %x, not b", id, id.Version())
+	return id, mintable(id, "")
+}
+
+// address is a parameter that takes an entity id, a puid or SOURCE:KEY.
+func (c *call) address(name string) (string, error) {
+	text := c.query[name]
+	if id, err := locality.Parse(text); err == nil {
+		return text, mintable(id, "?"+name)
 	}
-	return id, nil
+	return text, nil
+}
+
+// mintable refuses an id that Locus has never given to anything: it is another system's.
+func mintable(id locality.ID, pointer string) error {
+	if id.Version() != 0xb {
+		return fault(CodeInvalid, pointer, "%v is not an entity id: its version is %x, not b", id, id.Version())
+	}
+	return nil
 }

@@ -137,9 +137,15 @@ func TestListEntities_Searches(t *testing.T) {
 		t.Errorf("%d entities in pages, want 12", len(seen))
 	}
 	f.get("/v1/entities?q="+strings.Repeat("q", 257)).refused(422, httpapi.CodeInvalid)
-	f.get("/v1/entities?attribute=name").refused(422, httpapi.CodeInvalid)
-	f.get("/v1/entities?value=x").refused(422, httpapi.CodeInvalid)
-	f.get("/v1/entities?attribute=nosuch&value=x").refused(422, httpapi.CodeInvalid)
+	for target, pointer := range map[string]string{
+		"/v1/entities?attribute=name": "?attribute", "/v1/entities?value=x": "?attribute", "/v1/entities?attribute=nosuch&value=x": "?attribute",
+		"/v1/entities?q=%00": "?q", "/v1/records?source=UPPER": "?source", "/v1/find?address=x": "?address",
+		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address", "/v1/why-not?a=x:1&b=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?b",
+	} {
+		if p := f.get(target).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {
+			t.Errorf("%s: pointer %q, want %q", target, p.Pointer, pointer)
+		}
+	}
 }
 
 func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -175,7 +176,27 @@ func (s *Server) serve(c *call) (any, error) {
 		return nil, err
 	}
 	c.query = query
-	return c.route.handle(c)
+	answer, err := c.route.handle(c)
+	if errors.As(err, new(*locus.InvalidError)) {
+		return nil, c.inQuery(toFault(err, ""))
+	}
+	return answer, err
+}
+
+// inQuery makes pointers that the library gives to fields of a query into those of parameters, which
+// have the same names.
+func (c *call) inQuery(f *Fault) *Fault {
+	point := func(pointer string) string {
+		if name, ok := strings.CutPrefix(pointer, "/"); ok && contains(c.route.query, name) {
+			return pointerTo(name)
+		}
+		return pointer
+	}
+	f.Pointer = point(f.Pointer)
+	for i := range f.Errors {
+		f.Errors[i].Pointer = point(f.Errors[i].Pointer)
+	}
+	return f
 }
 
 // unrouted answers what no pattern matches: 405 with the methods of the path if it has some, else
