@@ -34,7 +34,7 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	var have []entity.PUID
 	for p, w := range b.writes {
 		if w.fresh && !b.repair {
-			stored[p] = edges{}
+			stored[p] = nil
 		} else {
 			have = append(have, p)
 		}
@@ -86,24 +86,28 @@ func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entit
 	seeds := make(map[entity.PUID]struct{}, len(b.writes))
 	for p := range b.writes {
 		seeds[p] = struct{}{}
-		for q, e := range now[p] {
-			if e == stored[p][q] && !b.repair {
-				continue
+		before, after := stored[p], now[p]
+		for len(before)+len(after) > 0 {
+			var was, is *Edge
+			if len(after) == 0 || len(before) > 0 && before[0].B <= after[0].B {
+				was = &before[0]
 			}
-			seeds[q] = struct{}{}
-			out.at(p).edges = append(out.at(p).edges, e)
-			if b.writes[q] == nil {
-				out.at(q).edges = append(out.at(q).edges, Edge{A: q, B: p, Vector: e.Vector, Score: e.Score})
+			if len(before) == 0 || len(after) > 0 && after[0].B <= before[0].B {
+				is = &after[0]
 			}
-		}
-		for q := range stored[p] {
-			if _, ok := now[p][q]; ok {
-				continue
+			switch {
+			case is == nil:
+				seeds[was.B] = struct{}{}
+				out.cut(p, was.B, b.writes[was.B] == nil)
+			case was == nil || *was != *is || b.repair:
+				seeds[is.B] = struct{}{}
+				out.link(*is, b.writes[is.B] == nil)
 			}
-			seeds[q] = struct{}{}
-			out.at(p).cut = append(out.at(p).cut, Pair{p, q})
-			if b.writes[q] == nil && !mutant.On("P9e") {
-				out.at(q).cut = append(out.at(q).cut, Pair{q, p})
+			if was != nil {
+				before = before[1:]
+			}
+			if is != nil {
+				after = after[1:]
 			}
 		}
 	}
@@ -127,6 +131,22 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 		o.cells[id] = &outcome{}
 	}
 	return o.cells[id]
+}
+
+// link writes the row of an edge, and the other side's row if that does not write its own.
+func (o *outcomes) link(e Edge, both bool) {
+	o.at(e.A).edges = append(o.at(e.A).edges, e)
+	if both {
+		o.at(e.B).edges = append(o.at(e.B).edges, e.mirror())
+	}
+}
+
+// cut removes what link writes.
+func (o *outcomes) cut(p, q entity.PUID, both bool) {
+	o.at(p).cut = append(o.at(p).cut, Pair{p, q})
+	if both && !mutant.On("P9e") {
+		o.at(q).cut = append(o.at(q).cut, Pair{q, p})
+	}
 }
 
 func (o *outcomes) commit(ctx context.Context) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// edges are the stored edges of one record by the other side.
-type edges map[entity.PUID]Edge
+// edges are the edges of one record, in the order of the other side.
+type edges []Edge
 
 // compare finds the edges that every written record has now. A pair is compared if it shares a
 // feature that is not generic, and the edge is kept unless the two are different: a pair that is
@@ -65,10 +65,7 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 		if b.opts.Matcher.Decide(score) == match.Different {
 			continue
 		}
-		if found == nil {
-			found = edges{}
-		}
-		found[p] = Edge{A: n.PUID, B: p, Vector: v, Score: score}
+		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: score})
 	}
 	return found
 }
@@ -109,10 +106,14 @@ func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, 
 			mu.Lock()
 			defer mu.Unlock()
 			for _, p := range group {
-				stored[p] = edges{}
+				stored[p] = nil
 			}
-			for _, e := range rows {
-				stored[e.A][e.B] = e
+			for len(rows) > 0 {
+				n := 1
+				for n < len(rows) && rows[n].A == rows[0].A {
+					n++
+				}
+				stored[rows[0].A], rows = rows[:n:n], rows[n:]
 			}
 			return nil
 		})

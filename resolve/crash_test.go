@@ -41,7 +41,7 @@ func (c crashCell) Update(ctx context.Context, fn func(resolve.Tx) error) error 
 func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
-	before, after := world(9, 45), world(10, 45)
+	before, after := world(9, 30), world(10, 30)
 	rounds, unfinished := 0, 0
 	for step := 0; ; step++ {
 		dir := t.TempDir()
@@ -53,8 +53,8 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 		}
 
 		// A batch of everything: new records, new versions, deletions.
-		ops := append(slices.Clone(before[len(before)*2/3:]), after[:20]...)
-		for _, op := range before[30:50] {
+		ops := append(slices.Clone(before[len(before)*2/3:]), after[:15]...)
+		for _, op := range before[20:35] {
 			ops = append(ops, resolve.Op{Ref: op.Ref, Delete: true})
 		}
 		r.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })

@@ -24,26 +24,34 @@ type graph struct {
 	toward map[entity.PUID]edges // of records not written: their edges to written ones
 	writes map[entity.PUID]*write
 
-	was, is map[entity.PUID][]entity.PUID // component of a record, by every member
-	missing map[entity.PUID]struct{}      // whose edges the walk needs
-	misses  int                           // how often it needed them
+	was, is walk
+	missing map[entity.PUID]struct{} // whose edges the walk needs
+	misses  int                      // how often it needed them
+}
+
+// walk is what is known of the components at one of the two times.
+type walk struct {
+	now        bool
+	components map[entity.PUID][]entity.PUID // by every member
+	least      map[entity.PUID]match.Score   // below it the record's component is too large
+	short      map[entity.PUID]struct{}      // in a component of which edges are missing
+	repaired   map[entity.PUID]struct{}      // met by a walk that took in everything
+}
+
+func newWalk(now bool) walk {
+	return walk{now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Score{}, map[entity.PUID]struct{}{}, map[entity.PUID]struct{}{}}
 }
 
 func newGraph(writes map[entity.PUID]*write, stored, now map[entity.PUID]edges) *graph {
 	g := &graph{
 		stored: stored, now: now, toward: map[entity.PUID]edges{}, writes: writes,
-		was: map[entity.PUID][]entity.PUID{}, is: map[entity.PUID][]entity.PUID{},
-		missing: map[entity.PUID]struct{}{},
+		was: newWalk(false), is: newWalk(true), missing: map[entity.PUID]struct{}{},
 	}
-	for p, found := range now {
-		for q, e := range found {
-			if writes[q] != nil {
-				continue
+	for _, found := range now {
+		for _, e := range found {
+			if writes[e.B] == nil {
+				g.toward[e.B] = append(g.toward[e.B], e.mirror())
 			}
-			if g.toward[q] == nil {
-				g.toward[q] = edges{}
-			}
-			g.toward[q][p] = Edge{A: q, B: p, Vector: e.Vector, Score: e.Score}
 		}
 	}
 	return g
@@ -63,8 +71,8 @@ func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
 		g.misses++
 		return
 	}
-	for q, e := range stored {
-		if !now || g.writes[q] == nil {
+	for _, e := range stored {
+		if !now || g.writes[e.B] == nil {
 			fn(e)
 		}
 	}
@@ -106,39 +114,42 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) 
 
 // component answers with the records that are clustered together with this one: those that edges
 // of at least the threshold connect, and where they are more than match.MaxComponent, those that
-// edges of a higher score still do. Nil if edges are missing.
-func (g *graph) component(p entity.PUID, now bool) []entity.PUID {
-	known := g.was
-	if now {
-		known = g.is
-	}
-	if members := known[p]; members != nil {
+// edges of a higher score still do. Nil if edges are missing. What it learns of one record it
+// knows of all that it met on the way.
+func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
+	if members := w.components[p]; members != nil {
 		return members
 	}
-	before := g.misses
-	var members []entity.PUID
-	for least := match.Threshold; ; least += match.CutStep {
+	if _, short := w.short[p]; short {
+		return nil
+	}
+	for least := max(w.least[p], match.Threshold); ; least += match.CutStep {
 		limit := match.MaxComponent
 		if least >= match.CutMax {
 			limit = MaxLinked
 		}
-		members = g.reach(p, now, least, limit)
-		if g.misses > before {
+		before := g.misses
+		members := g.reach(p, w.now, least, limit)
+		switch {
+		case len(members) > limit && least >= match.CutMax:
+			members = []entity.PUID{p}
+		case len(members) > limit:
+			for _, m := range members {
+				w.least[m] = max(w.least[m], least+match.CutStep)
+			}
+			continue
+		case g.misses > before:
+			for _, m := range members {
+				w.short[m] = struct{}{}
+			}
 			return nil
 		}
-		if len(members) <= limit {
-			break
+		slices.Sort(members)
+		for _, m := range members {
+			w.components[m] = members
 		}
-		if least >= match.CutMax {
-			members = []entity.PUID{p}
-			break
-		}
+		return members
 	}
-	slices.Sort(members)
-	for _, m := range members {
-		known[m] = members
-	}
-	return members
 }
 
 // partition answers with every component, as it is now, that the seeds can have changed, given
@@ -154,12 +165,16 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 		}
 	}
 	for p := range seeds {
-		for _, now := range []bool{false, true} {
-			if g.exists(p, now) && (now || !mutant.On("P9f")) {
-				add(g.component(p, now))
+		for _, w := range []*walk{&g.was, &g.is} {
+			if g.exists(p, w.now) && (w.now || !mutant.On("P9f")) {
+				add(g.component(w, p))
 			}
-			if repair {
-				add(g.reach(p, now, match.Threshold, MaxLinked))
+			if _, done := w.repaired[p]; repair && !done {
+				found := g.reach(p, w.now, match.Threshold, MaxLinked)
+				add(found)
+				for _, q := range found {
+					w.repaired[q] = struct{}{}
+				}
 			}
 		}
 	}
@@ -168,7 +183,7 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 		if taken[p] || !g.exists(p, true) {
 			continue
 		}
-		members := g.component(p, true)
+		members := g.component(&g.is, p)
 		for _, m := range members {
 			taken[m] = true
 		}
@@ -192,5 +207,9 @@ func (b *batch) changed(ctx context.Context, g *graph, seeds map[entity.PUID]str
 			return nil, nil, err
 		}
 		clear(g.missing)
+		clear(g.was.short)
+		clear(g.is.short)
+		clear(g.was.repaired)
+		clear(g.is.repaired)
 	}
 }

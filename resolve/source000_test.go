@@ -102,7 +102,7 @@ func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
 	var ops []resolve.Op
-	for i := range 2000 {
+	for i := range 500 {
 		ops = append(ops, resolve.Op{Ref: entity.Ref{Source: "crawl", Key: fmt.Sprint(i)}, Attributes: entity.Attributes{
 			"name":     {fmt.Sprintf("%c%cxan%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'q'-i%7)},
 			"postcode": {[]string{"00000", "null", "NA", "N/A"}[i%4]}, "phones": {[]string{"0000000000", "n/a"}[i%2]},

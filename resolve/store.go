@@ -26,6 +26,9 @@ type Edge struct {
 	Score  match.Score
 }
 
+// mirror is the row of the other side.
+func (e Edge) mirror() Edge { e.A, e.B = e.B, e.A; return e }
+
 // Pair names an edge without its content.
 type Pair struct{ A, B entity.PUID }
 
