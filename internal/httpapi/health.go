@@ -14,7 +14,12 @@ import (
 	"github.com/locus-db/locus/internal/obs"
 )
 
-// Health is the answer of /livez and /readyz.
+// Liveness is the answer of /livez.
+type Liveness struct {
+	Live bool `json:"live"`
+}
+
+// Health is the answer of /readyz.
 type Health struct {
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason,omitempty" doc:"Why it is not ready"`
@@ -54,7 +59,7 @@ func (s *Server) recentStatus(ctx context.Context) (*locus.Status, error) {
 	return r.status, r.err
 }
 
-func (s *Server) livez(*call) (any, error) { return Health{Ready: !s.draining.Load()}, nil }
+func (s *Server) livez(*call) (any, error) { return Liveness{Live: true}, nil }
 
 func (s *Server) readyz(c *call) (any, error) {
 	if s.draining.Load() {

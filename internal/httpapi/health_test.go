@@ -14,7 +14,7 @@ import (
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Version: "1.2.3"})
-	if h := decode[httpapi.Health](f.get("/livez")); !h.Ready {
+	if h := decode[httpapi.Liveness](f.get("/livez")); !h.Live {
 		t.Errorf("livez %+v", h)
 	}
 	if h := decode[httpapi.Health](f.get("/readyz")); !h.Ready || h.Reason != "" {

@@ -127,7 +127,7 @@ func (s *Server) routes() []route {
 			summary: "The kind of things: its attributes and their types",
 		},
 		{
-			method: "GET", path: "/livez", class: health, handle: s.livez, answer: Health{},
+			method: "GET", path: "/livez", class: health, handle: s.livez, answer: Liveness{},
 			summary: "200 while the process runs; asks no store",
 		},
 		{

@@ -20,11 +20,11 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Metrics are the metrics of one process. All methods are safe for many goroutines.
 type Metrics struct {
-	records  number64
+	records  numbers
 	requests vector[histogram]
-	waiting  number64
-	refused  number64
-	batches  number64
+	waiting  numbers
+	refused  numbers
+	batches  numbers
 	rounds   vector[histogram]
 	status   atomic.Pointer[StatusFunc]
 }
@@ -35,7 +35,7 @@ type StatusFunc func(context.Context) (*locus.Status, error)
 // NewMetrics makes empty metrics.
 func NewMetrics() *Metrics {
 	return &Metrics{
-		records: number64{
+		records: numbers{
 			name: "locus_records_total", kind: "counter", labels: []string{"outcome"},
 			help: "Records received over HTTP, by what became of them.",
 		},
@@ -43,15 +43,15 @@ func NewMetrics() *Metrics {
 			name: "locus_http_request_seconds", kind: "histogram", labels: []string{"route", "status"},
 			help: "Time to answer a request, by route and status.",
 		},
-		waiting: number64{
+		waiting: numbers{
 			name: "locus_http_waiting_requests", kind: "gauge", labels: []string{"class"},
 			help: "Requests that wait to be admitted, by class.",
 		},
-		refused: number64{
+		refused: numbers{
 			name: "locus_http_refused_total", kind: "counter", labels: []string{"class"},
 			help: "Requests refused because of overload, by class.",
 		},
-		batches: number64{
+		batches: numbers{
 			name: "locus_batch_operations_total", kind: "counter", labels: []string{"result"},
 			help: "Puts and deletions committed in groups, and those of them that failed.",
 		},

@@ -86,10 +86,10 @@ func labelled(names, values []string) string {
 	return b.String()
 }
 
-// number64 is a counter or a gauge of whole numbers.
-type number64 = vector[atomic.Int64]
+// numbers is a counter or a gauge of whole numbers.
+type numbers = vector[atomic.Int64]
 
-func writeNumbers(w io.Writer, v *number64) {
+func writeNumbers(w io.Writer, v *numbers) {
 	header(w, v.name, v.help, v.kind)
 	v.each(func(labels string, n *atomic.Int64) { sample(w, v.name, labels, float64(n.Load())) })
 }
