@@ -33,7 +33,8 @@ func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entit
 	if err != nil {
 		return nil, nil, err
 	}
-	if !e.RedirectedFrom.IsZero() {
+	// A key leads to its entity through the id of its record, which is nobody's former id.
+	if e.RedirectedFrom.String() == strings.ToLower(address) {
 		a.say("%s was merged into %s", e.RedirectedFrom, e.ID)
 	}
 	return &e, raw, nil

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// rounds is how often a process is killed.
+func rounds(t *testing.T) int {
+	n := 15
+	if text := os.Getenv("LOCUS_KILL_ROUNDS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// load is what one worker has sent and what was acknowledged of it. The workers share no key.
+type load struct {
+	mu           sync.Mutex
+	sent, stored map[entity.Ref]int // revision; 0 is the first
+}
+
+// input is a record of the story in a revision.
+func input(g *demo.Generator, i int64, revision int) httpapi.RecordInput {
+	r := g.Record(i)
+	if revision > 0 {
+		r = g.Update(i, revision)
+	}
+	return httpapi.RecordInput{Source: r.Source, Key: r.Key, Attributes: r.Attributes}
+}
+
+// A server that is killed again and again under load keeps every record that it acknowledged
+// (P1), and every record is in exactly one entity (P9): the same entities as without any trouble.
+func TestP01_TestP09_KilledServer(t *testing.T) {
+	t.Parallel()
+	const workers, size = 3, 40
+	kills := rounds(t)
+	dir, addr := t.TempDir(), freeAddr(t)
+	total := int64(kills * 8 * size)
+	g := demo.New(11, total)
+	index := make(map[entity.Ref]int64, total)
+	for i := range total {
+		r := g.Record(i)
+		index[entity.Ref{Source: r.Source, Key: r.Key}] = i
+	}
+
+	book := &load{sent: map[entity.Ref]int{}, stored: map[entity.Ref]int{}}
+	var acknowledged atomic.Int64 // batches
+	tick := make(chan struct{}, 1)
+	var current atomic.Pointer[server]
+	current.Store(serve(t, dir, addr))
+
+	// Each worker puts its share of the story, each tenth record in a second revision too, and
+	// sends a batch again until it is acknowledged.
+	var finished sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for w := range int64(workers) {
+		finished.Go(func() {
+			for start := w * size; start < total; start += workers * size {
+				for revision := range 2 {
+					var batch []httpapi.RecordInput
+					for i := start; i < min(start+size, total); i++ {
+						if revision == 0 || i%10 == 0 {
+							batch = append(batch, input(g, i, revision))
+						}
+					}
+					book.note(book.sent, batch, revision)
+					for ctx.Err() == nil {
+						if answer, err := post(current.Load().url, batch); err == nil && accepted(t, answer) {
+							break
+						}
+						select {
+						case <-ctx.Done():
+						case <-time.After(20 * time.Millisecond):
+						}
+					}
+					if ctx.Err() != nil {
+						return
+					}
+					book.note(book.stored, batch, revision)
+					acknowledged.Add(1)
+					select {
+					case tick <- struct{}{}:
+					default:
+					}
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { finished.Wait(); close(done) }()
+
+	random := rand.New(rand.NewPCG(11, 11))
+	killed := 0
+	for ; killed < kills; killed++ {
+		// Some batches later, in the midst of the next ones.
+		for goal := acknowledged.Load() + 1 + random.Int64N(12); acknowledged.Load() < goal; {
+			select {
+			case <-tick:
+				continue
+			case <-done:
+			case <-time.After(time.Minute):
+				t.Fatal("nothing is acknowledged for a minute")
+			}
+			break
+		}
+		current.Load().kill()
+		s := serve(t, dir, addr)
+		current.Store(s)
+		book.check(t, s.url, g, index)
+		if t.Failed() {
+			cancel()
+			<-done
+			t.Fatalf("after kill %d", killed+1)
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(3 * time.Minute):
+		t.Fatal("the load does not end")
+	}
+	s := current.Load()
+	book.check(t, s.url, g, index)
+	got := partition(t, s.url)
+	t.Logf("%d kills, %d batches, %d records, %d entities", killed, acknowledged.Load(), len(book.stored), len(got))
+
+	calm := serve(t, t.TempDir(), "127.0.0.1:0")
+	for start := int64(0); start < total; start += 500 {
+		var batch []httpapi.RecordInput
+		for i := start; i < min(start+500, total); i++ {
+			revision := 0
+			if i%10 == 0 {
+				revision = 1
+			}
+			batch = append(batch, input(g, i, revision))
+		}
+		if answer, err := post(calm.url, batch); err != nil || !accepted(t, answer) {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(partition(t, calm.url), got); diff != "" {
+		t.Errorf("entities (-undisturbed +killed):\n%.4000s", diff)
+	}
+}
+
+// accepted tells whether every record was; what is refused for good is a mistake of the test.
+func accepted(t *testing.T, answer *httpapi.PutResponse) bool {
+	for _, r := range answer.Results {
+		if r.Error == nil {
+			continue
+		}
+		if r.Error.Code == httpapi.CodeInvalid {
+			t.Errorf("%s:%s is refused: %s", r.Source, r.Key, r.Error.Detail)
+		}
+		return false
+	}
+	return true
+}
+
+func (l *load) note(where map[entity.Ref]int, batch []httpapi.RecordInput, revision int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range batch {
+		where[entity.Ref{Source: r.Source, Key: r.Key}] = revision
+	}
+}
+
+// check compares the stored records with what was acknowledged: each is there as it was, or as it
+// was sent since.
+func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[entity.Ref]int64) {
+	t.Helper()
+	l.mu.Lock()
+	stored := maps.Clone(l.stored)
+	l.mu.Unlock()
+	records, err := allRecords(base)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ref, revision := range stored {
+		r, ok := records[ref]
+		if !ok {
+			t.Errorf("record %v was acknowledged and is lost", ref)
+			continue
+		}
+		fine := false
+		for sent := revision; sent <= l.sent[ref]; sent++ {
+			fine = fine || cmp.Equal(input(g, index[ref], sent).Attributes, r.Attributes)
+		}
+		if !fine {
+			t.Errorf("record %v: acknowledged in revision %d, stored is %v", ref, revision, r.Attributes)
+		}
+	}
+	for ref := range records {
+		if _, sent := l.sent[ref]; !sent {
+			t.Errorf("record %v was never sent", ref)
+		}
+	}
+}
+
+// partition are the entities as sorted lists of keys, once nothing is left to be redone. It holds
+// the memberships against the records.
+func partition(t *testing.T, base string) []string {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		var status locus.Status
+		if err := get(base, "/v1/status", nil, &status); err != nil {
+			t.Fatal(err)
+		}
+		if status.Redo == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d records are still to be redone", status.Redo)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	records, err := allRecords(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, err := allEntities(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lists []string
+	in := map[entity.Ref]string{}
+	for _, e := range entities {
+		var keys []string
+		for _, m := range e.Members {
+			if other, twice := in[m.Ref]; twice {
+				t.Errorf("record %v is in %s and in %s", m.Ref, other, e.ID)
+			}
+			in[m.Ref] = e.ID.String()
+			keys = append(keys, m.String())
+			if r, ok := records[m.Ref]; !ok || r.Entity != e.ID || r.PUID != m.PUID || r.Version != m.Version {
+				t.Errorf("entity %s has member %+v, the record says %+v", e.ID, m, r)
+			}
+		}
+		slices.Sort(keys)
+		lists = append(lists, strings.Join(keys, " "))
+	}
+	for ref := range records {
+		if _, ok := in[ref]; !ok {
+			t.Errorf("record %v is in no entity", ref)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}
+
+// writeCSV writes a story as a file.
+func writeCSV(t *testing.T, path string, seed uint64, n int64) {
+	t.Helper()
+	columns := []string{"name", "address", "city", "postcode"}
+	var b strings.Builder
+	b.WriteString("source,key," + strings.Join(columns, ",") + "\n")
+	for r := range demo.New(seed, n).All() {
+		b.WriteString(r.Source + "," + r.Key)
+		for _, column := range columns {
+			fmt.Fprintf(&b, ",%q", strings.ReplaceAll(strings.Join(r.Attributes[column], " "), `"`, ""))
+		}
+		b.WriteByte('\n')
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An import that is killed again and again goes on where it was, and ends as if nothing had been.
+func TestP01_KilledImport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, data := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data")
+	kills := rounds(t)
+	n := int64(kills * 150)
+	writeCSV(t, file, 5, n)
+	args := []string{"ingest", "--data", data, "--batch", "25", file}
+	resumed := 0
+	for range kills {
+		before, _ := os.ReadFile(bulk.StateName(file))
+		var stderr strings.Builder
+		c := exec.Command(built(t), args...)
+		c.Env, c.Stderr = clean(), &stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { _ = c.Wait(); close(ended) }()
+		for moved := false; !moved; {
+			select {
+			case <-ended:
+				moved = true
+			case <-time.After(5 * time.Millisecond):
+				now, _ := os.ReadFile(bulk.StateName(file))
+				moved = len(now) > 0 && string(now) != string(before)
+			}
+		}
+		_ = c.Process.Kill()
+		<-ended
+		if strings.Contains(stderr.String(), "going on after row") {
+			resumed++
+		}
+	}
+	out, err := run(t, args...)
+	if err != nil {
+		t.Fatalf("the last import: %v\n%s", err, out)
+	}
+	if resumed == 0 {
+		t.Error("no import ever went on from another one's state")
+	}
+	if _, err := os.Stat(bulk.StateName(file)); err == nil {
+		t.Error("the state of a finished import is still there")
+	}
+	calm := filepath.Join(dir, "calm")
+	if out, err := run(t, "ingest", "--data", calm, file); err != nil {
+		t.Fatalf("the undisturbed import: %v\n%s", err, out)
+	}
+	want, got := partition(t, serve(t, calm, "127.0.0.1:0").url), partition(t, serve(t, data, "127.0.0.1:0").url)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entities (-undisturbed +killed):\n%.4000s", diff)
+	}
+	t.Logf("%d kills, %d resumed, %d entities", kills, resumed, len(got))
+}
+
+// run runs the real thing to its end.
+func run(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	c := exec.Command(built(t), args...)
+	c.Env = clean()
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// An import rides out a server that is killed and comes back.
+func TestP01_ImportOutlivesTheServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, data, addr := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data"), freeAddr(t)
+	const n = 3000
+	writeCSV(t, file, 6, n)
+	s := serve(t, data, addr)
+	c := exec.Command(built(t), "ingest", "--url", s.url, "--batch", "50", file)
+	var out strings.Builder
+	c.Env, c.Stdout, c.Stderr = clean(), &out, &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for range 3 {
+		before, _ := os.ReadFile(bulk.StateName(file))
+		for moved := false; !moved; {
+			select {
+			case err := <-ended:
+				ended <- err
+				moved = true
+			case <-time.After(5 * time.Millisecond):
+				now, _ := os.ReadFile(bulk.StateName(file))
+				moved = len(now) > 0 && string(now) != string(before)
+			}
+		}
+		s.kill()
+		s = serve(t, data, addr)
+	}
+	if err := <-ended; err != nil {
+		t.Fatalf("the import: %v\n%s", err, out.String())
+	}
+	records, err := allRecords(s.url)
+	if err != nil || len(records) != n {
+		t.Errorf("%d records of %d: %v", len(records), n, err)
+	}
+	partition(t, s.url)
+}
+
+// Two servers on one directory: the second is refused by name, and says whom to ask instead.
+func TestTwoServersOneDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := serve(t, dir, "127.0.0.1:0")
+	for _, args := range [][]string{
+		{"serve", "--data", dir, "--addr", "127.0.0.1:0"},
+		{"status", "--data", dir},
+	} {
+		out, err := run(t, args...)
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) || ended.ExitCode() != 1 {
+			t.Errorf("%s: %v\n%s", args[0], err, out)
+		}
+		for _, want := range []string{"in use", strconv.Itoa(first.cmd.Process.Pid), "--url http://127.0.0.1:7070"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not say %q:\n%s", args[0], want, out)
+			}
+		}
+	}
+	if _, err := post(first.url, []httpapi.RecordInput{{Source: "x", Key: "1", Attributes: httpapi.Attributes{"name": {"a"}}}}); err != nil {
+		t.Errorf("the first server is harmed: %v", err)
+	}
+}
+
+// SIGTERM drains with a line for each step and exit code 0, a second one ends at once, and SIGHUP
+// does nothing.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), "127.0.0.1:0")
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := post(s.url, []httpapi.RecordInput{{Source: "x", Key: "1", Attributes: httpapi.Attributes{"name": {"a"}}}}); err != nil {
+		t.Fatalf("after SIGHUP: %v", err)
+	}
+	if err := s.stop(syscall.SIGTERM, 10*time.Second); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, s.stderr)
+	}
+	if n := strings.Count(s.stderr.String(), "stopping: "); n < 3 {
+		t.Errorf("%d steps are told:\n%s", n, s.stderr)
+	}
+
+	impatient := serve(t, t.TempDir(), "127.0.0.1:0")
+	if err := impatient.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	err := impatient.stop(syscall.SIGINT, 5*time.Second)
+	var ended *exec.ExitError
+	// The two signals may arrive as one; then it is a drain.
+	if errors.As(err, &ended) && ended.ExitCode() != 130 || err == nil && time.Since(start) < time.Second {
+		t.Errorf("after two SIGINT: %v\n%s", err, impatient.stderr)
+	}
+}
+
+// A port that is taken is named before anything starts.
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	first := serve(t, t.TempDir(), "127.0.0.1:0")
+	data := filepath.Join(t.TempDir(), "data")
+	addr := strings.TrimPrefix(first.url, "http://")
+	start := time.Now()
+	out, err := run(t, "serve", "--data", data, "--addr", addr)
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != 1 || !strings.Contains(out, addr) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if _, err := os.Stat(data); err == nil {
+		t.Error("a data directory was made")
+	}
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// binary is the real thing, built once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "locus-e2e-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "locus")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/locus-db/locus/cmd/locus").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build locus: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func built(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// clean are the variables of the process without those of Locus.
+func clean() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "LOCUS_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// server is `locus serve` as a process.
+type server struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	url    string
+	stderr *bytes.Buffer
+	ended  chan struct{} // closed when the process is gone; then err is set
+	err    error
+}
+
+// freeAddr is an address that was free a moment ago, for a server that comes back to it.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serve starts a server and waits until it answers.
+func serve(t testing.TB, dir, addr string, args ...string) *server {
+	t.Helper()
+	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
+	s.cmd = exec.Command(built(t), append([]string{"serve", "--data", dir, "--addr", addr, "--json"}, args...)...)
+	s.cmd.Env = clean()
+	s.cmd.Stderr = s.stderr
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.kill)
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadBytes('\n')
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		s.err = s.cmd.Wait()
+		close(s.ended)
+	}()
+	var ready struct{ URL string }
+	if err != nil || json.Unmarshal(line, &ready) != nil {
+		<-s.ended
+		t.Fatalf("the server does not start: %v %q\n%s", s.err, line, s.stderr)
+	}
+	s.url = ready.URL
+	return s
+}
+
+// kill ends the process without a warning and waits until it is gone.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	<-s.ended
+}
+
+// stop sends a signal and waits for the end within a limit.
+func (s *server) stop(signal os.Signal, limit time.Duration) error {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case <-s.ended:
+		return s.err
+	case <-time.After(limit):
+		s.t.Fatalf("the server does not end within %v of %v", limit, signal)
+		return nil
+	}
+}
+
+var client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+
+// get decodes an answer.
+func get(base, path string, query url.Values, out any) error {
+	response, err := client.Get(base + path + "?" + query.Encode())
+	if err != nil {
+		return err
+	}
+	return decode(response, out)
+}
+
+// post puts records.
+func post(base string, records []httpapi.RecordInput) (*httpapi.PutResponse, error) {
+	body, err := json.Marshal(httpapi.PutRequest{Records: records})
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Post(base+"/v1/records", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	var answer httpapi.PutResponse
+	return &answer, decode(response, &answer)
+}
+
+func decode(response *http.Response, out any) error {
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		problem := &httpapi.Problem{}
+		if err := json.NewDecoder(response.Body).Decode(problem); err != nil {
+			return err
+		}
+		return problem
+	}
+	return json.NewDecoder(response.Body).Decode(out)
+}
+
+// allRecords and allEntities read every page.
+func allRecords(base string) (map[entity.Ref]httpapi.Record, error) {
+	records := map[entity.Ref]httpapi.Record{}
+	for query := (url.Values{"limit": {"1000"}}); ; {
+		var page httpapi.RecordList
+		if err := get(base, "/v1/records", query, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Records {
+			ref := entity.Ref{Source: r.Source, Key: r.Key}
+			if _, twice := records[ref]; twice {
+				return nil, fmt.Errorf("record %v is listed twice", ref)
+			}
+			records[ref] = r
+		}
+		if page.Cursor == "" {
+			return records, nil
+		}
+		query.Set("cursor", page.Cursor)
+	}
+}
+
+func allEntities(base string) (entities []httpapi.Entity, err error) {
+	for query := (url.Values{"limit": {"1000"}}); ; {
+		var page httpapi.EntityList
+		if err := get(base, "/v1/entities", query, &page); err != nil {
+			return nil, err
+		}
+		entities = append(entities, page.Entities...)
+		if page.Cursor == "" {
+			return entities, nil
+		}
+		query.Set("cursor", page.Cursor)
+	}
+}
