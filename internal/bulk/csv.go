@@ -52,7 +52,7 @@ func (r *csvReader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	line := row.line
+	line, unknown := row.line, ""
 	for i := range r.ends {
 		r.header = append(r.header, string(r.field(i)))
 	}
@@ -64,9 +64,7 @@ func (r *csvReader) readHeader() error {
 			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
 		}
 		target, reason := r.columns.target(column)
-		if reason != "" {
-			return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", reason)
-		}
+		unknown = or(unknown, reason)
 		r.targets = append(r.targets, target)
 	}
 	if reason := r.columns.unmapped(r.header); reason != "" {
@@ -85,6 +83,9 @@ func (r *csvReader) readHeader() error {
 		case n > 1:
 			return r.fault(line, needed.hint, "%d columns are the %s", n, needed.target)
 		}
+	}
+	if unknown != "" {
+		return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", unknown)
 	}
 	return nil
 }

@@ -358,7 +358,7 @@ func (im *importer) line() string {
 // summary adds the file to the table, or prints it as JSON.
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
-	if im.rows == 0 && im.counts[refused] == 0 && im.reader != nil {
+	if im.rows == 0 {
 		im.say("%s has no rows", term.Escape(im.name))
 	}
 	if im.json {

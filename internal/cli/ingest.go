@@ -141,14 +141,16 @@ func (a *app) ingest(ctx context.Context, cl *client, o *ingesting, files []stri
 		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
 		failed = im.run(ctx)
 		total += im.counts[refused]
-		if err := im.summary(t); err != nil {
-			return errors.Join(failed, err)
+		if im.reader != nil {
+			if err := im.summary(t); err != nil {
+				return errors.Join(failed, err)
+			}
 		}
 		if failed != nil {
 			break
 		}
 	}
-	if !a.json {
+	if !a.json && t.Len() > 0 {
 		if err := a.printTable(t); err != nil {
 			return errors.Join(failed, err)
 		}
