@@ -27,12 +27,12 @@ func appendFold(dst []byte, s string) []byte {
 		switch {
 		case plain[c] != 0:
 			dst = append(dst, plain[c])
+		case c >= utf8.RuneSelf && strings.IndexByte(s, '.') >= 0: // an acronym's dot looks at its neighbours decomposed
+			return appendFoldUnicode(dst[:start], s)
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			switch {
 			case r == '‘' || r == '’':
-			case r == 'ª' || r == 'º' || r == 'ſ' || r == '´': // ASCII, to an acronym's dot
-				return appendFoldUnicode(dst[:start], s)
 			case r < rune(len(european)) && european[r] != " ":
 				dst = append(dst, european[r]...)
 			case r < rune(len(european)) || '‐' <= r && r <= '‟':

@@ -4,6 +4,7 @@ package match
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/publicsuffix"
@@ -37,7 +38,7 @@ func parsePage(raw string) (p page, ok bool) {
 	}
 	host, _, _ = strings.Cut(host, ":")
 	host = strings.TrimPrefix(strings.TrimSuffix(host, "."), "www.")
-	if !strings.Contains(host, ".") || strings.ContainsAny(host, " \t\r\n,") {
+	if !strings.Contains(host, ".") || strings.ContainsFunc(host, func(r rune) bool { return unicode.IsSpace(r) || r == ',' }) {
 		return page{}, false
 	}
 	path = strings.Trim(path, "/ ")
