@@ -74,6 +74,8 @@ type tab struct {
 	svc  *locus.Service
 	addr string
 	stop func()
+	// version is what the next server says of itself.
+	version string
 	// frozen is held while the server's answers do not get through.
 	frozen sync.RWMutex
 
@@ -131,7 +133,7 @@ func (tab *tab) serve() {
 		tab.Fatal(err)
 	}
 	tab.addr = listener.Addr().String()
-	server, err := httpapi.New(tab.svc, &httpapi.Options{Linger: -1})
+	server, err := httpapi.New(tab.svc, &httpapi.Options{Linger: -1, Version: tab.version})
 	if err != nil {
 		tab.Fatal(err)
 	}

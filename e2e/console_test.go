@@ -27,6 +27,8 @@ func TestConsole(t *testing.T) {
 		"nothing is wider than a telephone":         consoleIsNarrow,
 		"light and dark can be read":                consoleCanBeRead,
 		"a silent server is said":                   consoleSaysSilence,
+		"another version loads the page again":      consoleReloads,
+		"a command is copied":                       consoleCopies,
 		"a lost stream is said":                     consoleSaysLoss,
 		"without script a reload shows the numbers": consoleWithoutScript,
 		"the ring is for the keyboard too":          consoleByKeyboard,
@@ -227,6 +229,25 @@ func consoleSaysSilence(tab *tab) {
 	tab.check(`document.querySelector("#stream").textContent.startsWith("Locus does not answer.")`, "it does not say what happened")
 	tab.frozen.Unlock()
 	tab.await(`!document.querySelector("#stream").checkVisibility() && !document.querySelector("#live.stale")`)
+}
+
+func consoleReloads(tab *tab) {
+	tab.open("/")
+	tab.await(`document.querySelector("#live.running")`)
+	tab.stop()
+	tab.version = "99.1"
+	tab.serve()
+	tab.await(`document.querySelector("footer").textContent.includes("99.1")`)
+	tab.await(`document.querySelector("#live.running")`)
+	tab.forgive("ERR_")
+}
+
+func consoleCopies(tab *tab) {
+	tab.open("/")
+	tab.check(`[...document.querySelectorAll("code")].filter(c => c.checkVisibility()).length >= 6`, "numbers stand without their commands")
+	tab.click(`.tile .copy`)
+	tab.await(`document.querySelector(".tile .copy").textContent === "Copied"`)
+	tab.await(`document.querySelector(".tile .copy").textContent === "Copy"`)
 }
 
 func consoleWithoutScript(tab *tab) {

@@ -68,8 +68,11 @@ function follow(live) {
   }
 
   function show(event) {
-    if (event.page !== live.dataset.page) return location.reload();
     expect();
+    if (event.page !== live.dataset.page) { // the server became another one; not more often than it can be seen
+      if (performance.now() > silence) location.reload();
+      return;
+    }
     notice.hidden = true;
     live.classList.add("running");
     live.classList.remove("stale");
