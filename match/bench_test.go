@@ -46,8 +46,10 @@ func realPlaces(tb testing.TB) []match.Attributes {
 			tb.Fatal(err)
 		}
 		for _, s := range []side{pair.A, pair.B} {
-			places = append(places, match.Attributes{"name": {s.Name}, "address": {s.Address}, "city": {s.City}, "region": {s.Region},
-				"postcode": {s.Postcode}, "country": {s.Country}, "phones": s.Phones, "websites": s.Websites, "category": s.Category})
+			places = append(places, match.Attributes{
+				"name": {s.Name}, "address": {s.Address}, "city": {s.City}, "region": {s.Region},
+				"postcode": {s.Postcode}, "country": {s.Country}, "phones": s.Phones, "websites": s.Websites, "category": s.Category,
+			})
 		}
 	}
 	return places

@@ -54,8 +54,10 @@ type Problem struct {
 func (s *Schema) Check(a Attributes) []Problem {
 	var problems []Problem
 	if len(a) > MaxAttributes {
-		problems = append(problems, Problem{Index: -1, Code: CodeTooMany,
-			Message: fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a))})
+		problems = append(problems, Problem{
+			Index: -1, Code: CodeTooMany,
+			Message: fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a)),
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		attribute, ok := s.Attribute(name)
@@ -64,8 +66,10 @@ func (s *Schema) Check(a Attributes) []Problem {
 			continue
 		}
 		if n := len(a[name]); n > MaxValues {
-			problems = append(problems, Problem{Attribute: name, Index: -1, Code: CodeTooMany,
-				Message: fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n)})
+			problems = append(problems, Problem{
+				Attribute: name, Index: -1, Code: CodeTooMany,
+				Message: fmt.Sprintf("an attribute has at most %d values, this one has %d", MaxValues, n),
+			})
 			continue
 		}
 		for i, raw := range a[name] {
@@ -76,8 +80,10 @@ func (s *Schema) Check(a Attributes) []Problem {
 	}
 	for _, attribute := range s.Attributes {
 		if attribute.Required && !slices.ContainsFunc(a[attribute.Name], sent) {
-			problems = append(problems, Problem{Attribute: attribute.Name, Index: -1, Code: CodeRequired,
-				Message: fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, attribute.Name)})
+			problems = append(problems, Problem{
+				Attribute: attribute.Name, Index: -1, Code: CodeRequired,
+				Message: fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, attribute.Name),
+			})
 		}
 	}
 	slices.SortStableFunc(problems, func(x, y Problem) int {

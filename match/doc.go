@@ -4,27 +4,27 @@
 // why. It is pure: no store, no clock, no network, no randomness; equal input
 // gives equal output on every machine and in every order of arrival.
 //
-//	 attributes as received                     "Joe's", "1000 Market St.", "(415) 555-2300"
-//	    │  Schema.Check: only what is unreadable or over a limit is refused
-//	    ▼
-//	 Normalise ──► Record                       joes · 1000 market st · +14155552300
-//	    │
-//	    ├─► Features   64-bit keys under which records meet:   phone 155552300
-//	    │                                                      house number and street 1000 · mark
-//	    ▼
-//	 Compare(a, b) ──► Vector                   a level per field, four bits each
-//	    │
-//	    │     63       47    43    39       11     7      3    0
-//	    │    ┌───────┬─────┬─────┬───────┬───────┬──────┬──────┐
-//	    │    │ unused│ src │ id  │  ...  │ phone │ rest │ name │
-//	    │    └───────┴─────┴─────┴───────┴───────┴──────┴──────┘
-//	    ▼
-//	 Score       sum of the levels' bits        +4.50 -0.30 +9.00 +6.50 = +19.70
-//	    │
-//	    ├─► Decide     same (5 bits and more), unsure (0 to 5), different
-//	    ├─► Explain    the sum as a waterfall, with the raw values of both sides
-//	    ▼
-//	 Cluster     one component's records → things, by average link
+//	attributes as received                     "Joe's", "1000 Market St.", "(415) 555-2300"
+//	   │  Schema.Check: only what is unreadable or over a limit is refused
+//	   ▼
+//	Normalise ──► Record                       joes · 1000 market st · +14155552300
+//	   │
+//	   ├─► Features   64-bit keys under which records meet:   phone 155552300
+//	   │                                                      house number and street 1000 · mark
+//	   ▼
+//	Compare(a, b) ──► Vector                   a level per field, four bits each
+//	   │
+//	   │     63       47    43    39       11     7      3    0
+//	   │    ┌───────┬─────┬─────┬───────┬───────┬──────┬──────┐
+//	   │    │ unused│ src │ id  │  ...  │ phone │ rest │ name │
+//	   │    └───────┴─────┴─────┴───────┴───────┴──────┴──────┘
+//	   ▼
+//	Score       sum of the levels' bits        +4.50 -0.30 +9.00 +6.50 = +19.70
+//	   │
+//	   ├─► Decide     same (5 bits and more), unsure (0 to 5), different
+//	   ├─► Explain    the sum as a waterfall, with the raw values of both sides
+//	   ▼
+//	Cluster     one component's records → things, by average link
 //
 // A score is the base-2 logarithm of a Bayes factor: how many times likelier
 // the agreement is if both records speak of one thing. One fixed table holds

@@ -2,7 +2,10 @@
 
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // parseEmail reads one raw value; ok is false where it names no mailbox.
 func parseEmail(raw string) (string, bool) {
@@ -19,10 +22,8 @@ func parseEmail(raw string) (string, bool) {
 // nothing: everybody has several.
 func compareEmails(a, b []string) level {
 	for _, x := range a {
-		for _, y := range b {
-			if x == y {
-				return emailEqual
-			}
+		if slices.Contains(b, x) {
+			return emailEqual
 		}
 	}
 	return levelNone

@@ -11,9 +11,11 @@ import (
 func Example() {
 	m := match.New(match.Place(), nil)
 	a := m.Normalise("crawl", "17", match.Attributes{
-		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"}})
+		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"},
+	})
 	b := m.Normalise("vendor", "x-9", match.Attributes{
-		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"}})
+		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"},
+	})
 
 	e := m.Explain(a, b, m.Compare(a, b))
 	for _, l := range e.Lines {

@@ -43,8 +43,10 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		if l == levelNone {
 			continue
 		}
-		e.Lines = append(e.Lines, Line{Attribute: fieldNames[f], Level: table[f][l].word, Bits: m.bits[f][l],
-			A: a.raw(f), B: b.raw(f)})
+		e.Lines = append(e.Lines, Line{
+			Attribute: fieldNames[f], Level: table[f][l].word, Bits: m.bits[f][l],
+			A: a.raw(f), B: b.raw(f),
+		})
 	}
 	return e
 }

@@ -117,16 +117,46 @@ type grade struct {
 // table is the fixed scoring table: one for all data, nothing trained. The
 // first grade of a field is level 0.
 var table = [fieldCount][]grade{
-	fieldName: {{}, {"different", -700}, {"hardly alike", -350}, {"a little alike", -100}, {"half alike", 200},
-		{"mostly alike", 450}, {"alike", 650}, {"equal and rare", 900}, {"a chain's name", 450}, {"a chain's name, the spot unknown", -400},
-		{"not compared, taken as different", -1300}},
-	fieldResidual: {{}, {"numbers differ", -600}, {"both keep a rare word", -500}, {"one keeps a part's word", -250},
-		{"one keeps a word", -30}, {"nothing is left over", 30}},
+	fieldName: {
+		{},
+		{"different", -700},
+		{"hardly alike", -350},
+		{"a little alike", -100},
+		{"half alike", 200},
+		{"mostly alike", 450},
+		{"alike", 650},
+		{"equal and rare", 900},
+		{"a chain's name", 450},
+		{"a chain's name, the spot unknown", -400},
+		{"not compared, taken as different", -1300},
+	},
+	fieldResidual: {
+		{},
+		{"numbers differ", -600},
+		{"both keep a rare word", -500},
+		{"one keeps a part's word", -250},
+		{"one keeps a word", -30},
+		{"nothing is left over", 30},
+	},
 	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
-	fieldAddress: {{}, {"different", -450}, {"same street, other number", -300}, {"partly alike", -100},
-		{"same street", 200}, {"same number", 400}, {"street and number equal", 650}},
-	fieldDistance: {{}, {"over 2.5 km", -900}, {"under 2.5 km", -600}, {"under 700 m", -200}, {"under 250 m", 50},
-		{"under 100 m", 250}, {"under 30 m", 400}},
+	fieldAddress: {
+		{},
+		{"different", -450},
+		{"same street, other number", -300},
+		{"partly alike", -100},
+		{"same street", 200},
+		{"same number", 400},
+		{"street and number equal", 650},
+	},
+	fieldDistance: {
+		{},
+		{"over 2.5 km", -900},
+		{"under 2.5 km", -600},
+		{"under 700 m", -200},
+		{"under 250 m", 50},
+		{"under 100 m", 250},
+		{"under 30 m", 400},
+	},
 	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
 	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 70}},
@@ -137,5 +167,7 @@ var table = [fieldCount][]grade{
 }
 
 // fieldNames are the names of the lines of an explanation.
-var fieldNames = [fieldCount]string{"name", "name residual", "phone", "address", "distance", "postcode", "city",
-	"category", "web", "email", "id", "source"}
+var fieldNames = [fieldCount]string{
+	"name", "name residual", "phone", "address", "distance", "postcode", "city",
+	"category", "web", "email", "id", "source",
+}

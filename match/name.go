@@ -71,8 +71,10 @@ func parseName(p *Pack, folded string) name {
 
 func newToken(p *Pack, text string) token {
 	role := nameWords[text]
-	t := token{text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, part: role&namePart != 0,
-		number: role&nameOrdinal != 0 || digits(text)}
+	t := token{
+		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, part: role&namePart != 0,
+		number: role&nameOrdinal != 0 || digits(text),
+	}
 	t.weight, t.rare = p.weigh(text, t.hash, role)
 	return t
 }

@@ -58,8 +58,10 @@ func TestFeatures_FewEvenForARecordThatListsMany(t *testing.T) {
 		}
 		return list
 	}
-	a := match.Attributes{"name": {strings.Repeat("zanzibar quetzal ", 100)}, "address": {"1000 Market St"}, "postcode": {"94103"}, "city": {"Oakland"},
-		"websites": many("https://site?.example/"), "emails": many("?@site.example"), "latitude": {"1"}, "longitude": {"1"}, "vendor_id": {"A"}}
+	a := match.Attributes{
+		"name": {strings.Repeat("zanzibar quetzal ", 100)}, "address": {"1000 Market St"}, "postcode": {"94103"}, "city": {"Oakland"},
+		"websites": many("https://site?.example/"), "emails": many("?@site.example"), "latitude": {"1"}, "longitude": {"1"}, "vendor_id": {"A"},
+	}
 	for i := range 32 {
 		a["phones"] = append(a["phones"], "415-555-23"+string(rune('0'+i/10))+string(rune('0'+i%10)))
 	}
@@ -158,8 +160,10 @@ func FuzzNormalise(f *testing.F) {
 	m := match.New(match.Place(), nil)
 	other := m.Normalise("t", "o", match.Attributes{"name": {"Joes"}, "phones": {"4155552300"}, "address": {"1000 Market"}, "websites": {"joes.example"}})
 	f.Fuzz(func(t *testing.T, name, phone, address, postcode, site, category, latitude, longitude string) {
-		a := match.Attributes{"name": {name}, "phones": {phone, name}, "address": {address}, "postcode": {postcode}, "city": {postcode}, "websites": {site},
-			"emails": {site}, "category": {category, name}, "latitude": {latitude}, "longitude": {longitude}, "vendor_id": {name}}
+		a := match.Attributes{
+			"name": {name}, "phones": {phone, name}, "address": {address}, "postcode": {postcode}, "city": {postcode}, "websites": {site},
+			"emails": {site}, "category": {category, name}, "latitude": {latitude}, "longitude": {longitude}, "vendor_id": {name},
+		}
 		r := m.Normalise("s", "k", a)
 		for _, f := range r.Features() {
 			if _, _, ok := r.Feature(f.Hash); !ok {

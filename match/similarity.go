@@ -67,12 +67,9 @@ func similarASCII(a, b string) float64 {
 	window = max(window, 0)
 	var usedA, usedB uint64
 	for i := range len(a) {
-		near := uint64(1)<<window<<1 - 1 // bits 0 to window
-		lo := i - window
-		if lo <= 0 {
-			near = uint64(1)<<(i+window)<<1 - 1
-		} else {
-			near = (uint64(1)<<(2*window)<<1 - 1) << lo
+		near := uint64(1)<<(i+window)<<1 - 1 // bits 0 to i + window
+		if i > window {
+			near &^= uint64(1)<<(i-window) - 1
 		}
 		if free := where[a[i]&127] & near &^ usedB; free != 0 {
 			usedB |= free & -free

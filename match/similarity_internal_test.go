@@ -30,8 +30,14 @@ func TestSimilar_KnownPairs(t *testing.T) {
 		a, b string
 		want float64
 	}{
-		{"martha", "marhta", 0.9611}, {"dixon", "dicksonx", 0.8133}, {"dwayne", "duane", 0.8400},
-		{"", "", 1}, {"a", "", 0}, {"abc", "xyz", 0}, {"a", "a", 1}, {"東京タワー", "東京タワ", 0.96},
+		{"martha", "marhta", 0.9611},
+		{"dixon", "dicksonx", 0.8133},
+		{"dwayne", "duane", 0.8400},
+		{"", "", 1},
+		{"a", "", 0},
+		{"abc", "xyz", 0},
+		{"a", "a", 1},
+		{"東京タワー", "東京タワ", 0.96},
 	} {
 		if got := similar(c.a, c.b); math.Abs(got-c.want) > 0.0001 {
 			t.Errorf("%q and %q: %.4f, want %.4f", c.a, c.b, got, c.want)

@@ -56,8 +56,10 @@ func lookStreet(word string) streetEntry {
 // nameWords are the words of names that are no names.
 var nameWords = func() map[string]nameRole {
 	m := map[string]nameRole{}
-	for role, list := range map[nameRole]string{nameStop: stopWords, namePart: partWords, nameOrdinal: ordinalWords,
-		nameBusiness: businessWords, nameFamiliar: familiarWords} {
+	for role, list := range map[nameRole]string{
+		nameStop: stopWords, namePart: partWords, nameOrdinal: ordinalWords,
+		nameBusiness: businessWords, nameFamiliar: familiarWords,
+	} {
 		for word := range strings.FieldsSeq(list) {
 			m[word] |= role
 		}
@@ -68,8 +70,10 @@ var nameWords = func() map[string]nameRole {
 // streetWords are the words of addresses that are no names, with their spellings.
 var streetWords = func() map[string]streetEntry {
 	m := map[string]streetEntry{}
-	for role, list := range map[streetRole]string{streetUnit: unitWords, streetCut: cutWords, streetDirection: directionWords,
-		streetType: typeWords, streetRoad: roadWords, streetNumber: numberWords} {
+	for role, list := range map[streetRole]string{
+		streetUnit: unitWords, streetCut: cutWords, streetDirection: directionWords,
+		streetType: typeWords, streetRoad: roadWords, streetNumber: numberWords,
+	} {
 		for word := range strings.FieldsSeq(list) {
 			m[word] = streetEntry{word, m[word].role | role}
 		}

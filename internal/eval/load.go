@@ -204,8 +204,10 @@ func readDitto(path, split string, c columns) ([]pair, error) {
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("%w: line %d of %s has %d fields, not 3", ErrSet, n, path, len(fields))
 		}
-		pairs = append(pairs, pair{a: dittoSide(fields[0], c.of), b: dittoSide(fields[1], c.of), split: split,
-			same: strings.TrimSpace(fields[2]) == "1"})
+		pairs = append(pairs, pair{
+			a: dittoSide(fields[0], c.of), b: dittoSide(fields[1], c.of), split: split,
+			same: strings.TrimSpace(fields[2]) == "1",
+		})
 	}
 	return pairs, nil
 }

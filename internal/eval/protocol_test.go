@@ -155,9 +155,11 @@ func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(data, "fodors_zagats")
 		measure := func(left, right string) *eval.Report {
-			r, err := eval.Tables(t.Context(), eval.TablesOptions{Name: "x", Left: left, Right: right, Gold: filepath.Join(dir, "matches_fodors_zagats.csv"),
+			r, err := eval.Tables(t.Context(), eval.TablesOptions{
+				Name: "x", Left: left, Right: right, Gold: filepath.Join(dir, "matches_fodors_zagats.csv"),
 				GoldLeft: "fodors_id", GoldRight: "zagats_id", OneToOne: true,
-				Mapping: map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"}})
+				Mapping: map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,8 +178,10 @@ func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 		spoiled := strings.NewReplacer(`"a": {`, `"a": {"id": "08f2a1", "class": 1, "confidence": 0.9, "source": "meta", `,
 			`"b": {`, `"b": {"id": "08f2a1", "class": 1, "confidence": 0.1, "source": "msft", `).Replace(string(text))
 		measure := func(path string) *eval.Report {
-			r, err := eval.Pairs(t.Context(), eval.PairsOptions{Name: "x", Path: path, Split: "validation",
-				Mapping: map[string]string{"name": "name", "address": "address", "phones": "phones", "city": "city", "postcode": "postcode"}})
+			r, err := eval.Pairs(t.Context(), eval.PairsOptions{
+				Name: "x", Path: path, Split: "validation",
+				Mapping: map[string]string{"name": "name", "address": "address", "phones": "phones", "city": "city", "postcode": "postcode"},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,10 @@ import (
 // are frozen: a figure is comparable only while they stay.
 var (
 	restaurantColumns = map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"}
-	overtureColumns   = map[string]string{"name": "name", "category": "category", "phones": "phones", "websites": "websites",
-		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region", "postcode": "postcode", "country": "country"}
+	overtureColumns   = map[string]string{
+		"name": "name", "category": "category", "phones": "phones", "websites": "websites",
+		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region", "postcode": "postcode", "country": "country",
+	}
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
@@ -37,9 +39,11 @@ var sets = []namedSet{
 func fodorsTables(oneToOne bool) func(context.Context, string, string) (*Report, error) {
 	return func(ctx context.Context, dir, name string) (*Report, error) {
 		dir = filepath.Join(dir, "fodors_zagats")
-		return Tables(ctx, TablesOptions{Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
+		return Tables(ctx, TablesOptions{
+			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
 			Gold: filepath.Join(dir, "matches_fodors_zagats.csv"), GoldLeft: "fodors_id", GoldRight: "zagats_id",
-			OneToOne: oneToOne, Mapping: restaurantColumns})
+			OneToOne: oneToOne, Mapping: restaurantColumns,
+		})
 	}
 }
 
