@@ -134,6 +134,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) {
 		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", slog.String("request_id", id), slog.Any("err", err))
 	}
+	if r.ContentLength < 0 {
+		w.Header().Set("Connection", "close") // net/http would read on, for the next request, before it answers
+	}
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
 

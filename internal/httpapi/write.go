@@ -33,17 +33,9 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, value any)
 
 // readBody reads a JSON body whole, or says why not before a byte of it is asked for.
 func readBody(c *call) ([]byte, error) {
-	h := c.r.Header
-	if len(h["Content-Encoding"]) > 0 {
-		return nil, fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
-	}
-	types := h["Content-Type"]
-	if len(types) != 1 || !isJSON(types[0]) {
-		return nil, fault(CodeMediaType, "", "want the header Content-Type: application/json, without a charset or with utf-8")
-	}
-	if c.r.ContentLength > maxBody {
-		c.w.Header().Set("Connection", "close")
-		return nil, tooLarge()
+	if err := checkBody(c.r); err != nil {
+		c.w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
+		return nil, err
 	}
 	var body bytes.Buffer
 	if c.r.ContentLength > 0 {
@@ -53,6 +45,20 @@ func readBody(c *call) ([]byte, error) {
 		return nil, bodyFault(err)
 	}
 	return body.Bytes(), nil
+}
+
+// checkBody looks at what the headers say of a body.
+func checkBody(r *http.Request) error {
+	if len(r.Header["Content-Encoding"]) > 0 {
+		return fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
+	}
+	if types := r.Header["Content-Type"]; len(types) != 1 || !isJSON(types[0]) {
+		return fault(CodeMediaType, "", "want the header Content-Type: application/json, without a charset or with utf-8")
+	}
+	if r.ContentLength > maxBody {
+		return tooLarge()
+	}
+	return nil
 }
 
 func tooLarge() error {
