@@ -55,8 +55,14 @@ func TestPercent_NeverRoundsSomethingToNothing(t *testing.T) {
 		part, whole float64
 		want        string
 	}{
-		{0, 10, "0 %"}, {1, 0, "0 %"}, {10, 10, "100.0 %"}, {1, 16, "6.25 %"}, {1, 3, "33.3 %"}, {1, 10000, "0.01 %"},
-		{1, 1 << 32, "0.000000023 %"}, {1250, 1 << 32, "0.000029 %"},
+		{0, 10, "0 %"},
+		{1, 0, "0 %"},
+		{10, 10, "100.0 %"},
+		{1, 16, "6.25 %"},
+		{1, 3, "33.3 %"},
+		{1, 10000, "0.01 %"},
+		{1, 1 << 32, "0.000000023 %"},
+		{1250, 1 << 32, "0.000029 %"},
 	} {
 		if got := console.Percent(c.part, c.whole); got != c.want {
 			t.Errorf("Percent(%v, %v) = %q, want %q", c.part, c.whole, got, c.want)

@@ -67,7 +67,12 @@ func TestFill(t *testing.T) {
 		records, all int64
 		want         float64
 	}{
-		{0, 0, 0}, {0, 100, 0}, {25, 100, console.Even}, {50, 100, 1}, {100, 100, 1}, {5, 100, console.Even / 5},
+		{0, 0, 0},
+		{0, 100, 0},
+		{25, 100, console.Even},
+		{50, 100, 1},
+		{100, 100, 1},
+		{5, 100, console.Even / 5},
 		{math.MaxInt64 / 4, math.MaxInt64, console.Even},
 	} {
 		if got := console.Fill(c.records, c.all, 0.25); math.Abs(got-c.want) > 1e-9 {

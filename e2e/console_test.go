@@ -264,7 +264,7 @@ func consoleByKeyboard(tab *tab) {
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
 	tab.open("/")
 	tab.check(`document.querySelectorAll(".ring a").length === 4`, "there are not four cells")
-	for i := 0; i < 60; i++ {
+	for range 60 {
 		tab.do(chromedp.KeyEvent("\t"))
 		if evaluate[bool](tab, `document.activeElement.matches(".ring a")`) {
 			break

@@ -148,8 +148,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{
 			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, After: after, Limit: pageLimit,
 		})
-		var invalid *locus.InvalidError
-		if errors.As(err, &invalid) {
+		if _, invalid := errors.AsType[*locus.InvalidError](err); invalid {
 			shown.Problem = toFault(err, "").Detail
 		} else if err != nil {
 			return err
@@ -177,7 +176,7 @@ func (p *site) jump(c *call) (found bool, err error) {
 		}
 		http.Redirect(c.w, c.r, "/entities/"+to.String(), http.StatusSeeOther)
 		return true, nil
-	case notID != nil && (errors.Is(err, entity.ErrNotFound) || errors.As(err, new(*locus.InvalidError))):
+	case notID != nil && !errors.Is(err, entity.ErrErased) && codes[toFault(err, "").Code].status < http.StatusInternalServerError:
 		return false, nil
 	default:
 		return false, err

@@ -67,7 +67,8 @@ func TestConsole_Search(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                                   "Zebra: the café",
 		"?q=zeb":                             "Zebra: the café",
-		"?q=Zebra%3A+the":                    "Zebra: the café", // looks like SOURCE:KEY and is none
+		"?q=Zebra%3A+the":                    "Zebra: the café",   // looks like SOURCE:KEY and is none
+		"?q=14155552300":                     "Nothing was found", // the puid of no cell
 		"?q=12345":                           "Nothing was found",
 		"?q=joe&attribute=name&value=":       "/entities/" + id, // a form with a field left empty
 		"?attribute=phones&value=4155552300": "/entities/" + id,
@@ -98,7 +99,7 @@ func TestConsole_SearchPages(t *testing.T) {
 	for next != "" && pages < 10 {
 		body := f.get(next).page(200)
 		pages++
-		for _, line := range strings.Split(body, "\n") {
+		for line := range strings.SplitSeq(body, "\n") {
 			if _, rest, ok := strings.Cut(line, `<li><a href="/entities/`); ok {
 				seen[rest[:36]] = true
 			}
