@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
@@ -46,10 +47,13 @@ type Pack struct {
 }
 
 // DefaultPack is the pack of a resolver that has seen no data yet: words of
-// business are common, given names, streets and cities familiar, and whatever
-// is in no table is rare.
+// business are common, given names, streets and cities familiar, whatever is in
+// no table is rare, and the best known chains are chains.
 var DefaultPack = sync.OnceValue(func() *Pack {
 	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
+	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {
+		p.chains[xxhash.Sum64String(name)] = ChainPlaces + 1
+	}
 	p.hash = p.sum()
 	return p
 })

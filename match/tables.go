@@ -244,3 +244,17 @@ street avenue road boulevard plaza mall bridge square corner
 san santa saint st los las angeles francisco diego jose antonio york chicago boston dallas houston austin miami atlanta seattle
 denver phoenix portland philadelphia london paris berlin madrid rome tokyo california texas florida america usa uk canada
 one two three four five ten 24`
+
+// chainNames are full names that many places carry, folded.
+const chainNames = `7 eleven,aldi,aldi sud,allianz,anytime fitness,apple store,arbys,at and t,autozone,avis,axis bank,axis bank atm,bank of america
+bank of america atm,bbva,best buy,best western,bitcoin atm,boots,bp,budget,burger king,carrefour,carrefour express,chase,chase bank,chevron,chipotle
+chipotle mexican grill,circle k,citibank,coinstar,correios,costa coffee,costco,cvs,cvs pharmacy,dairy queen,days inn,deutsche bank,deutsche post,dhl
+dm,dollar general,dollar tree,dominos,dominos pizza,dunkin,dunkin donuts,edeka,enterprise rent a car,esso,exxon,exxonmobil,family dollar
+family mart,fedex,fedex office,gamestop,great clips,greggs,h and m,h and r block,hampton inn,hdfc bank,hdfc bank atm,hertz,hilton,holiday inn
+holiday inn express,home depot,hsbc,ibis,icici bank,icici bank atm,ikea,jackson hewitt,jiffy lube,kfc,kroger,la poste,la quinta inn
+lawson,lidl,little caesars,little caesars pizza,lloyds bank,lowes,marriott,mcdonalds,mobil,moneygram,motel 6,netto,nike,old navy
+oreilly auto parts,orange,oxxo,panera bread,papa johns,papa johns pizza,penny,petco,petsmart,pizza hut,planet fitness,pnc bank,post office
+poste italiane,publix,redbox,rewe,rite aid,rossmann,safeway,sainsburys,santander,sbi atm,sephora,shell,sonic drive in,sparkasse,spar,starbucks
+starbucks coffee,state bank of india,state farm,subway,super 8,supercuts,t mobile,taco bell,target,td bank,tesco,tesco express,texaco,the home depot
+the ups store,total,trader joes,u haul,us bank,us post office,united states postal service,verizon,vodafone,walgreens,walmart
+walmart pharmacy,walmart supercenter,wells fargo,wells fargo atm,wells fargo bank,wendys,western union,whole foods market,zara`

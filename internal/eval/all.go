@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/locus-db/locus/match"
 )
 
 // ErrNoData says that the folder of the labelled sets is missing.
@@ -17,6 +19,10 @@ var ErrNoData = errors.New("eval: no labelled sets")
 type AllOptions struct {
 	Data     string // the folder
 	Baseline string // file of frozen figures. Empty: nothing is compared
+	// Pack is what names are weighed by. Defaults to counts of each set itself,
+	// which see no labels; match.DefaultPack() is what a resolver has that has
+	// seen no data yet.
+	Pack *match.Pack
 }
 
 // All measures every set of the folder that is of kind place, each with its
@@ -28,7 +34,7 @@ func All(ctx context.Context, o AllOptions) ([]*Report, error) {
 	}
 	var reports []*Report
 	for _, s := range sets {
-		r, err := s.run(ctx, o.Data, s.name)
+		r, err := s.run(ctx, o.Data, s.name, o.Pack)
 		if err != nil {
 			return nil, fmt.Errorf("measure %s: %w", s.name, err)
 		}

@@ -16,6 +16,7 @@ type ClustersOptions struct {
 	Truth   string            // column: rows of one value are one thing
 	Mapping map[string]string // column → attribute, beside the columns named like one
 	Schema  *match.Schema     // Defaults to match.Place()
+	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Clusters measures the resolution of one table: the pairs that share a feature
@@ -35,7 +36,7 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	for i, row := range rows {
 		records[i], sources[i], truth[i] = row.attributes, "set", row.columns[o.Truth]
 	}
-	s := newSet(o.Schema, sources, records, nil)
+	s := newSet(o.Schema, o.Pack, sources, records, nil)
 	results, took, err := s.compare(ctx, candidates(s.records, func(int, int) bool { return true }))
 	if err != nil {
 		return nil, err

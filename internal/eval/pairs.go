@@ -19,6 +19,7 @@ type PairsOptions struct {
 	Also    []string          // further files whose records are counted for the statistics, unlabelled
 	Mapping map[string]string // column → attribute, beside the columns named like one
 	Schema  *match.Schema     // Defaults to match.Place()
+	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Pairs measures decisions about given pairs: each is compared, and is one
@@ -45,7 +46,7 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %s has no pair of split %q", ErrSet, o.Path, o.Split)
 	}
-	s := newSet(o.Schema, sources, records, others)
+	s := newSet(o.Schema, o.Pack, sources, records, others)
 	results, took, err := s.compare(ctx, list)
 	if err != nil {
 		return nil, err

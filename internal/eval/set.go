@@ -28,7 +28,7 @@ type set struct {
 // newSet normalises records. Statistics are counted over distinct records, and
 // without labels. A record's key is the hash of its content, so that neither
 // an id nor the order of rows can leak into a decision.
-func newSet(schema *match.Schema, sources []string, records []match.Attributes, also []match.Attributes) *set {
+func newSet(schema *match.Schema, pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
@@ -51,7 +51,10 @@ func newSet(schema *match.Schema, sources []string, records []match.Attributes, 
 		}
 		seen[key]++
 	}
-	s := &set{matcher: match.New(schema, match.BuildPack(schema, slices.Values(distinct)))}
+	if pack == nil {
+		pack = match.BuildPack(schema, slices.Values(distinct))
+	}
+	s := &set{matcher: match.New(schema, pack)}
 	start := time.Now()
 	for i, a := range records {
 		s.records = append(s.records, s.matcher.Normalise(sources[i], keys[i], a))

@@ -5,6 +5,8 @@ package eval
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/locus-db/locus/match"
 )
 
 // settings of the labelled sets of kind place: files, columns, protocol. They
@@ -21,7 +23,7 @@ var (
 // namedSet is a labelled set: how it is measured and what it was tuned on.
 type namedSet struct {
 	name string
-	run  func(ctx context.Context, dir, name string) (*Report, error)
+	run  func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error)
 	note string
 }
 
@@ -36,8 +38,8 @@ var sets = []namedSet{
 	{"chicago childcare", childcare, "no labels used"},
 }
 
-func fodorsTables(oneToOne bool) func(context.Context, string, string) (*Report, error) {
-	return func(ctx context.Context, dir, name string) (*Report, error) {
+func fodorsTables(oneToOne bool) func(context.Context, string, string, *match.Pack) (*Report, error) {
+	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
 		dir = filepath.Join(dir, "fodors_zagats")
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, "fodors.csv"), Right: filepath.Join(dir, "zagats.csv"),
@@ -47,9 +49,9 @@ func fodorsTables(oneToOne bool) func(context.Context, string, string) (*Report,
 	}
 }
 
-func fodorsSplit(split string) func(context.Context, string, string) (*Report, error) {
-	return func(ctx context.Context, dir, name string) (*Report, error) {
-		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns}
+func fodorsSplit(split string) func(context.Context, string, string, *match.Pack) (*Report, error) {
+	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+		o := PairsOptions{Name: name, Split: split, Mapping: restaurantColumns, Pack: pack}
 		for _, s := range []string{"train", "valid", "test"} {
 			path := filepath.Join(dir, "fodors_zagats", "split", s+".txt")
 			if s == split {
@@ -62,12 +64,12 @@ func fodorsSplit(split string) func(context.Context, string, string) (*Report, e
 	}
 }
 
-func overture(split string) func(context.Context, string, string) (*Report, error) {
-	return func(ctx context.Context, dir, name string) (*Report, error) {
-		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns})
+func overture(split string) func(context.Context, string, string, *match.Pack) (*Report, error) {
+	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Pack: pack})
 	}
 }
 
-func childcare(ctx context.Context, dir, name string) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns})
+func childcare(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Pack: pack})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/match"
 )
 
 // dataSets is the folder of the labelled sets; the test is skipped without it.
@@ -30,6 +31,21 @@ var goals = map[string]float64{
 	"fodors-zagats one-to-one": 0.98,
 	"overture validation":      0.86,
 	"chicago childcare":        0.90,
+}
+
+// TestAll_ReachesTheGoalsWithoutStatistics measures with the pack that a
+// resolver has before it has seen any data.
+func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
+	t.Parallel()
+	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Pack: match.DefaultPack()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reports {
+		if goal, ok := goals[r.Name]; ok && r.F1.Value < goal {
+			t.Errorf("%s: F1 %.4f, the goal is %.2f", r.Name, r.F1.Value, goal)
+		}
+	}
 }
 
 func TestAll_ReachesTheGoals(t *testing.T) {

@@ -22,6 +22,7 @@ type TablesOptions struct {
 	OneToOne          bool              // every row has at most one partner: the best ones are taken first
 	Mapping           map[string]string // column → attribute, beside the columns named like one
 	Schema            *match.Schema     // Defaults to match.Place()
+	Pack              *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Tables measures matching across two tables: the pairs that share a feature
@@ -64,7 +65,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		}
 		truth[[2]int{i, j}] = true
 	}
-	s := newSet(o.Schema, sources, records, nil)
+	s := newSet(o.Schema, o.Pack, sources, records, nil)
 	results, took, err := s.compare(ctx, candidates(s.records, func(i, j int) bool { return i < len(left) && j >= len(left) }))
 	if err != nil {
 		return nil, err
