@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// notYet are the entries of these surfaces that have nothing to be tried on, each with the reason. They
+// are printed as skipped.
+var notYet = map[string]string{
+	"N18": "an attribute takes a string as well as a number",
+	"N21": "an attribute takes a list, and an empty one counts as not sent",
+	"J24": "idempotency keys come with hits; a record is idempotent by its key",
+	"J25": "idempotency keys come with hits",
+	"J26": "counters come with hits",
+	"J32": "idempotency keys come with hits",
+	"H32": "no route needs an idempotency key yet",
+	"H33": "no route takes an idempotency key yet",
+	"H36": "takes 120 s: the write limit of 60 s is set in Serve",
+	"H37": "no TLS yet, so no HTTP/2",
+	"H39": "no route takes an idempotency key yet",
+	"H40": "no route takes an idempotency key yet",
+	"P10": "all orders are tried beside the resolver",
+	"P11": "decisions by hand come with the review queue",
+	"P12": "decisions by hand come with the review queue",
+	"P13": "locus vacuum is not there yet",
+	"P15": "a scheme before digits is still taken for a host with a port; javascript:alert(1) is refused with S39",
+	"P16": "two servers share cells on PostgreSQL only",
+	"P17": "merging by hand comes with the review queue",
+	"P19": "merging by hand comes with the review queue",
+	"Q09": "no list can be sorted: any sort parameter is unknown, 400",
+	"Q10": "no list can be sorted: any sort parameter is unknown, 400",
+	"C01": "looked at in a browser by TestConsole",
+	"C02": "charts of metrics come with counters",
+	"C03": "charts of metrics come with counters",
+	"C10": "lists are paged, tried with Q; the time to paint is not measured",
+	"C11": "counters come later",
+	"C12": "every page is parsed beside the console",
+	"C13": "looked at in a browser by TestConsole",
+	"C15": "nobody signs in yet; no-store is checked with C04",
+	"C16": "the address is refused by locus serve",
+	"C18": "looked at in a browser by TestConsole",
+}
+
+// statusOf is the status that a code of an item stands for.
+var statusOf = map[httpapi.Code]int{
+	httpapi.CodeMalformed: 400, httpapi.CodeInvalidUTF8: 400, httpapi.CodeUnknownField: 400, httpapi.CodeTooLarge: 413,
+	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422,
+}
+
+// surfaces are those that are tried here. What lies below the documents does not depend on the cells,
+// so it is tried once.
+var surfaces = []struct {
+	name string
+	try  func(*trial, *badInput)
+	once bool
+}{
+	{"S", tryString, false},
+	{"N", tryNumber, false},
+	{"D", tryTime, false},
+	{"J", tryJSON, false},
+	{"I", tryID, false},
+	{"P", tryRecord, false},
+	{"Q", tryQuery, false},
+	{"H", tryHTTP, true},
+	{"C", tryConsole, true},
+}
+
+// TestBadInputs sends the shared list of bad inputs to a real server, on one cell and on four.
+func TestBadInputs(t *testing.T) {
+	t.Parallel()
+	entries := loadBadInputs(t)
+	for _, cells := range []int{1, 4} {
+		t.Run(fmt.Sprintf("cells=%d", cells), func(t *testing.T) {
+			t.Parallel()
+			target := startTarget(t, cells)
+			for _, surface := range surfaces {
+				if surface.once && cells == 1 {
+					continue
+				}
+				t.Run(surface.name, func(t *testing.T) {
+					for i := range entries {
+						e := &entries[i]
+						if e.Surface != surface.name {
+							continue
+						}
+						t.Run(e.ID, func(t *testing.T) {
+							if why, ok := notYet[e.ID]; ok {
+								t.Skipf("%s: %s", e.Name, why)
+							}
+							surface.try(&trial{T: t, target: target}, e)
+						})
+					}
+					target.generalRules(t)
+				})
+			}
+		})
+	}
+	for id := range notYet {
+		if !slices.ContainsFunc(entries, func(e badInput) bool { return e.ID == id }) {
+			t.Errorf("%s is excused and not in the list", id)
+		}
+	}
+}
+
+// target is a running server.
+type target struct {
+	svc    *locus.Service
+	addr   string
+	client *http.Client
+	logs   *lockedBuffer
+}
+
+// trial is one entry being tried.
+type trial struct {
+	*testing.T
+	*target
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func startTarget(t *testing.T, n int) *target {
+	t.Helper()
+	logs := &lockedBuffer{}
+	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := locus.Open(t.Context(), cells, &locus.Options{Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := httpapi.New(svc, &httpapi.Options{Logger: logger, Linger: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, listener) }()
+	target := &target{svc: svc, addr: listener.Addr().String(), logs: logs, client: &http.Client{
+		Transport:     &http.Transport{DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       20 * time.Second,
+	}}
+	t.Cleanup(func() {
+		target.client.CloseIdleConnections()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("drain: %v", err)
+		}
+		if err := svc.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return target
+}
+
+// generalRules are those that hold after every surface: the server is well, takes a good record and
+// gives it back, and the log has no raw control characters.
+func (g *target) generalRules(t *testing.T) {
+	t.Helper()
+	w := &trial{T: t, target: g}
+	if v := w.send(http.MethodGet, "/readyz", nil); v.status != http.StatusOK {
+		t.Errorf("/readyz %+v", v)
+	}
+	key := t.Name()
+	w.putKept("good", key, "description", "good after "+key)
+	for line := range strings.Lines(g.logs.String()) {
+		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError || r == 0x202e }) {
+			t.Errorf("raw input in the log: %q", line)
+		}
+		if strings.Contains(line, "panic") {
+			t.Errorf("panic: %s", line)
+		}
+	}
+}
+
+// verdict is what the server made of something.
+type verdict struct {
+	status  int // for one refused item of a batch: the status that its code stands for
+	code    httpapi.Code
+	pointer string
+	body    []byte
+	header  http.Header
+	result  httpapi.PutResult
+}
+
+// check holds a verdict against the expectation.
+func (v verdict) check(t *trial, e *badInput) {
+	t.Helper()
+	if len(e.Expect.Status) > 0 && !slices.Contains(e.Expect.Status, v.status) {
+		t.Errorf("%s: status %d, want one of %v: %.300s", e.Name, v.status, e.Expect.Status, v.body)
+	}
+	if v.status >= 400 && e.Expect.Code != "" && string(v.code) != e.Expect.Code {
+		t.Errorf("%s: code %s, want %s: %.300s", e.Name, v.code, e.Expect.Code, v.body)
+	}
+}
+
+func (v verdict) is(t *trial, what string, statuses ...int) {
+	t.Helper()
+	if !slices.Contains(statuses, v.status) {
+		t.Errorf("%s: status %d, want one of %v: %.300s", what, v.status, statuses, v.body)
+	}
+}
+
+// send sends a request and judges the form of the answer: never another 5xx than those that are allowed,
+// and every refusal is a problem with a code, an outcome, and little of the input.
+func (t *trial) send(method, target string, body io.Reader, headers ...string) verdict {
+	t.Helper()
+	u := &url.URL{Scheme: "http", Host: t.addr}
+	path, query, _ := strings.Cut(target, "?")
+	u.RawPath, u.RawQuery = path, query
+	var err error
+	if u.Path, err = url.PathUnescape(path); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, u.String(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.URL = u
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
+	}
+	res, err := t.client.Do(r)
+	if err != nil {
+		t.Errorf("%s %.80s: %v", method, target, err)
+		return verdict{}
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Errorf("%s %.80s: %v", method, target, err)
+	}
+	return t.judge(res.StatusCode, res.Header, answer)
+}
+
+func (t *trial) judge(status int, header http.Header, body []byte) verdict {
+	t.Helper()
+	v := verdict{status: status, body: body, header: header}
+	if status >= 500 && !slices.Contains([]int{501, 503, 507}, status) {
+		t.Errorf("status %d: %s", status, body)
+	}
+	if status >= 400 && header.Get("Content-Type") == "application/problem+json" {
+		var p httpapi.Problem
+		if err := json.Unmarshal(body, &p); err != nil || p.Code == "" || p.Outcome != httpapi.NotApplied || p.RequestID == "" || p.Status != status {
+			t.Errorf("no good problem: %s", body)
+		}
+		if len(p.Detail) > 700 || strings.ContainsFunc(p.Detail+p.Pointer, func(r rune) bool { return r < ' ' || r == 0x202e }) {
+			t.Errorf("raw or long input in a problem: %q", p.Detail)
+		}
+		v.code, v.pointer = p.Code, p.Pointer
+	}
+	return v
+}
+
+// post sends a batch that is given as bytes. Of a batch of one, the verdict on that item counts.
+func (t *trial) post(body []byte, headers ...string) verdict {
+	t.Helper()
+	return t.postStream(bytes.NewReader(body), headers...)
+}
+
+func (t *trial) postStream(body io.Reader, headers ...string) verdict {
+	t.Helper()
+	v := t.send(http.MethodPost, "/v1/records", body, headers...)
+	var answer httpapi.PutResponse
+	if v.status != http.StatusOK {
+		return v
+	}
+	if err := json.Unmarshal(v.body, &answer); err != nil || len(answer.Results) == 0 {
+		t.Errorf("answered %s: %v", v.body, err)
+		return v
+	}
+	v.result = answer.Results[len(answer.Results)-1]
+	if f := v.result.Error; f != nil {
+		v.status, v.code, v.pointer = statusOf[f.Code], f.Code, f.Pointer
+		if v.status == 0 || f.Outcome != httpapi.NotApplied || f.Pointer == "" || f.Detail == "" || len(f.Detail) > 700 {
+			t.Errorf("no good refusal: %s", v.body)
+		}
+	}
+	return v
+}
+
+// batchOf is a batch of one record, out of JSON tokens.
+func batchOf(source, key, attributes string) []byte {
+	return []byte(`{"records":[{"source":` + source + `,"key":` + key + `,"attributes":{` + attributes + `}}]}`)
+}
+
+// quoted is a JSON string of exactly these bytes, good or bad.
+func quoted(raw []byte) string {
+	if !utf8.Valid(raw) {
+		return `"` + string(raw) + `"`
+	}
+	data, err := json.Marshal(string(raw))
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func (t *trial) record(source, key string) (r httpapi.Record, v verdict) {
+	t.Helper()
+	v = t.send(http.MethodGet, httpapi.RecordPath(source, key), nil)
+	if v.status == http.StatusOK {
+		if err := json.Unmarshal(v.body, &r); err != nil {
+			t.Errorf("%v: %s", err, v.body)
+		}
+	}
+	return r, v
+}
+
+// putKept puts a record and checks that it comes back byte for byte.
+func (t *trial) putKept(source, key, attribute, value string) {
+	t.Helper()
+	t.post(batchOf(quoted([]byte(source)), quoted([]byte(key)), `"name":"Kept","`+attribute+`":`+quoted([]byte(value)))).is(t, "put", http.StatusOK)
+	r, v := t.record(source, key)
+	if r.Key != key || !slices.Equal(r.Attributes[attribute], []string{value}) {
+		t.Errorf("came back as %.300s", v.body)
+	}
+}
