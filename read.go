@@ -255,7 +255,8 @@ func (s *Service) entityOf(ctx context.Context, puid entity.PUID) (*entity.Entit
 	return e, nil
 }
 
-// Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity.
+// Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity. Only an id can
+// have been redirected.
 func (s *Service) Find(ctx context.Context, address string) (*Entity, error) {
 	if id, err := locality.Parse(address); err == nil {
 		return s.Entity(ctx, id)
@@ -264,7 +265,11 @@ func (s *Service) Find(ctx context.Context, address string) (*Entity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Entity(ctx, rec.Birth)
+	e, err := s.Entity(ctx, rec.Birth)
+	if err != nil {
+		return nil, err
+	}
+	return &Entity{Entity: e.Entity, Requested: e.ID}, nil
 }
 
 // recordAt reads the record of an address; an entity id stands for its anchor.

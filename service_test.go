@@ -312,12 +312,15 @@ func TestService_Explains(t *testing.T) {
 			t.Errorf("a:1 and %s: %+v, %v, want %s", b, w, err, reason)
 		}
 	}
+	if e, err := s.Find(t.Context(), "b:1"); err != nil || e.Redirected() {
+		t.Errorf("a key was redirected: %+v, %v", e, err)
+	}
 	for _, address := range []string{"a:1", a.PUID.String(), a.Entity.String()} {
 		route, err := s.Route(t.Context(), address)
 		if err != nil || !route.Found || *route.Record != a.PUID || *route.Entity != a.Entity {
 			t.Errorf("route %s: %+v, %v", address, route, err)
 		}
-		if e, err := s.Find(t.Context(), address); err != nil || e.ID != a.Entity {
+		if e, err := s.Find(t.Context(), address); err != nil || e.ID != a.Entity || e.Redirected() {
 			t.Errorf("find %s: %+v, %v", address, e, err)
 		}
 	}
