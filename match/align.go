@@ -78,7 +78,8 @@ func alike(a, b string, la, lb uint32) float64 {
 
 // mayBeSimilar is false only if two words cannot reach softSimilar: letters
 // that the other lacks stay unmatched. With m matched letters Jaro is at most
-// (m/la + m/lb + 1)/3; a common first letter lets Winkler forgive more of it.
+// (m/la + m/lb + 1)/3; a common first letter lets Winkler forgive more of it. It
+// counts bytes: for words that mix scripts it is a little too strict.
 func mayBeSimilar(a, b string, la, lb uint32) bool {
 	matched := min(len(a)-bits.OnesCount32(la&^lb), len(b)-bits.OnesCount32(lb&^la))
 	needed := 139 // hundredths of m/la + m/lb: Jaro 0.8 with four common letters
@@ -104,9 +105,11 @@ func compareNames(v *Vector, a, b *name) {
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 	}
-	if (a.chain || b.chain) && grade >= nameMost {
-		grade = nameChainAlone
-		if v.namesSpot() {
+	if (a.chain || b.chain) && grade >= nameHalf {
+		switch {
+		case !v.namesSpot():
+			grade = nameChainAlone
+		case grade >= nameMost:
 			grade = nameChain
 		}
 	}
@@ -181,13 +184,14 @@ func gradeCompact(a, b *name, grade level) level {
 // things apart.
 const rareWord weight = 450
 
-// compareResiduals looks at the words that both names keep for themselves.
+// compareResiduals looks at the words that both names keep for themselves. If
+// they share none, common words tell them apart as well as rare ones.
 func compareResiduals(a, b []token, l *alignment) level {
 	x, y := residue(a, l.usedA), residue(b, l.usedB)
 	switch {
 	case x.number && y.number:
 		return residualNumbers
-	case x.rare && y.rare:
+	case x.rare && y.rare, x.any && y.any && l.weight == 0:
 		return residualRare
 	case x.part || y.part:
 		return residualPart

@@ -133,7 +133,7 @@ var table = [fieldCount][]grade{
 	fieldResidual: {
 		{},
 		{"numbers differ", -600},
-		{"both keep a rare word", -500},
+		{"both keep words of their own", -500},
 		{"one keeps a part's word", -250},
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
