@@ -15,12 +15,17 @@ type class uint8
 
 const (
 	health class = iota // has no lane: it must answer when nothing else does
+	bodies              // what is being sent, or was and waits for its turn
 	reads
 	writes
 	classes
 )
 
-func (c class) String() string { return [...]string{"health", "reads", "writes"}[c] }
+// bodiesPerWrite is how many bodies may be in memory for each write that is worked on. With two
+// processors and the default of Options.Running these are 128 bodies, of 1 MiB at most.
+const bodiesPerWrite = 4
+
+func (c class) String() string { return [...]string{"health", "bodies", "reads", "writes"}[c] }
 
 // lane bounds the work in progress of a class, and how many wait for how long. Overload is decided
 // here, before any work is done, and never later.
@@ -69,14 +74,18 @@ func (l *lane) refuse() error {
 	return fault(CodeOverloaded, "", "%s", codes[CodeOverloaded].text)
 }
 
-// admit lets a handler run in the lane of its class.
-func (s *Server) admit(c class, next http.Handler) http.Handler {
+// enter takes a slot in the lane of a class.
+func (s *Server) enter(ctx context.Context, c class) (leave func(), err error) {
 	if c == health {
-		return next
+		return func() {}, nil
 	}
-	l := s.lanes[c]
+	return s.lanes[c].enter(ctx)
+}
+
+// admit lets a handler run in the lane of a class.
+func (s *Server) admit(c class, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		leave, err := l.enter(r.Context())
+		leave, err := s.enter(r.Context(), c)
 		if err != nil {
 			s.refuse(w, r, err)
 			return

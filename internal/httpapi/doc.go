@@ -10,11 +10,13 @@
 //	router (net/http), one table of routes          route.go     404 405
 //	  │  the table also makes /openapi.json          openapi.go
 //	  ▼
+//	query, body                                     query.go write.go
+//	  ▼
 //	admission: a lane per class, 64 waiting,        admit.go     503 overloaded
 //	  │  250 ms; health has no lane
 //	  ▼
-//	handler: strict JSON and query, 10 s            records.go entities.go explain.go health.go
-//	  │                                             decode.go query.go cursor.go
+//	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go
+//	  │                                             decode.go cursor.go
 //	  ▼
 //	locus.Service ──► answer, or problem+json       errors.go: one table from errors to codes
 //

@@ -86,20 +86,34 @@ var codes = map[Code]struct {
 	CodeMediaType:    {http.StatusUnsupportedMediaType, NotApplied, ""},
 	CodeInvalid:      {http.StatusUnprocessableEntity, NotApplied, ""},
 	CodeInFuture:     {http.StatusUnprocessableEntity, NotApplied, ""},
-	CodeInternal: {http.StatusInternalServerError, Unknown,
-		"this is a bug in Locus: please report it with the request id"},
-	CodeOverloaded: {http.StatusServiceUnavailable, NotApplied,
-		"more work than can be done in time: try again after the seconds of Retry-After"},
-	CodeUnavailable: {http.StatusServiceUnavailable, NotApplied,
-		"a cell does not answer in time: try again after the seconds of Retry-After"},
-	CodeDraining: {http.StatusServiceUnavailable, NotApplied,
-		"the server is stopping: try again, at another server or when it is back"},
-	CodeStaleMap: {http.StatusServiceUnavailable, NotApplied,
-		"this server's cell map is too old for that: try again after the seconds of Retry-After"},
-	CodeUnconfirmed: {http.StatusServiceUnavailable, Unknown,
-		"the commit was sent and its reply lost: send the same again, it is harmless if it was done"},
-	CodeNoRoom: {http.StatusInsufficientStorage, NotApplied,
-		"the disk is full or a cell's puids are used up: make room or add a generation of cells"},
+	CodeInternal: {
+		http.StatusInternalServerError, Unknown,
+		"this is a bug in Locus: please report it with the request id",
+	},
+	CodeOverloaded: {
+		http.StatusServiceUnavailable, NotApplied,
+		"more work than can be done in time: try again after the seconds of Retry-After",
+	},
+	CodeUnavailable: {
+		http.StatusServiceUnavailable, NotApplied,
+		"a cell does not answer in time: try again after the seconds of Retry-After",
+	},
+	CodeDraining: {
+		http.StatusServiceUnavailable, NotApplied,
+		"the server is stopping: try again, at another server or when it is back",
+	},
+	CodeStaleMap: {
+		http.StatusServiceUnavailable, NotApplied,
+		"this server's cell map is too old for that: try again after the seconds of Retry-After",
+	},
+	CodeUnconfirmed: {
+		http.StatusServiceUnavailable, Unknown,
+		"the commit was sent and its reply lost: send the same again, it is harmless if it was done",
+	},
+	CodeNoRoom: {
+		http.StatusInsufficientStorage, NotApplied,
+		"the disk is full or a cell's puids are used up: make room or add a generation of cells",
+	},
 }
 
 // sentinels is the one table from errors to codes; the first that fits counts, so an unknown outcome
@@ -174,8 +188,7 @@ func fault(code Code, pointer, format string, args ...any) *Fault {
 // toFault translates any error. Pointer is where the item stands, put before the pointers of its
 // problems.
 func toFault(err error, pointer string) *Fault {
-	var f *Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
 	var invalid *locus.InvalidError

@@ -102,8 +102,13 @@ func TestGuard_IgnoresWhatClientsClaim(t *testing.T) {
 	f := setup(t, nil)
 	f.item(joe)
 	for _, h := range [][2]string{
-		{"X-Request-Id", strings.Repeat("x", 10240)}, {"X-Forwarded-Host", "evil.example"}, {"X-Forwarded-For", "1.2.3.4"},
-		{"X-HTTP-Method-Override", "DELETE"}, {"Range", "bytes=0-1"}, {"Accept-Encoding", "gzip"}, {"Accept", "text/html"},
+		{"X-Request-Id", strings.Repeat("x", 10240)},
+		{"X-Forwarded-Host", "evil.example"},
+		{"X-Forwarded-For", "1.2.3.4"},
+		{"X-HTTP-Method-Override", "DELETE"},
+		{"Range", "bytes=0-1"},
+		{"Accept-Encoding", "gzip"},
+		{"Accept", "text/html"},
 	} {
 		a := f.do(http.MethodGet, "/v1/records/guide/1", "", h[0], h[1])
 		if r := decode[httpapi.Record](a); r.Key != "1" {

@@ -87,11 +87,7 @@ func segment(text string) string {
 }
 
 func (s *Server) putRecords(c *call) (any, error) {
-	body, err := readBody(c)
-	if err != nil {
-		return nil, err
-	}
-	items, err := decodePut(body)
+	items, err := decodePut(c.body)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type call struct {
 	r     *http.Request
 	route *route
 	query values
+	body  []byte
 }
 
 // path answers with a decoded segment of the path, which may contain anything, or says that it is not
@@ -151,22 +152,20 @@ func (s *Server) routes() []route {
 
 // register puts a route on the router.
 func (s *Server) register(mux *http.ServeMux, rt *route) {
-	mux.Handle(rt.method+" "+rt.path, s.admit(rt.class, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), s.opts.RequestTimeout)
-		defer cancel()
-		c := &call{Context: ctx, w: w, r: r, route: rt}
-		answer, err := s.serve(c)
-		if err != nil {
+	mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+		answer, err := s.serve(&call{Context: r.Context(), w: w, r: r, route: rt})
+		switch {
+		case err != nil:
 			s.refuse(w, r, err)
-			return
-		}
-		if answer != nil {
+		case answer != nil:
 			writeJSON(w, http.StatusOK, "application/json", answer)
 		}
-	})))
+	})
 }
 
-// serve checks the query and runs the handler.
+// serve checks the query, reads the body, waits to be admitted, and runs the handler. A body is read
+// before the request takes the place of one that could work: clients may be slow. The lane of bodies,
+// held to the end, bounds how many of them are in memory.
 func (s *Server) serve(c *call) (any, error) {
 	query, err := parseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -176,6 +175,24 @@ func (s *Server) serve(c *call) (any, error) {
 		return nil, err
 	}
 	c.query = query
+	if c.route.body != nil {
+		leave, err := s.enter(c, bodies)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		if c.body, err = readBody(c.w, c.r); err != nil {
+			return nil, err
+		}
+	}
+	leave, err := s.enter(c, c.route.class)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)
+	defer cancel()
+	c.Context = ctx
 	answer, err := c.route.handle(c)
 	if errors.As(err, new(*locus.InvalidError)) {
 		return nil, c.inQuery(toFault(err, ""))

@@ -238,3 +238,42 @@ func TestAdmission_UnderLoad(t *testing.T) {
 	}
 	f.good()
 }
+
+// TestAdmission_SlowBodiesTakeNoPlace holds several bodies back: only whole ones compete for the place of
+// a write. What is refused is the one body too many.
+func TestAdmission_SlowBodiesTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond})
+	begin := func() string {
+		conn, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST /v1/records HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", r.addr)
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	for range 3 {
+		if line := begin(); !strings.Contains(line, "100 Continue") {
+			t.Fatalf("%q", line)
+		}
+	}
+	r.put([4]string{"quick", "1", "Quick Place", ""})
+	if line := begin(); !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the fourth: %q", line)
+	}
+	if line := begin(); !strings.Contains(line, "503") {
+		t.Errorf("the fifth: %q", line)
+	}
+	if a := r.get("/v1/records"); a.Code != http.StatusOK {
+		t.Errorf("reading: %d", a.Code)
+	}
+	r.stop()
+	if err := r.finished(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want to hear that requests were cut off", err)
+	}
+}

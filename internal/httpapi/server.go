@@ -114,9 +114,13 @@ func New(svc *locus.Service, options *Options) (*Server, error) {
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
-	for c := reads; c < classes; c++ {
+	for c := bodies; c < classes; c++ {
+		running := s.opts.Running
+		if c == bodies {
+			running *= bodiesPerWrite
+		}
 		s.lanes[c] = &lane{
-			slots: make(chan struct{}, s.opts.Running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,
+			slots: make(chan struct{}, running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,
 			refused: func() { s.opts.Metrics.Refused(c.String()) },
 			waits:   func(delta int) { s.opts.Metrics.Waiting(c.String(), delta) },
 		}

@@ -32,16 +32,16 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, value any)
 }
 
 // readBody reads a JSON body whole, or says why not before a byte of it is asked for.
-func readBody(c *call) ([]byte, error) {
-	if err := checkBody(c.r); err != nil {
-		c.w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if err := checkBody(r); err != nil {
+		w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
 		return nil, err
 	}
 	var body bytes.Buffer
-	if c.r.ContentLength > 0 {
-		body.Grow(int(c.r.ContentLength) + bytes.MinRead)
+	if r.ContentLength > 0 {
+		body.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
-	if _, err := body.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, maxBody)); err != nil {
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 		return nil, bodyFault(err)
 	}
 	return body.Bytes(), nil

@@ -266,6 +266,19 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// BenchmarkParseWide is the most work that a document can make: nothing but objects with as many names
+// as are taken.
+func BenchmarkParseWide(b *testing.B) {
+	object := names(strictjson.MaxNames)
+	doc := []byte("[" + strings.TrimSuffix(strings.Repeat(object+",", 1<<20/len(object)), ",") + "]")
+	b.SetBytes(int64(len(doc)))
+	for b.Loop() {
+		if _, err := strictjson.Parse(doc); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func Example() {
 	doc, err := strictjson.Parse([]byte(`{"name":"Joe's Pizza","phones":["555-0100"]}`))
 	if err != nil {
