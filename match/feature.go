@@ -106,6 +106,7 @@ const (
 	featurePhones = 4
 	featurePages  = 2
 	featureWords  = 2
+	featureWeight = 300 // of the second word: "pizza" and a postcode bring half a town
 )
 
 // emit names the record's features, possibly some of them twice.
@@ -168,8 +169,10 @@ func (r *Record) emitName(s *sink, place, wider string) {
 		return
 	}
 	if place != "" {
-		for _, t := range rarest[:min(n, featureWords)] {
-			s.add(FeatureTokenPlace, t.text, place)
+		for i, t := range rarest[:min(n, featureWords)] {
+			if i == 0 || t.weight >= featureWeight {
+				s.add(FeatureTokenPlace, t.text, place)
+			}
 		}
 	}
 	if wider != "" {
