@@ -4,9 +4,11 @@ package bulk
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -43,10 +45,10 @@ func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
 // readHeader reads the first row. The error is a *FileError, or io.EOF for an empty file.
 func (r *csvReader) readHeader() error {
 	row, err := r.scan()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return err
 	}
-	if refused, ok := err.(*RowError); ok {
+	if refused, ok := errors.AsType[*RowError](err); ok {
 		return r.fault(refused.Line, "the first line must name the columns", "the header cannot be read: %s", refused.Reason)
 	}
 	if err != nil {
@@ -98,8 +100,10 @@ func (r *csvReader) Next() (*Row, error) {
 	}
 	row := &Row{Line: at.line, Source: r.columns.Source, Attributes: make(map[string][]string, len(r.targets))}
 	if len(r.ends) != len(r.targets) {
-		return nil, &RowError{Line: at.line, Offset: at.offset, Code: "malformed", Row: r.asObject(),
-			Reason: fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets))}
+		return nil, &RowError{
+			Line: at.line, Offset: at.offset, Code: "malformed", Row: r.asObject(),
+			Reason: fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets)),
+		}
 	}
 	for i, target := range r.targets {
 		value := string(r.field(i))
@@ -137,7 +141,7 @@ func (r *csvReader) scan() (place, error) {
 	s, size := fieldStart, int64(0)
 	for {
 		line, cut, err := r.lines.read()
-		if err == io.EOF && at.line > 0 {
+		if errors.Is(err, io.EOF) && at.line > 0 {
 			fail(at.offset, "malformed", "a quote is opened and never closed")
 			return at, fault
 		}
@@ -270,12 +274,12 @@ func listed(names []string) string {
 	if len(names) > 20 {
 		names = append(slices.Clone(names[:20]), "...")
 	}
-	text := ""
+	var text strings.Builder
 	for i, name := range names {
 		if i > 0 {
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += fmt.Sprintf("%.40q", name)
+		text.WriteString(fmt.Sprintf("%.40q", name))
 	}
-	return text
+	return text.String()
 }

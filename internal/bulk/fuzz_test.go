@@ -22,8 +22,7 @@ import (
 func consume(t *testing.T, text []byte, format bulk.Format) {
 	r, err := bulk.Open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Columns{Attributes: attributes, IgnoreUnknown: true})
 	if err != nil {
-		var broken *bulk.FileError
-		if !errors.As(err, &broken) {
+		if _, ok := errors.AsType[*bulk.FileError](err); !ok {
 			t.Fatalf("refused without naming the file: %v", err)
 		}
 		return

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -48,7 +49,7 @@ type Reader struct {
 // cannot be read, and io.EOF at the end.
 func (r *Reader) Next() (*Row, error) {
 	row, err := r.rows.Next()
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		var refused *RowError
 		var broken *FileError
 		if !errors.As(err, &refused) && !errors.As(err, &broken) {
@@ -65,8 +66,8 @@ func (r *Reader) Taken() int64 { return r.taken.n.Load() }
 // Close closes the file.
 func (r *Reader) Close() error {
 	var errs []error
-	for i := len(r.close) - 1; i >= 0; i-- {
-		errs = append(errs, r.close[i]())
+	for _, v := range slices.Backward(r.close) {
+		errs = append(errs, v())
 	}
 	r.close = nil
 	return errors.Join(errs...)
@@ -118,8 +119,7 @@ func (r *Reader) openFile(name string) error {
 
 // unpath leaves out the path that an error of the file system repeats.
 func unpath(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
 	}
 	return err
@@ -139,7 +139,7 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 	const buffer = 1 << 16
 	in := bufio.NewReaderSize(r.taken, buffer)
 	head, err := in.Peek(4)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return &FileError{Name: r.Name, Reason: "cannot be read", Err: unpath(err)}
 	}
 	inner := r.Name
@@ -162,7 +162,7 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 		in = bufio.NewReaderSize(&ratio{r: unpack, name: r.Name, taken: r.taken}, buffer)
 		inner = strings.TrimSuffix(inner, ".zst")
 	}
-	if head, err = in.Peek(3); err != nil && err != io.EOF {
+	if head, err = in.Peek(3); err != nil && !errors.Is(err, io.EOF) {
 		return r.broken(err)
 	}
 	for _, magic := range magicUTF16 {
@@ -185,7 +185,7 @@ func (r *Reader) startRows(l *lines, columns *Columns) error {
 	switch r.Format {
 	case CSV:
 		rows := &csvReader{name: r.Name, lines: l, columns: columns}
-		if err := rows.readHeader(); err != nil && err != io.EOF {
+		if err := rows.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 			return r.broken(err)
 		}
 		r.rows = rows
@@ -199,8 +199,7 @@ func (r *Reader) startRows(l *lines, columns *Columns) error {
 
 // broken gives an error of the chain the name of the file.
 func (r *Reader) broken(err error) error {
-	var known *FileError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*FileError](err); ok {
 		return known
 	}
 	return &FileError{Name: r.Name, Reason: "cannot be read", Err: err}

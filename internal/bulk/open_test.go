@@ -91,8 +91,11 @@ func TestOpen_RefusesPlaces(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, want string }{
-		{"out.csv", "link that leads out"}, {"folder", "is a directory"}, {"none.csv", "cannot be opened"},
-		{"none/none.csv", "cannot be opened"}, {"cut.csv.gz", "cannot be read"},
+		{"out.csv", "link that leads out"},
+		{"folder", "is a directory"},
+		{"none.csv", "cannot be opened"},
+		{"none/none.csv", "cannot be opened"},
+		{"cut.csv.gz", "cannot be read"},
 	} {
 		r, err := bulk.Open(filepath.Join(dir, c.name), nil, bulk.Auto, &bulk.Columns{Attributes: attributes})
 		if err == nil {

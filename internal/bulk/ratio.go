@@ -33,8 +33,10 @@ type ratio struct {
 func (r *ratio) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	if r.out += int64(n); r.out > MaxRatio*r.taken.n.Load()+MaxRow {
-		return 0, &FileError{Name: r.name, Reason: fmt.Sprintf("it unpacks to more than %d times its size", MaxRatio),
-			Hint: "if it is meant to, unpack it first"}
+		return 0, &FileError{
+			Name: r.name, Reason: fmt.Sprintf("it unpacks to more than %d times its size", MaxRatio),
+			Hint: "if it is meant to, unpack it first",
+		}
 	}
 	return n, err
 }

@@ -73,7 +73,7 @@ func LoadState(name, fingerprint, job string) (*State, error) {
 	var s State
 	// A state that cannot be read is no reason to stop: from the beginning is safe too.
 	if json.Unmarshal(text, &s) != nil || s.Format != stateFormat || s.File != fingerprint || s.Job != job {
-		return nil, nil
+		return nil, nil //nolint:nilerr // see above
 	}
 	return &s, nil
 }

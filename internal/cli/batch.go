@@ -94,8 +94,10 @@ func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 		if err != nil && !repeatable(err) || time.Now().After(deadline) {
 			b.err = err
 			if err == nil {
-				b.err = &failure{Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
-					Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance)}
+				b.err = &failure{
+					Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
+					Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance),
+				}
 			}
 			return
 		}
@@ -138,8 +140,7 @@ func put(ctx context.Context, cl *client, items []*item) (pending []*item, err e
 
 // repeatable tells whether a request that failed as a whole is worth another try.
 func repeatable(err error) bool {
-	var problem *httpapi.Problem
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*httpapi.Problem](err); ok {
 		return again[problem.Code]
 	}
 	var network net.Error

@@ -38,7 +38,7 @@ const maxAnswer = 256 << 20
 
 // connect finds the data: --data on the command line, else --url or LOCUS_URL, else the directory.
 // A command that only reads does not make a directory.
-func (a *app) connect(c *cobra.Command, make bool) (*client, error) {
+func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
 	flags := c.Flags()
 	if flags.Changed("url") && flags.Changed("data") {
 		return nil, usage("give one of them", "--url names a server and --data a directory: both cannot be meant")
@@ -46,7 +46,7 @@ func (a *app) connect(c *cobra.Command, make bool) (*client, error) {
 	if a.url != "" && !flags.Changed("data") {
 		return dial(a.url)
 	}
-	return openClient(c.Context(), a.data, make)
+	return openClient(c.Context(), a.data, create)
 }
 
 func dial(address string) (*client, error) {
@@ -64,8 +64,8 @@ func dial(address string) (*client, error) {
 }
 
 // openClient opens a data directory and talks to its handler without a network.
-func openClient(ctx context.Context, dir string, make bool) (*client, error) {
-	svc, err := open(ctx, dir, &all.Options{MustExist: !make}, nil)
+func openClient(ctx context.Context, dir string, create bool) (*client, error) {
+	svc, err := open(ctx, dir, &all.Options{MustExist: !create}, nil)
 	if err != nil {
 		return nil, err
 	}

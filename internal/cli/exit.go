@@ -145,8 +145,10 @@ func explain(ctx context.Context, err error) *failure {
 	case errors.As(err, &invalid):
 		return &failure{Code: "invalid", Message: invalid.Error(), Exit: exitInvalid, Err: err}
 	case errors.As(err, &network):
-		f := &failure{Code: "unavailable", Message: fmt.Sprintf("no server answers at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
-			Hint: "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err}
+		f := &failure{
+			Code: "unavailable", Message: fmt.Sprintf("no server answers at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
+			Hint: "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err,
+		}
 		if network.Op == "dial" {
 			f.Outcome = httpapi.NotApplied
 		}

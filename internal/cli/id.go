@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -160,10 +161,10 @@ func (a *app) explainIDs() error {
 	bad := 0
 	for number := 1; ; number++ {
 		line, err := in.ReadString('\n')
-		if err == io.EOF && line == "" {
+		if errors.Is(err, io.EOF) && line == "" {
 			break
 		}
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read ids: %w", err)
 		}
 		if n := len(line); n > 0 && line[n-1] == '\n' {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -129,9 +130,7 @@ func (im *importer) resume(ctx context.Context) error {
 		return err
 	}
 	im.state, im.skip, im.rows = *old, old.Rows, old.Rows
-	for outcome, n := range old.Counts {
-		im.counts[outcome] = n
-	}
+	maps.Copy(im.counts, old.Counts)
 	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
 	return nil
 }
@@ -194,7 +193,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 			return err
 		}
 		row, err := im.reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		var reject *bulk.RowError
@@ -236,8 +235,10 @@ func (im *importer) check(row *bulk.Row) *bulk.RowError {
 		}
 	}
 	if size > locus.MaxRecord {
-		return &bulk.RowError{Line: row.Line, Code: "too_large", Row: row.Flat(),
-			Reason: fmt.Sprintf("the record has %d bytes, more than %d", size, locus.MaxRecord)}
+		return &bulk.RowError{
+			Line: row.Line, Code: "too_large", Row: row.Flat(),
+			Reason: fmt.Sprintf("the record has %d bytes, more than %d", size, locus.MaxRecord),
+		}
 	}
 	problems := im.schema.Check(row.Attributes)
 	if len(problems) == 0 {
@@ -284,8 +285,10 @@ func (im *importer) commit(b *batch) error {
 		}
 	}
 	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
-		return &failure{Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "see whether the columns mean what the attributes do; the reasons stand in " + rejectName(im.name)}
+		return &failure{
+			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
+			Hint: "see whether the columns mean what the attributes do; the reasons stand in " + rejectName(im.name),
+		}
 	}
 	return nil
 }

@@ -160,10 +160,11 @@ func (a *app) ingest(ctx context.Context, cl *client, o *ingesting, files []stri
 		if o.dryRun {
 			hint = "correct the rows above"
 		}
-		failed = &failure{Code: "partly_refused", Message: fmt.Sprintf("%d rows were refused, the others are in", total), Hint: hint, Exit: exitPartly}
+		message := fmt.Sprintf("%d rows were refused, the others are in", total)
 		if o.dryRun {
-			failed.(*failure).Message = fmt.Sprintf("%d rows would be refused", total) //nolint:forcetypeassert // set above
+			message = fmt.Sprintf("%d rows would be refused", total)
 		}
+		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
 	}
 	return failed
 }

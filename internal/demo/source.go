@@ -28,14 +28,22 @@ type habit struct {
 }
 
 var habits = [4]habit{
-	{key: "cd-%07d", phone: inBrackets, address: abbreviated, name: asItIs,
-		typos: 0.01, missing: 0.03, stale: 0.03, postcodes: true, websites: true},
-	{key: "%d", phone: dotted, address: inCapitals, name: shouted,
-		typos: 0.02, nothing: 0.05, missing: 0.04, stale: 0.06, postcodes: true},
-	{key: "node/%d", phone: international, address: inFull, name: casual,
-		typos: 0.08, nothing: 0.03, missing: 0.15, stale: 0.04, websites: true, points: true},
-	{key: "L%09d", phone: digitsOnly, address: inFull, name: legal,
-		typos: 0.01, nothing: 0.06, missing: 0.05, stale: 0.05, postcodes: true},
+	{
+		key: "cd-%07d", phone: inBrackets, address: abbreviated, name: asItIs,
+		typos: 0.01, missing: 0.03, stale: 0.03, postcodes: true, websites: true,
+	},
+	{
+		key: "%d", phone: dotted, address: inCapitals, name: shouted,
+		typos: 0.02, nothing: 0.05, missing: 0.04, stale: 0.06, postcodes: true,
+	},
+	{
+		key: "node/%d", phone: international, address: inFull, name: casual,
+		typos: 0.08, nothing: 0.03, missing: 0.15, stale: 0.04, websites: true, points: true,
+	},
+	{
+		key: "L%09d", phone: digitsOnly, address: inFull, name: legal,
+		typos: 0.01, nothing: 0.06, missing: 0.05, stale: 0.05, postcodes: true,
+	},
 }
 
 // render writes a record the way of its source.

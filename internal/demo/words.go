@@ -58,16 +58,37 @@ var (
 		name     string
 		lat, lon float64
 	}{
-		{"CA", 37.2, -120.3}, {"OR", 44.0, -120.5}, {"WA", 47.4, -120.4}, {"NV", 39.3, -116.6}, {"AZ", 34.3, -111.7},
-		{"CO", 39.0, -105.5}, {"TX", 31.5, -99.3}, {"MN", 46.3, -94.3}, {"IL", 40.0, -89.2}, {"OH", 40.3, -82.8},
-		{"GA", 32.6, -83.4}, {"NC", 35.5, -79.4}, {"PA", 40.9, -77.8}, {"NY", 42.9, -75.5}, {"MA", 42.3, -71.8}, {"ME", 45.4, -69.2},
+		{"CA", 37.2, -120.3},
+		{"OR", 44.0, -120.5},
+		{"WA", 47.4, -120.4},
+		{"NV", 39.3, -116.6},
+		{"AZ", 34.3, -111.7},
+		{"CO", 39.0, -105.5},
+		{"TX", 31.5, -99.3},
+		{"MN", 46.3, -94.3},
+		{"IL", 40.0, -89.2},
+		{"OH", 40.3, -82.8},
+		{"GA", 32.6, -83.4},
+		{"NC", 35.5, -79.4},
+		{"PA", 40.9, -77.8},
+		{"NY", 42.9, -75.5},
+		{"MA", 42.3, -71.8},
+		{"ME", 45.4, -69.2},
 	}
 )
 
 // streetTypes are what follows the name of a street: in full, with a point, in capitals.
 var streetTypes = []struct{ full, short, capital string }{
-	{"Street", "St.", "ST"}, {"Street", "St.", "ST"}, {"Street", "St.", "ST"}, {"Avenue", "Ave.", "AVE"}, {"Avenue", "Ave.", "AVE"},
-	{"Road", "Rd.", "RD"}, {"Boulevard", "Blvd.", "BLVD"}, {"Lane", "Ln.", "LN"}, {"Drive", "Dr.", "DR"}, {"Court", "Ct.", "CT"},
+	{"Street", "St.", "ST"},
+	{"Street", "St.", "ST"},
+	{"Street", "St.", "ST"},
+	{"Avenue", "Ave.", "AVE"},
+	{"Avenue", "Ave.", "AVE"},
+	{"Road", "Rd.", "RD"},
+	{"Boulevard", "Blvd.", "BLVD"},
+	{"Lane", "Ln.", "LN"},
+	{"Drive", "Dr.", "DR"},
+	{"Court", "Ct.", "CT"},
 }
 
 // trade is a line of business: the words that names end in, and its category.

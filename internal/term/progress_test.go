@@ -41,12 +41,26 @@ func TestProgress(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ got, want string }{
-		{term.Count(0), "0"}, {term.Count(999), "999"}, {term.Count(1000), "1,000"},
-		{term.Count(-100), "-100"}, {term.Count(-1234567), "-1,234,567"}, {term.Count(9223372036854775807), "9,223,372,036,854,775,807"},
-		{term.Short(0), "0"}, {term.Short(902), "902"}, {term.Short(11800), "11.8k"}, {term.Short(999.9), "1.00k"},
-		{term.Short(1240000), "1.24M"}, {term.Short(3.1e9), "3.10G"}, {term.Short(902e3), "902.0k"},
-		{term.Bytes(512), "512 B"}, {term.Bytes(1536), "1.5 KiB"}, {term.Bytes(12 << 20), "12.0 MiB"}, {term.Bytes(5 << 40), "5.0 TiB"},
-		{term.Left(12400 * time.Millisecond), "12s"}, {term.Left(149 * time.Second), "2m29s"}, {term.Left(185 * time.Minute), "3h05m"},
+		{term.Count(0), "0"},
+		{term.Count(999), "999"},
+		{term.Count(1000), "1,000"},
+		{term.Count(-100), "-100"},
+		{term.Count(-1234567), "-1,234,567"},
+		{term.Count(9223372036854775807), "9,223,372,036,854,775,807"},
+		{term.Short(0), "0"},
+		{term.Short(902), "902"},
+		{term.Short(11800), "11.8k"},
+		{term.Short(999.9), "1.00k"},
+		{term.Short(1240000), "1.24M"},
+		{term.Short(3.1e9), "3.10G"},
+		{term.Short(902e3), "902.0k"},
+		{term.Bytes(512), "512 B"},
+		{term.Bytes(1536), "1.5 KiB"},
+		{term.Bytes(12 << 20), "12.0 MiB"},
+		{term.Bytes(5 << 40), "5.0 TiB"},
+		{term.Left(12400 * time.Millisecond), "12s"},
+		{term.Left(149 * time.Second), "2m29s"},
+		{term.Left(185 * time.Minute), "3h05m"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

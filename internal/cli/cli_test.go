@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/cli"
+)
+
+// result is what a command line came to.
+type result struct {
+	code        int
+	stdout, err string
+}
+
+func run(ctx context.Context, env map[string]string, args ...string) result {
+	var out, talk bytes.Buffer
+	code := cli.Run(ctx, args, strings.NewReader(""), &out, &talk, env)
+	return result{code, out.String(), talk.String()}
+}
+
+func TestRun_ExitCodes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	foreign := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(foreign.Close)
+	missing := filepath.Join(dir, "none")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{nil, 0, ""},
+		{[]string{"--help"}, 0, ""},
+		{[]string{"--version"}, 0, ""},
+		{[]string{"entity"}, 0, ""},
+		{[]string{"statuss"}, 2, "did you mean locus status?"},
+		{[]string{"entity", "gte"}, 2, "did you mean locus entity get?"},
+		{[]string{"--frob"}, 2, "unknown flag"},
+		{[]string{"status", "--urll", "x"}, 2, "did you mean --url?"},
+		{[]string{"status", "extra"}, 2, `"extra" is one argument too many`},
+		{[]string{"entity", "why-not", "a:1"}, 2, "ADDRESS is missing"},
+		{[]string{"status", "--url", "ftp://x"}, 2, "want http://HOST:PORT"},
+		{[]string{"status", "--url", "http://user:secret@127.0.0.1:1"}, 2, "want http://HOST:PORT"},
+		{[]string{"status", "--url", "http://127.0.0.1:1"}, 6, "locus serve starts one"},
+		{[]string{"status", "--url", foreign.URL}, 6, "does not answer like a server of Locus"},
+		{[]string{"status", "--data", missing}, 4, "holds no data"},
+		{[]string{"status", "--data", "postgres://h/db"}, 2, "unknown kind of database"},
+		{[]string{"serve", "--data", missing, "--addr", "0.0.0.0:1"}, 2, "--insecure-listen"},
+		{[]string{"serve", "--data", missing, "--addr", "192.0.2.1:1"}, 2, "--insecure-listen"},
+		{[]string{"serve", "--data", missing, "--addr", ":7070"}, 2, "--insecure-listen"},
+		{[]string{"serve", "--data", missing, "--addr", "nonsense"}, 2, "no HOST:PORT"},
+		{[]string{"serve", "--data", missing, "--addr", "127.0.0.1:99999"}, 2, "up to 65535"},
+		{[]string{"serve", "--data", missing, "--addr", "127.0.0.1:http"}, 2, "up to 65535"},
+		{[]string{"record", "get", "nocolon"}, 2, "no SOURCE:KEY"},
+		{[]string{"record", "erase"}, 2, "SOURCE:KEY is missing"},
+		{[]string{"ingest", "--limit", "-1", "f.csv"}, 2, "below 0"},
+	} {
+		got := run(t.Context(), nil, c.args...)
+		if got.code != c.code || !strings.Contains(got.err, c.says) {
+			t.Errorf("locus %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code, c.says, got.err)
+		}
+		if strings.Contains(got.err, "secret") {
+			t.Errorf("locus %s tells the password:\n%s", strings.Join(c.args, " "), got.err)
+		}
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("a command that was refused has made a directory")
+	}
+}
+
+// An error has two lines for people, and one for programs as the last of the standard error.
+func TestRun_ErrorForms(t *testing.T) {
+	t.Parallel()
+	people := run(t.Context(), nil, "id", "nonsense")
+	if lines := strings.Split(strings.TrimSpace(people.err), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "locus: ") || !strings.HasPrefix(lines[1], "try:   ") {
+		t.Errorf("for people: %q", people.err)
+	}
+	programs := run(t.Context(), nil, "id", "nonsense", "--json")
+	want := `{"type":"exit_error","code":"invalid","outcome":"not_applied","message":`
+	if !strings.HasPrefix(programs.err, want) || !json.Valid([]byte(programs.err)) || programs.stdout != "" {
+		t.Errorf("for programs: %q", programs.err)
+	}
+	evil := run(t.Context(), nil, "id", "\x1b[31m")
+	if strings.Contains(evil.err, "\x1b") {
+		t.Errorf("an argument drives the terminal: %q", evil.err)
+	}
+}
+
+func TestRun_FlagOverVariableOverDefault(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{"default", nil, []string{"id", "-n", "1"}, ""},
+		{"variable", map[string]string{"LOCUS_NUMBER": "3"}, []string{"id"}, "3 lines"},
+		{"flag", map[string]string{"LOCUS_NUMBER": "3"}, []string{"id", "-n", "2"}, "2 lines"},
+		{"empty is not set", map[string]string{"LOCUS_NUMBER": ""}, []string{"id"}, "1 lines"},
+	} {
+		got := run(t.Context(), c.env, c.args...)
+		if lines := fmt.Sprint(strings.Count(got.stdout, "\n"), " lines"); got.code != 0 || c.want != "" && lines != c.want {
+			t.Errorf("%s: %d, %s, want %s", c.name, got.code, lines, c.want)
+		}
+	}
+	if got := run(t.Context(), map[string]string{"LOCUS_NUMBER": "many"}, "id"); got.code != 2 || !strings.Contains(got.err, "LOCUS_NUMBER") {
+		t.Errorf("a wrong variable: %d %s", got.code, got.err)
+	}
+	// What asks for something irreversible is not left to a variable that somebody set long ago.
+	if got := run(t.Context(), map[string]string{"LOCUS_YES": "true", "LOCUS_DATA": t.TempDir()}, "record", "erase", "x:1"); got.code == 0 {
+		t.Errorf("LOCUS_YES: %d %s", got.code, got.err)
+	}
+	// --data on the command line wins over a server in the environment.
+	if got := run(t.Context(), map[string]string{"LOCUS_URL": "http://127.0.0.1:1"}, "status", "--data", filepath.Join(t.TempDir(), "none")); got.code != 4 {
+		t.Errorf("LOCUS_URL beside --data: %d %s", got.code, got.err)
+	}
+}
+
+func TestServe_DrainsWhenAsked(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := run(ctx, nil, "demo", "--records", "5", "--cells", "1", "--addr", "127.0.0.1:0")
+	if got.code != 0 && got.code != 130 {
+		t.Errorf("a demo that is interrupted at once: %d\n%s", got.code, got.err)
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "locus-demo-*", "cells"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range left {
+		if strings.Contains(got.err, filepath.Dir(dir)) {
+			t.Errorf("%s is left behind", dir)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// handler answers what a client has to be able to read.
+func handler(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/good":
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"method":"`+r.Method+`","query":"`+r.URL.RawQuery+`","type":"`+r.Header.Get("Content-Type")+`","body":"`+string(body)+`"}`)
+	case "/v1/records/s/" + "a/b":
+		_, _ = io.WriteString(w, `{"raw":"`+r.URL.EscapedPath()+`"}`)
+	case "/problem":
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"code":"not_found","detail":"nothing here","outcome":"not_applied","request_id":"R"}`)
+	case "/foreign":
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusBadGateway)
+	case "/html":
+		_, _ = io.WriteString(w, "<html>")
+	case "/panic":
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// A server and the handler in this process give the same answers.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(handler))
+	t.Cleanup(server.Close)
+	network, err := dial(server.URL + "/some/path")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = network.close() })
+	local := &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
+	for name, cl := range map[string]*client{"network": network, "in process": local} {
+		var got struct{ Method, Query, Type, Body, Raw string }
+		if _, err := cl.do(t.Context(), http.MethodPost, "/good", url.Values{"q": {"a b"}}, []byte("x"), &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Method != "POST" || got.Query != "q=a+b" || got.Type != "application/json" || got.Body != "x" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if _, err := cl.get(t.Context(), httpapi.RecordPath("s", "a/b"), nil, &got); err != nil || got.Raw != "/v1/records/s/a%2Fb" {
+			t.Errorf("%s: an escaped key arrives as %q, %v", name, got.Raw, err)
+		}
+		var problem *httpapi.Problem
+		if _, err := cl.get(t.Context(), "/problem", nil, nil); !errors.As(err, &problem) || problem.Code != httpapi.CodeNotFound || problem.RequestID != "R" {
+			t.Errorf("%s: %v", name, err)
+		}
+		var foreign *failure
+		if _, err := cl.get(t.Context(), "/foreign", nil, nil); !errors.As(err, &foreign) || foreign.Exit != exitUnavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := cl.get(t.Context(), "/html", nil, &got); err == nil || !strings.Contains(err.Error(), "is a server of Locus there?") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := cl.get(t.Context(), "/panic", nil, nil); err == nil {
+			t.Errorf("%s: an answer that was cut off is one", name)
+		}
+	}
+}
+
+func TestRepeatable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeOverloaded}}, true},
+		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeUnconfirmed}}, true},
+		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeInvalid}}, false},
+		{&httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeNoRoom}}, false},
+		{&url.Error{Op: "Post", Err: errors.New("refused")}, true},
+		{errCut, true},
+		{errors.New("what"), false},
+	} {
+		if got := repeatable(c.err); got != c.want {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}

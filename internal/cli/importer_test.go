@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// fake is a server that remembers what it was sent and fails as it is told.
+type fake struct {
+	mu      sync.Mutex
+	calls   int
+	records []httpapi.RecordInput
+	open    int // requests under way
+	most    int
+	// refuse answers instead of the server, by the number of the call, from 1.
+	refuse func(call int, w http.ResponseWriter) bool
+	// result of a record. Defaults to founded.
+	result func(r httpapi.RecordInput) httpapi.PutResult
+	gone   bool // no record is found
+}
+
+func problem(w http.ResponseWriter, status int, code httpapi.Code) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"code":%q,"detail":"as the test wants","outcome":"not_applied"}`, code)
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/v1/schema":
+		answer := httpapi.Schema{Kind: "place", Version: 1}
+		for _, a := range match.Place().Attributes {
+			answer.Attributes = append(answer.Attributes, httpapi.SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	case r.Method == http.MethodGet && f.gone:
+		problem(w, http.StatusNotFound, httpapi.CodeNotFound)
+	case r.Method == http.MethodGet:
+		_, _ = w.Write([]byte("{}"))
+	default:
+		f.put(w, r)
+	}
+}
+
+func (f *fake) put(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.calls++
+	call := f.calls
+	f.open++
+	f.most = max(f.most, f.open)
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.open--
+		f.mu.Unlock()
+	}()
+	var in httpapi.PutRequest
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		problem(w, http.StatusBadRequest, httpapi.CodeMalformed)
+		return
+	}
+	if f.refuse != nil && f.refuse(call, w) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var answer httpapi.PutResponse
+	for _, record := range in.Records {
+		result := httpapi.PutResult{Source: record.Source, Key: record.Key, Outcome: resolve.Founded}
+		if f.result != nil {
+			result = f.result(record)
+		}
+		if result.Error == nil {
+			f.records = append(f.records, record)
+		}
+		answer.Results = append(answer.Results, result)
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func start(t *testing.T, f *fake) string {
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// places writes a file of n rows over so many keys.
+func places(t *testing.T, n, keys int) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("source,key,name\n")
+	for i := range n {
+		fmt.Fprintf(&b, "x,k%d,%d\n", i%keys, i)
+	}
+	path := filepath.Join(t.TempDir(), "places.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What a file says twice of a record arrives in the file's order, though several batches are under
+// way together.
+func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	// Every third request is held until another one has come, or all others have to wait for it.
+	f.refuse = func(call int, w http.ResponseWriter) bool {
+		if call%3 == 0 {
+			problem(w, http.StatusServiceUnavailable, httpapi.CodeOverloaded)
+			return true
+		}
+		return false
+	}
+	url := start(t, f)
+	for _, keys := range []int{7, 40, 1000} {
+		f.mu.Lock()
+		f.records, f.calls = nil, 0
+		f.mu.Unlock()
+		const n = 400
+		if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "20", places(t, n, keys)); got.code != 0 {
+			t.Fatalf("%d keys: %d %s", keys, got.code, got.err)
+		}
+		last := map[string]int{}
+		for _, r := range f.records {
+			at, err := strconv.Atoi(r.Attributes["name"][0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before, seen := last[r.Key]; seen && before >= at {
+				t.Errorf("%d keys: row %d of key %s came after row %d", keys, at, r.Key, before)
+			}
+			last[r.Key] = at
+		}
+		if len(f.records) != n {
+			t.Errorf("%d keys: %d rows arrived", keys, len(f.records))
+		}
+	}
+	if f.most > 4 {
+		t.Errorf("%d requests were under way at once", f.most)
+	}
+}
+
+func TestIngest_TriesAgain(t *testing.T) {
+	t.Parallel()
+	tries := map[string]int{}
+	f := &fake{
+		refuse: func(call int, w http.ResponseWriter) bool {
+			switch call {
+			case 1:
+				problem(w, http.StatusServiceUnavailable, httpapi.CodeUnconfirmed)
+			case 2:
+				panic(http.ErrAbortHandler) // the connection is cut
+			default:
+				return false
+			}
+			return true
+		},
+		result: func(r httpapi.RecordInput) httpapi.PutResult {
+			result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Joined}
+			if tries[r.Key]++; r.Key == "k3" && tries[r.Key] == 1 {
+				result.Error = &httpapi.Fault{Code: httpapi.CodeUnavailable, Detail: "a cell is away"}
+			}
+			return result
+		},
+	}
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--batch", "1000", places(t, 10, 10))
+	if got.code != 0 || !strings.Contains(got.stdout, "\t10\t0\t10\t0\t0\t") {
+		t.Errorf("%d\n%s%s", got.code, got.stdout, got.err)
+	}
+	if tries["k3"] != 2 || tries["k4"] != 1 {
+		t.Errorf("the item that failed was sent %d times, another one %d times", tries["k3"], tries["k4"])
+	}
+}
+
+func TestIngest_WritesWhatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
+		result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Founded}
+		if r.Key == "k2" {
+			result = httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "not this one", Pointer: "/records/2/attributes/name"}}
+		}
+		return result
+	}}
+	file := places(t, 5, 5)
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), file, "--json")
+	if got.code != 3 || !strings.Contains(got.stdout, `{"type":"reject","line":4,"code":"invalid","pointer":"/name","reason":"not this one","row":{"key":"k2","name":"2","source":"x"}}`) {
+		t.Errorf("%d\n%s%s", got.code, got.stdout, got.err)
+	}
+	text, err := os.ReadFile(file + ".rejected.jsonl")
+	if want := `{"line":4,"code":"invalid","pointer":"/name","reason":"not this one","row":{"key":"k2","name":"2","source":"x"}}` + "\n"; err != nil || string(text) != want {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// An import that was interrupted goes on after the last durable batch, if the data is still there.
+func TestIngest_GoesOn(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := &fake{refuse: func(call int, _ http.ResponseWriter) bool {
+		if call == 5 {
+			cancel()
+		}
+		return false
+	}}
+	url, file := start(t, f), places(t, 300, 300)
+	got := run(ctx, nil, "ingest", "--url", url, "--batch", "10", file)
+	if got.code != 130 || !strings.Contains(got.err, "the same command goes on from there") {
+		t.Fatalf("interrupted: %d\n%s", got.code, got.err)
+	}
+	if _, err := os.Stat(bulk.StateName(file)); err != nil {
+		t.Fatal(err)
+	}
+	before := len(f.records)
+	if before == 0 || before >= 300 {
+		t.Fatalf("%d rows before the interrupt", before)
+	}
+
+	// Other flags mean another job: it begins anew, and leaves the state of its own only.
+	state, err := os.ReadFile(bulk.StateName(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t.Context(), nil, "ingest", "--url", url, "--dry-run", file); got.code != 0 {
+		t.Fatalf("a dry run in between: %d\n%s", got.code, got.err)
+	}
+	if now, err := os.ReadFile(bulk.StateName(file)); err != nil || string(now) != string(state) {
+		t.Errorf("a dry run changed the state: %v %s", err, now)
+	}
+
+	got = run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file)
+	if got.code != 0 || !strings.Contains(got.err, "going on after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
+		t.Errorf("going on: %d\n%s%s", got.code, got.stdout, got.err)
+	}
+	seen := map[string]bool{}
+	for _, r := range f.records {
+		seen[r.Key] = true
+	}
+	if len(seen) != 300 {
+		t.Errorf("%d of 300 rows arrived", len(seen))
+	}
+	if len(f.records) == before+300 {
+		t.Error("it began anew")
+	}
+	if _, err := os.Stat(bulk.StateName(file)); err == nil {
+		t.Error("the state of a finished import is still there")
+	}
+
+	// The data was replaced: the last record of the state is not there.
+	if err := os.WriteFile(bulk.StateName(file), state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.gone, f.records = true, nil
+	f.mu.Unlock()
+	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file); got.code != 0 || len(f.records) != 300 {
+		t.Errorf("after the data was replaced: %d, %d rows\n%s", got.code, len(f.records), got.err)
+	}
+}
+
+func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
+	t.Parallel()
+	f := &fake{refuse: func(call int, w http.ResponseWriter) bool {
+		if call > 2 {
+			problem(w, http.StatusInsufficientStorage, httpapi.CodeNoRoom)
+		}
+		return call > 2
+	}}
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, 1000, 1000))
+	if got.code != 6 || f.calls > 12 {
+		t.Errorf("no room: exit code %d after %d requests\n%s", got.code, f.calls, got.err)
+	}
+
+	refusing := &fake{result: func(httpapi.RecordInput) httpapi.PutResult {
+		return httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "no"}}
+	}}
+	got = run(t.Context(), nil, "ingest", "--url", start(t, refusing), "--batch", "10", "--max-rejects", "25", places(t, 1000, 1000))
+	if got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || refusing.calls > 12 {
+		t.Errorf("too many refusals: exit code %d after %d requests\n%s", got.code, refusing.calls, got.err)
+	}
+}
+
+func TestIngest_Limit(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--limit", "7", places(t, 100, 100))
+	if got.code != 0 || len(f.records) != 7 {
+		t.Errorf("%d, %d rows\n%s", got.code, len(f.records), got.err)
+	}
+}
+
+// Rows are refused before they are sent by the rules of the kind that the server has.
+func TestIngest_ChecksBeforeItSends(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	file := filepath.Join(t.TempDir(), "f.jsonl")
+	long := strings.Repeat("long ", 4000)
+	rows := []string{
+		`{"source":"x","key":"1","name":"a"}`,
+		`{"source":"x","key":"2"}`,
+		`{"source":"x","key":"3","name":"a","latitude":"north"}`,
+		`{"source":"x","key":"4","name":"a","websites":["https://a.example","ftp://b.example"]}`,
+		`{"source":"x","key":"5","name":"a","hours":["` + long + `","` + long + `","` + long + `","` + long + `"]}`,
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), file, "--json")
+	if got.code != 3 || len(f.records) != 1 {
+		t.Errorf("%d, %d rows sent\n%s%s", got.code, len(f.records), got.stdout, got.err)
+	}
+	for _, want := range []string{
+		`"line":2,"code":"invalid","pointer":"/name"`, `"line":3,"code":"invalid","pointer":"/latitude"`,
+		`"line":4,"code":"invalid","pointer":"/websites/1"`, `"line":5,"code":"too_large","pointer":""`,
+	} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("it does not say %s:\n%.3000s", want, got.stdout)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/locality"
+)
+
+func TestWaterfall_AddsUp(t *testing.T) {
+	t.Parallel()
+	var e explanation
+	if err := json.Unmarshal([]byte(`{"outcome":"same","bits":12.3,"lines":[
+		{"attribute":"name","level":"alike","bits":6.5,"a":["Joes Pizza"],"b":["Joe's \u001bPizza"]},
+		{"attribute":"phone","level":"equal","bits":9,"a":["415-555-2300","415"],"b":["4155552300"]},
+		{"attribute":"address","level":"different","bits":-3.2,"a":["1 Main St"],"b":["2 Oak Ave"]}],
+		"features":[{"kind":"phone","text":"155552300"}]}`), &e); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	a := &app{stdout: &out, out: term.Style{Terminal: true}}
+	if err := a.waterfall(&out, &e, "5"); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		`   met by phone 155552300`,
+		`  bits    sum  field    agreement  one side            other side`,
+		` +6.50   6.50  name     alike      Joes Pizza          Joe's \x1bPizza`,
+		` +9.00  15.50  phone    equal      415-555-2300 | 415  4155552300`,
+		` -3.20  12.30  address  different  1 Main St           2 Oak Ave`,
+		`   same: 12.3 bits, the threshold is 5`, ``,
+	}, "\n")
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestRouteText(t *testing.T) {
+	t.Parallel()
+	m, err := cell.NewMap(cell.Spec{ID: "test", Generations: []cell.Generation{{Cells: 16}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := cell.NewRouter(m)
+	key := router.ExplainKey("vendor", "88231")
+	lo, _ := m.PuidRange(key.Probes[0].Cell)
+	puid := entity.PUID(lo)
+	id := locality.MustParse("80e51ef9-7a7f-bd53-7a50-01a1f8660d00")
+	idRoute, err := router.ExplainEntity(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	puidRoute, err := router.ExplainPuid(lo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere, _ := router.ExplainPuid(lo - 1)
+	for _, c := range []struct {
+		name  string
+		route locus.Route
+		lines []string // what each line begins with and contains, divided by |
+	}{
+		{"key", locus.Route{Key: &key, Found: true, Record: &puid, Entity: &id}, []string{
+			"key     hash 0x" + key.Hash + "|1 probe, 0.4 ms|cell " + key.Probes[0].Cell.String(),
+			"puid    " + puid.String() + "|computed|cell " + key.Probes[0].Cell.String(),
+			"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00|computed",
+		}},
+		{"key of nothing", locus.Route{Key: &key}, []string{"key     "}},
+		{"puid", locus.Route{PUID: &puidRoute, Found: true, Entity: &id, Record: &puid}, []string{"puid    " + puid.String() + "|cell g0-", "entity  "}},
+		{"puid of no cell", locus.Route{PUID: &nowhere}, []string{"puid    |no cell: "}},
+		{"id", locus.Route{ID: &idRoute, Entity: &id}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00|position 0x80e51ef9|minted 20|cell g0-8"}},
+	} {
+		lines := strings.Split(strings.TrimSuffix(routeText(&c.route, 400*time.Microsecond), "\n"), "\n")
+		if len(lines) != len(c.lines) {
+			t.Errorf("%s: %q", c.name, lines)
+			continue
+		}
+		for i, line := range lines {
+			for n, part := range strings.Split(c.lines[i], "|") {
+				if at := strings.Index(line, part); at < 0 || n == 0 && at != 0 {
+					t.Errorf("%s: line %q has no %q", c.name, line, part)
+				}
+			}
+		}
+	}
+}
+
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"a":1}`: `{"type":"result","a":1}`,
+		`{}`:      `{"type":"result"}`,
+	} {
+		if got := string(typed("result", json.RawMessage(in))); got != want || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+func TestFlatPointer(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"/records/7/attributes/phones/0": "/phones/0",
+		"/records/7/attributes":          "/attributes",
+		"/records/7/key":                 "/key",
+		"/records/7":                     "",
+		"":                               "",
+		"/name":                          "/name",
+	} {
+		if got := flatPointer(in); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestPrintStatus(t *testing.T) {
+	t.Parallel()
+	var out, talk bytes.Buffer
+	a := &app{stdout: &out, stderr: &talk}
+	s := &locus.Status{Ready: true, Kind: "place", Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []locus.CellStatus{
+		{Stats: cell.Stats{Cell: cell.ID{Gen: 0, Index: 3}, URL: "sqlite:cells/g0-3.db", PUIDs: 7, Bytes: 4096}, Counts: entity.Counts{Records: 7, Entities: 5}},
+	}}
+	if err := a.printStatus(s); err != nil {
+		t.Fatal(err)
+	}
+	if want := "cell\trecords\tentities\tredo\tpuids\tbytes\turl\ng0-3\t7\t5\t0\t7\t4096\tsqlite:cells/g0-3.db\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if !strings.HasPrefix(talk.String(), "ready   1,234,567 records, 5 entities") {
+		t.Errorf("got %q", talk.String())
+	}
+}
+
+func TestBatch_RejectedInTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
+	b := newBatch()
+	for line := int64(2); line < 8; line++ {
+		if line%2 == 0 {
+			b.add(&bulk.Row{Line: line, Source: "x", Key: fmt.Sprint(line)})
+			b.items[len(b.items)-1].result.Error = &httpapi.Fault{Code: "invalid", Detail: "no"}
+			continue
+		}
+		b.refuse(&bulk.RowError{Line: line, Code: "malformed"})
+	}
+	var lines []int64
+	for _, r := range b.rejected() {
+		lines = append(lines, r.Line)
+	}
+	if diff := cmp.Diff([]int64{2, 3, 4, 5, 6, 7}, lines); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"refused": 6}, b.outcomes()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, _, ok := b.lastAccepted(); ok {
+		t.Error("a refused row is accepted")
+	}
+}
