@@ -87,8 +87,10 @@ func sent(attributes entity.Attributes) entity.Attributes {
 func checkRef(ref entity.Ref) []Problem {
 	var problems []Problem
 	if !isSource(ref.Source) {
-		problems = append(problems, Problem{"/source", "invalid",
-			"a source has 1 to 64 characters of a-z, 0-9, _, . and -, and begins with a letter or digit"})
+		problems = append(problems, Problem{
+			"/source", "invalid",
+			"a source has 1 to 64 characters of a-z, 0-9, _, . and -, and begins with a letter or digit",
+		})
 	}
 	if why := badIdentifier(ref.Key, MaxKey); why != "" {
 		problems = append(problems, Problem{"/key", identifierCode(ref.Key), "the key " + why})

@@ -22,6 +22,7 @@ func (policy) Many(attribute string) bool { return attribute == "phones" }
 func (policy) HalfLife(attribute string) float64 {
 	return map[string]float64{"phones": 30}[attribute] + 365
 }
+
 func (policy) Trust(source, attribute string) float64 {
 	if source == "chamber" {
 		return 0.9

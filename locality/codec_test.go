@@ -41,7 +41,7 @@ func naiveParse(s string) (id locality.ID, ok bool) {
 	if !wellFormed.MatchString(s) {
 		return id, false
 	}
-	hex.Decode(id[:], []byte(strings.ReplaceAll(s, "-", "")))
+	_, _ = hex.Decode(id[:], []byte(strings.ReplaceAll(s, "-", "")))
 	return id, true
 }
 

@@ -129,7 +129,11 @@ func everything(ctx context.Context, s entity.Store) error {
 	}
 	got := []any{records, listed, births, entities, found, counts}
 	want := []any{
-		[]*entity.Record{moved}, []*entity.Record{moved}, []*entity.Birth{&b}, []*entity.Entity{e.Entity}, []*entity.Entity{e.Entity},
+		[]*entity.Record{moved},
+		[]*entity.Record{moved},
+		[]*entity.Birth{&b},
+		[]*entity.Entity{e.Entity},
+		[]*entity.Entity{e.Entity},
 		entity.Counts{Records: 1, Entities: 1},
 	}
 	if diff := equal(got, want); diff != "" {

@@ -91,7 +91,7 @@ func TestMetrics_Format(t *testing.T) {
 	m.Request("none", 500, time.Second)
 	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
 	families, current := map[string]string{}, ""
-	for _, line := range strings.Split(strings.TrimSuffix(text(t, m), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text(t, m), "\n"), "\n") {
 		if h := helpLine.FindStringSubmatch(line); h != nil {
 			current = h[1]
 			continue
