@@ -194,3 +194,19 @@ func named(keys []match.NodeKey, clusters [][]int) []string {
 	}
 	return out
 }
+
+func BenchmarkCluster(b *testing.B) {
+	const n = match.MaxComponent
+	keys := make([]match.NodeKey, n)
+	var edges []match.Edge
+	for i := range keys {
+		keys[i] = match.NodeKey{Source: "s", Key: fmt.Sprintf("%03d", (i*37)%n)}
+		for j := max(0, i-8); j < i; j++ {
+			edges = append(edges, match.Edge{A: j, B: i, Score: match.Score((i*31 + j*17) % 2000)})
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		match.Cluster(keys, edges)
+	}
+}

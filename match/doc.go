@@ -43,10 +43,11 @@
 //
 // Traps that the design avoids, each with a test: comparison that is not
 // symmetric (the pair is ordered by source and key first), nothing taken for a
-// value ("00000", "N/A", (0, 0)), a call centre's phone, chains of one name,
-// numbered siblings ("Profile 1", "Profile 6"), parts of a place, and clusters
-// that depend on the order of their edges.
+// value ("00000", "N/A", (0, 0)), chains of one name, numbered siblings
+// ("Profile 1", "Profile 6"), and clusters that depend on the order of their
+// edges. Parts of a place (the pharmacy in the store) lose bits, but may still
+// be taken for the place.
 //
-// The measure: the prototype's figures and the protocols stand in package
-// internal/eval, the frozen results in eval/baseline.json.
+// Package internal/eval measures all this on labelled sets; eval/baseline.json
+// holds the frozen figures.
 package match
