@@ -199,7 +199,7 @@ func tryJSON(t *trial, e *badInput) {
 		t.postStream(openString(int64(e.Payload.Args[0].(float64)))).check(t, e)
 	default:
 		body := []byte(documents[e.ID])
-		if body == nil || len(body) == 0 {
+		if len(body) == 0 {
 			body = e.bytes(t.T)
 		}
 		t.post(body).check(t, e)

@@ -47,7 +47,9 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		s.endStreams()
 	}
 	for range open {
-		<-failed
+		if end := <-failed; !errors.Is(end, http.ErrServerClosed) {
+			err = errors.Join(err, end)
+		}
 	}
 	return err
 }
