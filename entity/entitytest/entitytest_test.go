@@ -277,9 +277,12 @@ func TestRun_FindsEveryBug(t *testing.T) {
 	} {
 		t.Run("model: "+bug, func(t *testing.T) {
 			t.Parallel()
-			if !entitytest.VerdictOf("AgreesWithModel", open(bug)).Failed {
-				t.Error("the model did not find it")
+			for range 20 { // one run of random sequences may miss it
+				if entitytest.VerdictOf("AgreesWithModel", open(bug)).Failed {
+					return
+				}
 			}
+			t.Error("the model did not find it")
 		})
 	}
 }
