@@ -5,13 +5,14 @@ GO        ?= go
 DATA      ?= $(if $(LOCUS_DATA_SETS),$(LOCUS_DATA_SETS),../shared/data)
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
+RECORDS   ?= 100000
 LINT      := tools/bin/golangci-lint
 
 # The race detector needs a C compiler; the go command switches cgo off where there is none.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/e2e lint fmt fuzz bench eval demo \
+.PHONY: help build test test/race test/short test/e2e lint fmt fuzz bench bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -50,9 +51,12 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  done; \
 	done
 
-bench: ## the benchmarks of the whole: durable resolves a second, bytes a record
-	$(GO) test -run xxx -bench . -benchtime $(BENCHTIME) ./bench/...
-	$(GO) run ./bench/...
+bench: ## the whole: durable resolves a second, latency, bytes a record (RECORDS=100000)
+	$(GO) run ./bench/resolve -records $(RECORDS)
+	$(GO) run ./bench/resolve -records $(RECORDS) -via http
+
+bench/micro: ## the benchmarks of every package
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
 
 eval: ## matching quality on the labelled sets in DATA (../shared/data), against eval/baseline.json
 	@if test -d "$(DATA)"; then \

@@ -115,8 +115,8 @@ var Picture = map[string]Rule{
 	"internal/archtest": {},
 	"docs":              {},
 	"e2e":               {},
-	"bench": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "cell"},
+	"bench/resolve": {
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity"},
 	},
 }
 
