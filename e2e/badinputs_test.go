@@ -208,6 +208,9 @@ func (g *target) generalRules(t *testing.T) {
 		if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError || r == 0x202e }) {
 			t.Errorf("raw input in the log: %q", line)
 		}
+		if strings.Contains(line, "good after") {
+			t.Errorf("a body in the log: %q", line)
+		}
 		if strings.Contains(line, "panic") {
 			t.Errorf("panic: %s", line)
 		}

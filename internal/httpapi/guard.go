@@ -131,7 +131,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if p.Status == http.StatusInternalServerError || f.Code == CodeUnconfirmed || f.Code == CodeNoRoom {
 		s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request_id", id), slog.Any("err", err))
-	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) {
+	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) && r.Context().Err() == nil {
 		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", slog.String("request_id", id), slog.Any("err", err))
 	}
 	if r.ContentLength < 0 {

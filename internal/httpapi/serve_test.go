@@ -111,7 +111,7 @@ func TestServe_AnswersOnAllListenersAndStops(t *testing.T) {
 	}
 }
 
-func TestServe_LingersUnready(t *testing.T) {
+func TestP13_LingersUnready(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: time.Second})
 	r.stop()
@@ -125,9 +125,9 @@ func TestServe_LingersUnready(t *testing.T) {
 	r.put([4]string{"late", "1", "Late Place", ""})
 }
 
-// TestServe_FinishesWhatIsInFlight holds a request open through its body: the drain waits for it, refuses
+// TestP13_DrainFinishesWhatIsInFlight holds a request open through its body: the drain waits for it, refuses
 // what comes on the same kind of connection, and returns when it is answered.
-func TestServe_FinishesWhatIsInFlight(t *testing.T) {
+func TestP13_DrainFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1})
 	body := one(`{"source":"slow","key":"1","attributes":{"name":"Slow Place"}}`)
@@ -206,9 +206,9 @@ func TestServe_ReportsAListenerThatFails(t *testing.T) {
 	}
 }
 
-// TestAdmission_UnderLoad sends more than can be done at once: each request is answered or refused, and
+// TestP12_WhatIsTooMuchIsRefused sends more than can be done at once: each request is answered or refused, and
 // nothing that was answered is lost.
-func TestAdmission_UnderLoad(t *testing.T) {
+func TestP12_WhatIsTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Running: 2, Waiting: 4, Wait: 20 * time.Millisecond})
 	var wg sync.WaitGroup
@@ -239,9 +239,9 @@ func TestAdmission_UnderLoad(t *testing.T) {
 	f.good()
 }
 
-// TestAdmission_SlowBodiesTakeNoPlace holds several bodies back: only whole ones compete for the place of
+// TestP12_SlowBodiesTakeNoPlace holds several bodies back: only whole ones compete for the place of
 // a write. What is refused is the one body too many.
-func TestAdmission_SlowBodiesTakeNoPlace(t *testing.T) {
+func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond})
 	begin := func() string {
