@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -477,5 +478,42 @@ func TestPortInUse(t *testing.T) {
 	}
 	if _, err := os.Stat(data); err == nil {
 		t.Error("a data directory was made")
+	}
+}
+
+// Ctrl-C ends the demo with 0, whenever it comes, and nothing is left behind.
+func TestDemo_CtrlC(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--records", "5000", "--speed", "500"}, {"--records", "20", "--speed", "0"}, {"--no-load"}} {
+		tmp := t.TempDir()
+		c := exec.Command(built(t), append([]string{"demo", "--cells", "2", "--addr", "127.0.0.1:0"}, args...)...)
+		c.Env = append(clean(), "TMPDIR="+tmp)
+		talk, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait := "stop           Ctrl-C"
+		if slices.Contains(args, "20") {
+			wait = "live           "
+		}
+		var said strings.Builder
+		lines := bufio.NewScanner(talk)
+		for lines.Scan() {
+			said.WriteString(lines.Text() + "\n")
+			if strings.HasPrefix(lines.Text(), wait) {
+				if err := c.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v: %v\n%s", args, err, said.String())
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("%v: %v is left behind, %v", args, left, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -102,4 +103,36 @@ func TestCSV_ReadsWhatOthersWrite(t *testing.T) {
 			t.Fatalf("after the last row: %v", err)
 		}
 	})
+}
+
+func BenchmarkJSONL(b *testing.B) {
+	bench(b, bulk.JSONL, "", `{"source":"crm","key":"%d","name":"Joe's Pizza","phones":["415-555-2300"],"address":"1000 Market Street","city":"San Francisco","postcode":"94102"}`+"\n")
+}
+
+func BenchmarkCSV(b *testing.B) {
+	bench(b, bulk.CSV, "source,key,name,phones,address,city,postcode\n", "crm,%d,Joe's Pizza,415-555-2300,\"1000 Market Street\",San Francisco,94102\n")
+}
+
+// bench reads rows of one kind and reports the time of a row.
+func bench(b *testing.B, format bulk.Format, header, row string) {
+	const rows = 1000
+	var text strings.Builder
+	text.WriteString(header)
+	for i := range rows {
+		fmt.Fprintf(&text, row, i)
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := bulk.Open(bulk.Stdin, strings.NewReader(text.String()), format, &bulk.Columns{Attributes: attributes})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for {
+			if _, err := r.Next(); err != nil {
+				break
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 }

@@ -88,11 +88,11 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 			return nil, refused
 		}
 	}
-	// What is refused outlives the buffer that the line was read into.
-	refused.Row = bytes.Clone(object.Raw())
-	row, err := r.row(object, refused)
-	if err != nil {
-		return nil, err
+	row, at, reason := r.row(object, refused)
+	if reason != "" {
+		// What is refused outlives the buffer that the line was read into.
+		refused.Row, refused.Pointer, refused.Reason = bytes.Clone(object.Raw()), pointer(at), reason
+		return nil, refused
 	}
 	row.Line = refused.Line
 	return row, nil
@@ -115,20 +115,20 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 	return row, wrapped && reason
 }
 
-func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (*Row, error) {
-	row := &Row{Source: r.columns.Source, Attributes: map[string][]string{}}
+// row takes an object apart. What it cannot accept it names, and why, and sets the code.
+func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row, at, reason string) {
+	row = &Row{Source: r.columns.Source, Attributes: map[string][]string{}}
 	for name, value := range object.Members() {
 		to, known := r.targets[name]
 		if !known {
 			to.name, to.reason = r.columns.target(name)
 			if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
-				r.targets[strings.Clone(name)] = to
+				r.targets[name] = to
 			}
 		}
-		refused.Pointer = pointer(name)
 		if to.reason != "" {
-			refused.Code, refused.Reason = "unknown_field", to.reason
-			return nil, refused
+			refused.Code = "unknown_field"
+			return nil, name, to.reason
 		}
 		var single *string
 		switch to.name {
@@ -139,20 +139,19 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (*Row, err
 		case ColumnObserved:
 			single = &row.Observed
 		}
+		refused.Code = "invalid"
 		switch {
 		case to.name == skip:
 		case single == nil:
 			list, reason := texts(value)
 			if reason != "" {
-				refused.Code, refused.Reason = "invalid", reason
-				return nil, refused
+				return nil, name, reason
 			}
 			row.Attributes[to.name] = append(row.Attributes[to.name], list...)
 		case value.Kind() == strictjson.String:
 			*single = value.Text()
 		default:
-			refused.Code, refused.Reason = "invalid", "it must be a string"
-			return nil, refused
+			return nil, name, "it must be a string"
 		}
 	}
 	for _, needed := range []struct{ name, value, hint string }{
@@ -160,12 +159,10 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (*Row, err
 		{or(r.columns.Key, ColumnKey), row.Key, "--key NAME names the field with the source's own key"},
 	} {
 		if needed.value == "" {
-			refused.Pointer, refused.Code = pointer(needed.name), "invalid"
-			refused.Reason = "it is missing; " + needed.hint
-			return nil, refused
+			return nil, needed.name, "it is missing; " + needed.hint
 		}
 	}
-	return row, nil
+	return row, "", ""
 }
 
 // texts are the values of one field: a string, a number as its text, or a list of strings. The

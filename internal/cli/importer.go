@@ -93,10 +93,10 @@ func (im *importer) open(ctx context.Context) (err error) {
 	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.schema)); err != nil {
 		return err
 	}
-	im.state = bulk.State{Job: im.flags.job(im.client), Counts: map[string]int64{}}
 	if im.flags.dryRun {
 		return nil
 	}
+	im.state = bulk.State{Job: im.flags.job(im.client), Counts: map[string]int64{}}
 	if im.reader.Size >= 0 {
 		im.keep = true
 		if err := im.resume(ctx); err != nil {

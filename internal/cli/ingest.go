@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -47,12 +48,20 @@ func (a *app) ingestCommand() *cobra.Command {
 			if err := o.check(args); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, true)
+			cl, err := a.connect(c, !o.dryRun)
+			if o.dryRun && errors.Is(err, all.ErrMissing) {
+				// A directory that an import would make has the built-in kind.
+				return a.ingest(c.Context(), nil, match.Place(), &o, args)
+			}
 			if err != nil {
 				return err
 			}
 			defer cl.close()
-			return a.ingest(c.Context(), cl, &o, args)
+			schema, err := cl.schema(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.ingest(c.Context(), cl, schema, &o, args)
 		},
 	}
 	f := c.Flags()
@@ -123,11 +132,7 @@ const refused = "refused"
 
 // ingest imports one file after the other. Refused rows do not stop the rest, a file that cannot be
 // read does.
-func (a *app) ingest(ctx context.Context, cl *client, o *ingesting, files []string) error {
-	schema, err := cl.schema(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *ingesting, files []string) error {
 	header := []string{"file", "rows"}
 	for _, outcome := range outcomes {
 		header = append(header, outcome.word)

@@ -45,7 +45,6 @@ func (a *app) root() *cobra.Command {
 	}
 	root.InitDefaultCompletionCmd()
 	walk(root, func(c *cobra.Command) {
-		c.DisableFlagsInUseLine = true
 		c.SuggestionsMinimumDistance = 2
 		if c.HasSubCommands() {
 			c.Args = cobra.ArbitraryArgs

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -166,7 +167,9 @@ func (a *app) banner(svc *locus.Service, base string, s *serving) error {
 	}
 	access := "open on this machine only, no tokens yet"
 	if s.insecure {
-		access = a.talk.Paint("31", "open to everybody who reaches this address, no tokens yet")
+		names := strings.Join(append([]string{"localhost"}, s.hosts...), ", ")
+		access = a.talk.Paint("31", "open to everybody who reaches this address, no tokens yet") +
+			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
 	}
 	a.say("%s    data %s   %s of SQLite, durable", a.talk.Paint("1", "locus "+version()), term.Escape(a.data), plural(len(svc.Map().Cells()), "cell"))
 	a.say("API            %s/v1", base)
