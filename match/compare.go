@@ -18,8 +18,13 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	v.set(fieldDistance, comparePoints(a.point, b.point))
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))
 	v.set(fieldCity, compareCities(a.city, b.city))
+	v.set(fieldRegion, compareRegions(a.region, b.region))
 	v.set(fieldCategory, compareCategories(&a.categories, &b.categories))
-	v.set(fieldWeb, comparePages(a.pages, b.pages))
+	web := comparePages(a.pages, b.pages)
+	if web > webElsewhere && v.level(fieldAddress) == addressDifferent {
+		web = webElsewhere // branches share a site
+	}
+	v.set(fieldWeb, web)
 	v.set(fieldEmail, compareEmails(a.emails, b.emails))
 	if a.source == b.source {
 		v.set(fieldID, compareIDs(a.ids, b.ids))
@@ -46,6 +51,24 @@ func compareCities(a, b string) level {
 	default:
 		return cityDifferent
 	}
+}
+
+// regionCode answers with the code of a region that is written as one: two or
+// three Latin letters. A name and a code of one region do not look alike.
+func regionCode(folded string) string {
+	if len(folded) < 2 || len(folded) > 3 || strings.ContainsFunc(folded, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return ""
+	}
+	return folded
+}
+
+// compareRegions says whether two codes of one kind differ. Equal ones say
+// next to nothing.
+func compareRegions(a, b string) level {
+	if a == "" || b == "" || a == b || len(a) != len(b) {
+		return levelNone
+	}
+	return regionDifferent
 }
 
 // compareIDs compares the identifiers that one source gave two records.

@@ -87,6 +87,8 @@ func fieldOf(a Attribute) field {
 			return fieldCity
 		case RolePostcode:
 			return fieldPostcode
+		case RoleRegion:
+			return fieldRegion
 		}
 	}
 	return fieldCount

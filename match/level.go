@@ -14,6 +14,7 @@ const (
 	fieldDistance
 	fieldPostcode
 	fieldCity
+	fieldRegion
 	fieldCategory
 	fieldWeb
 	fieldEmail
@@ -87,6 +88,8 @@ const (
 	cityEqual
 )
 
+const regionDifferent level = 1
+
 const (
 	categoryDifferent level = 1 + iota
 	categoryOverlap
@@ -95,6 +98,7 @@ const (
 
 const (
 	webDifferent level = 1 + iota
+	webElsewhere       // one brand's site, at addresses that differ
 	webDomain
 	webPage
 )
@@ -159,8 +163,9 @@ var table = [fieldCount][]grade{
 	},
 	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
 	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
+	fieldRegion:   {{}, {"different", -400}},
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 70}},
-	fieldWeb:      {{}, {"different", -150}, {"same domain", 250}, {"same page", 500}},
+	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 250}, {"same page", 500}},
 	fieldEmail:    {{}, {"equal", 400}},
 	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
@@ -168,6 +173,6 @@ var table = [fieldCount][]grade{
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
-	"name", "name residual", "phone", "address", "distance", "postcode", "city",
+	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
 	"category", "web", "email", "id", "source",
 }

@@ -31,7 +31,7 @@ type weight int32
 const (
 	weightCommon   weight = 200 // DefaultPack: words of business
 	weightFamiliar weight = 400 // DefaultPack: given names, streets, cities
-	weightRare     weight = 650 // DefaultPack: a word that is in no table
+	weightRare     weight = 450 // DefaultPack: a word that is in no table; two of them make a name rare
 	weightMax      weight = 1200
 )
 

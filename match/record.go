@@ -23,6 +23,7 @@ type Record struct {
 	point      point
 	postcode   string
 	city       string
+	region     string // its code, where it is written as one
 	categories categories
 	pages      []page
 	emails     []string
@@ -77,6 +78,8 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 				r.city = first(values)
 			case RolePostcode:
 				r.postcode = parsePostcode(first(values))
+			case RoleRegion:
+				r.region = regionCode(first(values))
 			}
 		}
 	}

@@ -32,6 +32,7 @@ const (
 	RoleNone      Role = ""
 	RoleLocality  Role = "locality"  // the city or the like
 	RolePostcode  Role = "postcode"  // the postal code
+	RoleRegion    Role = "region"    // the state or the like
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo
 )
@@ -99,7 +100,7 @@ func Place() *Schema {
 			{Name: "phones", Type: TypePhone, Many: true},
 			{Name: "address", Type: TypeAddress},
 			{Name: "city", Type: TypeText, Role: RoleLocality, Dimension: true},
-			{Name: "region", Type: TypeText, Dimension: true},
+			{Name: "region", Type: TypeText, Role: RoleRegion, Dimension: true},
 			{Name: "postcode", Type: TypeText, Role: RolePostcode},
 			{Name: "country", Type: TypeText, Dimension: true},
 			{Name: "latitude", Type: TypeGeo, Role: RoleLatitude},
