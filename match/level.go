@@ -23,8 +23,9 @@ const (
 	fieldCount
 )
 
-// level is how well two records agree in a field; higher levels never weigh
-// less. Level 0 says nothing: a side has no value.
+// level is how well two records agree in a field. Level 0 says nothing: a side
+// has no value. Where the best of several values counts, a higher level weighs
+// more.
 type level uint8
 
 const levelNone level = 0
