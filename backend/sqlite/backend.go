@@ -28,7 +28,7 @@ type Identity struct {
 
 // Options of a cell.
 type Options struct {
-	// PageSize of a new file, in bytes, a power of two. Defaults to 4096.
+	// PageSize of a new file, in bytes, a power of two. Defaults to 2048, measured; see the package.
 	PageSize int
 	// CacheSize is the memory for pages of the file, in bytes: one half for the write connection,
 	// one for all readers together. Defaults to 12 MiB.
@@ -48,7 +48,7 @@ func (o *Options) withDefaults() *Options {
 		d = *o
 	}
 	if d.PageSize == 0 {
-		d.PageSize = 4096
+		d.PageSize = 2048
 	}
 	if d.CacheSize == 0 {
 		d.CacheSize = 12 << 20

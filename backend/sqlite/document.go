@@ -12,8 +12,9 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Documents are compact JSON, so that people can read a cell with any tool. They are written by
-// hand, because they are written several times for every record.
+// Documents are compact JSON, so that people can read a cell with any tool. They are written and read
+// by hand, since that is done several times for every record; a document that other hands have
+// written is read by encoding/json.
 
 // appendAttributes writes attributes, names in order.
 func appendAttributes(b []byte, attributes entity.Attributes) []byte {
@@ -35,7 +36,19 @@ func appendAttributes(b []byte, attributes entity.Attributes) []byte {
 }
 
 func parseAttributes(text string) (entity.Attributes, error) {
-	attributes := entity.Attributes{}
+	attributes := make(entity.Attributes, 12)
+	s := scan{rest: text}
+	s.object(func() {
+		name := s.string()
+		s.literal(":")
+		values := make([]string, 0, 1)
+		s.list(func() { values = append(values, s.string()) })
+		attributes[name] = values
+	})
+	if s.done() {
+		return attributes, nil
+	}
+	attributes = entity.Attributes{}
 	return attributes, json.Unmarshal([]byte(text), &attributes)
 }
 
@@ -47,8 +60,48 @@ type body struct {
 
 func parseEntity(text string) ([]entity.Member, entity.View, error) {
 	var b body
+	s := scan{rest: text}
+	s.literal(`{"members":`)
+	s.list(func() { b.Members = append(b.Members, s.member()) })
+	s.literal(`,"view":`)
+	s.list(func() { b.View = append(b.View, s.merged()) })
+	s.literal(`}`)
+	if s.done() {
+		return b.Members, b.View, nil
+	}
+	b = body{}
 	err := json.Unmarshal([]byte(text), &b)
 	return b.Members, b.View, err
+}
+
+func (s *scan) member() (m entity.Member) {
+	s.literal(`{"puid":"`)
+	m.PUID = entity.PUID(s.number())
+	s.literal(`","source":`)
+	m.Source = s.string()
+	s.literal(`,"key":`)
+	m.Key = s.string()
+	s.literal(`,"version":`)
+	m.Version = s.number()
+	s.literal(`}`)
+	return m
+}
+
+func (s *scan) merged() (a entity.MergedAttribute) {
+	s.literal(`{"name":`)
+	a.Name = s.string()
+	s.literal(`,"values":`)
+	s.list(func() {
+		var v entity.MergedValue
+		s.literal(`{"value":`)
+		v.Value = s.string()
+		s.literal(`,"members":`)
+		s.list(func() { v.Members = append(v.Members, int(s.number())) })
+		s.literal(`}`)
+		a.Values = append(a.Values, v)
+	})
+	s.literal(`}`)
+	return a
 }
 
 // appendEntity writes members and view.
@@ -110,13 +163,27 @@ func parseVersions(text string) ([]changelog.Version, error) {
 	if text == "" {
 		return nil, nil
 	}
+	var members []changelog.Version
+	s := scan{rest: text}
+	s.list(func() {
+		var m changelog.Version
+		s.literal(`[`)
+		m.PUID = entity.PUID(s.number())
+		s.literal(`,`)
+		m.Version = s.number()
+		s.literal(`]`)
+		members = append(members, m)
+	})
+	if s.done() {
+		return members, nil
+	}
 	var pairs [][2]int64
 	if err := json.Unmarshal([]byte(text), &pairs); err != nil {
 		return nil, err
 	}
-	members := make([]changelog.Version, len(pairs))
-	for i, p := range pairs {
-		members[i] = changelog.Version{PUID: entity.PUID(p[0]), Version: p[1]}
+	members = nil
+	for _, p := range pairs {
+		members = append(members, changelog.Version{PUID: entity.PUID(p[0]), Version: p[1]})
 	}
 	return members, nil
 }

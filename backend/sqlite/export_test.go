@@ -4,6 +4,9 @@ package sqlite
 
 import (
 	"context"
+	sqlpkg "database/sql"
+	"errors"
+	"fmt"
 
 	"github.com/locus-db/locus/resolve"
 )
@@ -13,4 +16,36 @@ func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
 		return t.(*tx).exec("UPDATE locus_cell SET used = hi - lo - ?", n)
 	})
+}
+
+// CountPostings counts the rows.
+func CountPostings(t resolve.Tx) (n int64, err error) {
+	err = t.(*tx).query(context.Background(), "SELECT count(*) FROM posting", func(r row) error { n = r.int(0); return nil })
+	return n, err
+}
+
+// CheckIntegrity has SQLite look at every page and index, and at the search.
+func CheckIntegrity(c *Cell) error {
+	return c.Update(context.Background(), func(t resolve.Tx) error {
+		return t.(*tx).query(context.Background(), "PRAGMA integrity_check", func(r row) error {
+			if r.text(0) != "ok" {
+				return fmt.Errorf("integrity: %s", r.text(0))
+			}
+			return nil
+		})
+	})
+}
+
+// Script runs statements on a file, whatever it is.
+func Script(path, sql string) error {
+	uri, err := fileURI(path)
+	if err != nil {
+		return err
+	}
+	db, err := sqlpkg.Open("sqlite", uri)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(context.Background(), sql)
+	return errors.Join(err, db.Close())
 }

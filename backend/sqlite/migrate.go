@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 
 	"github.com/pressly/goose/v3"
 	lib "modernc.org/sqlite/lib"
@@ -32,6 +33,9 @@ func migrate(ctx context.Context, path string, pageSize int) error {
 		return notDatabase(path, err)
 	}
 	current, err := c.format(path)
+	if err == nil && current == 0 {
+		err = c.create(pageSize)
+	}
 	if err := errors.Join(err, c.close()); err != nil || current == format {
 		return notDatabase(path, err)
 	}
@@ -39,7 +43,7 @@ func migrate(ctx context.Context, path string, pageSize int) error {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", uri+fmt.Sprintf("?_pragma=page_size(%d)&_pragma=auto_vacuum(INCREMENTAL)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", pageSize))
+	db, err := sql.Open("sqlite", uri+"?_pragma=synchronous(FULL)")
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", path, err)
 	}
@@ -48,6 +52,14 @@ func migrate(ctx context.Context, path string, pageSize int) error {
 		return fmt.Errorf("migrate %s from format %d to %d: %w", path, current, format, explain(err))
 	}
 	return nil
+}
+
+// create makes the settings of a file that must be made before its first page is written, which the
+// last of them does. On a file that has pages they change nothing.
+func (c *conn) create(pageSize int) error {
+	return c.set([]setting{
+		{"page_size", strconv.Itoa(pageSize), ""}, {"auto_vacuum", "INCREMENTAL", ""}, {"journal_mode", "WAL", ""},
+	})
 }
 
 func up(ctx context.Context, db *sql.DB) error {

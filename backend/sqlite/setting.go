@@ -41,12 +41,19 @@ func (o *Options) settings(writer bool) []setting {
 
 // apply sets all settings and reads each one back.
 func (c *conn) apply(settings []setting) error {
+	if err := c.set(settings); err != nil {
+		return err
+	}
+	return c.check(settings)
+}
+
+func (c *conn) set(settings []setting) error {
 	for _, s := range settings {
 		if _, err := c.do("PRAGMA " + s.pragma + " = " + s.value); err != nil {
 			return fmt.Errorf("set %s: %w", s.pragma, err)
 		}
 	}
-	return c.check(settings)
+	return nil
 }
 
 // check reads the settings of the connection.
