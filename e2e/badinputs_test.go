@@ -43,7 +43,6 @@ var notYet = map[string]string{
 	"P11": "decisions by hand come with the review queue",
 	"P12": "decisions by hand come with the review queue",
 	"P13": "locus vacuum is not there yet",
-	"P15": "a scheme before digits is still taken for a host with a port; javascript:alert(1) is refused with S39",
 	"P16": "two servers share cells on PostgreSQL only",
 	"P17": "merging by hand comes with the review queue",
 	"P19": "merging by hand comes with the review queue",

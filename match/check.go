@@ -186,13 +186,11 @@ func clip(s string) string {
 }
 
 // urlScheme answers with the scheme of an address that has one, in lower case.
-// A host with a port ("example.org:8080") has none.
+// A host with a dot and a port ("example.org:8080") has none; a word with a
+// number behind it is taken for a scheme, for it may be one ("javascript:1").
 func urlScheme(s string) (string, bool) {
-	scheme, rest, ok := strings.Cut(s, ":")
+	scheme, _, ok := strings.Cut(s, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "./ ?#@") {
-		return "", false
-	}
-	if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 		return "", false
 	}
 	return strings.ToLower(scheme), true

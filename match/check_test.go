@@ -36,6 +36,7 @@ func TestCheck_Values(t *testing.T) {
 		{"websites", "http://" + long(match.MaxURL-6), match.CodeTooLong},
 		{"websites", "HTTPS://EXAMPLE.COM", ""},
 		{"websites", "example.com:8080/x", ""},
+		{"websites", "javascript:1", match.CodeScheme},
 		{"websites", "example.com", ""},
 		{"websites", "not a site at all", ""},
 		{"websites", "javascript:alert(1)", match.CodeScheme},

@@ -15,6 +15,7 @@ import (
 type node struct {
 	*entity.Record
 	norm *match.Record // nil for a tombstone
+	said *saying       // what it contributes to its entity; made when first asked for
 }
 
 // carries tells whether the record has the feature. A posting may name a record that lost it.

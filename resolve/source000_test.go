@@ -148,3 +148,29 @@ func TestSource000_PhonesAreAList(t *testing.T) {
 	}
 	golden(t, "phones.json", e)
 }
+
+// A latitude of one record beside the longitude of another is a place where nothing is.
+func TestResolver_CoordinatesStayTogether(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	var ops []resolve.Op
+	points := map[string]string{}
+	for i := range 8 {
+		lat, lon := fmt.Sprintf("37.77%d1", i), fmt.Sprintf("-122.41%d2", 9-i)
+		points[lat] = lon
+		ops = append(ops, resolve.Op{
+			Ref: entity.Ref{Source: "s" + fmt.Sprint(i), Key: "1"}, Observed: time.UnixMilli(1371513600000),
+			Attributes: entity.Attributes{
+				"name": {"Zephyr Trampolines"}, "phones": {"415-555-2300"}, "address": {"12 Oak Ave"}, "latitude": {lat}, "longitude": {lon},
+			},
+		})
+	}
+	for i := range ops {
+		in.apply(t, ops[i:i+1])
+		for _, e := range in.all(t) {
+			if lat, lon := e.View.First("latitude"), e.View.First("longitude"); points[lat] != lon {
+				t.Fatalf("the view of %d records is at %s, %s", len(e.Members), lat, lon)
+			}
+		}
+	}
+}

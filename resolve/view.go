@@ -9,30 +9,68 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// build makes the entity of a cluster, with its merged view and what it can be found by.
+// saying is what a record contributes to its entity: a function of the record alone, so it is made
+// once, however often the entity is.
+type saying struct {
+	values map[string][]entity.Spelling
+	names  []string
+	terms  []uint64
+}
+
+func (r *Resolver) say(n *node) *saying {
+	if n.said != nil {
+		return n.said
+	}
+	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes))}
+	point := ""
+	for _, a := range r.opts.Matcher.Schema().Attributes {
+		raws := n.Attributes[a.Name]
+		if len(raws) == 0 {
+			continue
+		}
+		spellings := make([]entity.Spelling, len(raws))
+		for i, raw := range raws {
+			normal := n.norm.Value(a.Name, i)
+			spellings[i] = entity.Spelling{Raw: raw, Normal: normal}
+			if normal != "" {
+				s.terms = append(s.terms, entity.Term(a.Name, normal))
+			}
+			switch a.Type {
+			case match.TypeName:
+				s.names = append(s.names, match.NameTokens(raw)...)
+			case match.TypeGeo:
+				point += normal + " "
+			}
+		}
+		s.values[a.Name] = spellings
+	}
+	// A latitude and a longitude are one value: those of two records would be a place where
+	// nothing is.
+	for _, a := range r.opts.Matcher.Schema().Attributes {
+		if spellings := s.values[a.Name]; a.Type == match.TypeGeo {
+			for i := range spellings {
+				if spellings[i].Normal != "" {
+					spellings[i].Normal = point
+				}
+			}
+		}
+	}
+	n.said = s
+	return s
+}
+
+// build makes the entity of a cluster, with its merged view and what it can be found by. Clusters are
+// built side by side; a record is in one of them.
 func (r *Resolver) build(c *cluster) entity.Indexed {
 	e := &entity.Entity{ID: c.nodes[0].Birth, Members: make([]entity.Member, len(c.nodes))}
 	testimony := make([]entity.Testimony, len(c.nodes))
 	indexed := entity.Indexed{Entity: e}
 	for i, n := range c.nodes {
+		said := r.say(n)
 		e.Members[i] = entity.Member{PUID: n.PUID, Ref: n.Ref, Version: n.Version}
-		values := make(map[string][]entity.Spelling, len(n.Attributes))
-		for name, raws := range n.Attributes {
-			a, _ := r.opts.Matcher.Schema().Attribute(name)
-			spellings := make([]entity.Spelling, len(raws))
-			for j, raw := range raws {
-				normal := n.norm.Value(name, j)
-				spellings[j] = entity.Spelling{Raw: raw, Normal: normal}
-				if normal != "" {
-					indexed.Terms = append(indexed.Terms, entity.Term(name, normal))
-				}
-				if a.Type == match.TypeName {
-					indexed.Names = append(indexed.Names, match.NameTokens(raw)...)
-				}
-			}
-			values[name] = spellings
-		}
-		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: values}
+		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: said.values}
+		indexed.Names = append(indexed.Names, said.names...)
+		indexed.Terms = append(indexed.Terms, said.terms...)
 	}
 	slices.Sort(indexed.Terms)
 	indexed.Terms = slices.Compact(indexed.Terms)
