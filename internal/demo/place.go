@@ -22,6 +22,7 @@ const (
 
 // place is what is so: the truth behind records.
 type place struct {
+	n        int64
 	name     string
 	trade    trade
 	number   int
@@ -84,7 +85,18 @@ func cityAt(seed uint64, n int) city {
 	}
 }
 
-func phone(r *rand.Rand, area int) string { return fmt.Sprintf("%03d555%04d", area, r.IntN(10000)) }
+// fictional is how many places get telephone numbers of the exchange 555, which nobody has. It holds
+// ten thousand for each area, too few for more places; theirs are of any exchange.
+const fictional = 100_000
+
+// phone draws a number of the place's city.
+func (p *place) phone(r *rand.Rand) string {
+	exchange := 555
+	if p.n >= fictional {
+		exchange = 200 + r.IntN(800)
+	}
+	return fmt.Sprintf("%03d%03d%04d", p.city.area, exchange, r.IntN(10000))
+}
 
 // placeAt is the n-th place.
 func placeAt(seed uint64, n int64) *place {
@@ -94,15 +106,16 @@ func placeAt(seed uint64, n int64) *place {
 		where = r.IntN(3)
 	}
 	p := &place{
+		n:      n,
 		city:   cityAt(seed, where),
 		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
 	}
 	if chance(r, unitShare) {
 		p.unit = 1 + r.IntN(400)
 	}
-	p.phones = []string{phone(r, p.city.area)}
+	p.phones = []string{p.phone(r)}
 	if chance(r, secondPhoneShare) {
-		p.phones = append(p.phones, phone(r, p.city.area))
+		p.phones = append(p.phones, p.phone(r))
 	}
 	if chance(r, switchboardShare) {
 		p.share(seed, n/200)
@@ -137,7 +150,7 @@ func (p *place) join(seed uint64, chain int) {
 func (p *place) share(seed uint64, group int64) {
 	r := random(seed, forSwitchboard, group)
 	p.city = cityAt(seed, r.IntN(cities))
-	p.phones = []string{phone(r, p.city.area)}
+	p.phones = []string{p.phone(r)}
 }
 
 func name(r *rand.Rand, p *place) string {

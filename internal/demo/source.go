@@ -106,7 +106,7 @@ func (g *Generator) render(slot int64, revision int) Record {
 // outdate turns back time: another number or another door, never both, or nobody could tell.
 func (p *place) outdate(r *rand.Rand) {
 	if chance(r, 0.5) {
-		p.phones = []string{phone(r, p.city.area)}
+		p.phones = []string{p.phone(r)}
 		return
 	}
 	p.number, p.street, p.unit = 1+r.IntN(2400), pick(r, streetNames), 0
@@ -116,7 +116,7 @@ func (p *place) outdate(r *rand.Rand) {
 func (p *place) renew(r *rand.Rand, revision int) {
 	switch r.IntN(3) {
 	case 0:
-		p.phones = append([]string{phone(r, p.city.area)}, p.phones...)
+		p.phones = append([]string{p.phone(r)}, p.phones...)
 	case 1:
 		p.unit = 500 + revision%400
 	default:
