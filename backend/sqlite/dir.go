@@ -167,6 +167,12 @@ func (d *Dir) openAuthority(ctx context.Context, o *DirOptions) (complete bool, 
 		}
 		return complete, c.identify(ctx, d.identity(authority, o.Rules))
 	}
+	if id, err := c.readIdentity(ctx); err != nil || id != nil {
+		if err == nil {
+			err = fmt.Errorf("%w: %s is cell %s and holds no cell map: files were swapped or copied; give each its own name back", ErrIdentity, c.path, id.Cell)
+		}
+		return false, err
+	}
 	cells := o.Cells
 	if cells == 0 {
 		cells = defaultCells
@@ -272,12 +278,16 @@ func (d *Dir) Stats(ctx context.Context) ([]cell.Stats, error) {
 	return all, nil
 }
 
-// Close closes all cells, then gives the lock back.
+// Close closes all cells, then gives the lock back. Calling it again does nothing.
 func (d *Dir) Close() error {
 	var g errgroup.Group
 	g.SetLimit(8)
 	for _, c := range d.cells {
 		g.Go(c.Close)
 	}
-	return errors.Join(g.Wait(), d.lock.Close())
+	err := g.Wait()
+	if unlock := d.lock.Close(); !errors.Is(unlock, fs.ErrClosed) {
+		err = errors.Join(err, unlock)
+	}
+	return err
 }

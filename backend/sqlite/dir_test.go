@@ -4,37 +4,222 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
 
-func TestOpenDir(t *testing.T) {
+func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *sqlite.Dir {
+	t.Helper()
+	d, err := sqlite.OpenDir(t.Context(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeDir(t, d) })
+	return d
+}
+
+func closeDir(t *testing.T, d *sqlite.Dir) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenDir_KeepsMapAndData(t *testing.T) {
 	t.Parallel()
-	path := t.TempDir()
-	for range 2 {
-		d, err := sqlite.OpenDir(t.Context(), path, &sqlite.DirOptions{Rules: "r1"})
+	path := filepath.Join(t.TempDir(), "a", "data")
+	var first []byte
+	for round := range int64(3) {
+		d := openDir(t, path, &sqlite.DirOptions{Rules: "r1"})
+		text, err := d.Map().MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		}
+		if string(text) != string(first) {
+			t.Fatalf("round %d: the map is\n%s, was\n%s", round, text, first)
+		}
+		if n := len(d.Map().Cells()); n != 16 {
+			t.Fatalf("%d cells, want 16", n)
 		}
 		for _, id := range d.Map().Cells() {
 			c, err := d.Cell(id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.View(t.Context(), func(tx resolve.Tx) error {
-				_, err := tx.Counts(context.Background())
-				return err
-			}); err != nil {
+			if n, err := countOf(t, c); n != round || err != nil {
+				t.Fatalf("round %d: cell %s has %d records, %v", round, id, n, err)
+			}
+			if err := addOne(t, c); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := d.Stats(t.Context()); err != nil {
+		closeDir(t, d)
+	}
+}
+
+// Each cell gives puids that the map says are its own.
+func TestOpenDir_CellsAreThoseOfTheMap(t *testing.T) {
+	t.Parallel()
+	d := openDir(t, t.TempDir(), &sqlite.DirOptions{Cells: 6, Rules: "r"})
+	for i, id := range d.Map().Cells() {
+		c, err := d.Cell(id)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if err := c.Update(t.Context(), func(tx resolve.Tx) error {
+			a, err := tx.Allocate(t.Context(), []cell.Key{{Ring: int64(i)}})
+			if err != nil {
+				return err
+			}
+			if of, err := d.Map().Puid(a[0].PUID); of != id || err != nil {
+				return fmt.Errorf("cell %s gave a puid of %s, %w", id, of, err)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := d.Cell(cell.ID{Gen: 1}); !errors.Is(err, cell.ErrNoCell) || !strings.Contains(err.Error(), "g1-0") {
+		t.Errorf("a cell that the map has not: %v, want ErrNoCell", err)
+	}
+	stats, err := d.Stats(t.Context())
+	if err != nil || len(stats) != 6 {
+		t.Fatalf("stats of %d cells, %v", len(stats), err)
+	}
+	for i, s := range stats {
+		if s.Cell != d.Map().Cells()[i] || s.URL != fmt.Sprintf("sqlite:cells/g0-%d.db", i) || s.PUIDs != 1 || s.Bytes == 0 {
+			t.Errorf("stats of cell %d are %+v", i, s)
+		}
+	}
+}
+
+func TestOpenDir_OneProcessAtATime(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	d := openDir(t, path, &sqlite.DirOptions{Cells: 1})
+	_, err := sqlite.OpenDir(t.Context(), path, nil)
+	if !errors.Is(err, sqlite.ErrInUse) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d:", os.Getpid())) {
+		t.Fatalf("a second server: %v, want ErrInUse with directory and process", err)
+	}
+	closeDir(t, d)
+	closeDir(t, openDir(t, path, nil))
+}
+
+func TestOpenDir_Refuses(t *testing.T) {
+	t.Parallel()
+	file := func(dir, id string) string { return filepath.Join(dir, "cells", id+".db") }
+	for name, c := range map[string]struct {
+		spoil func(dir string) error
+		opts  sqlite.DirOptions
+		want  error
+		says  string
+	}{
+		"other rules":          {nil, sqlite.DirOptions{Rules: "r2"}, sqlite.ErrIdentity, `"r2"`},
+		"another number":       {nil, sqlite.DirOptions{Rules: "r", Cells: 5}, sqlite.ErrIdentity, "has 4 cells, not 5"},
+		"a cell missing":       {func(dir string) error { return os.Remove(file(dir, "g0-2")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrMissing, "g0-2.db"},
+		"two cells swapped":    {func(dir string) error { return swap(file(dir, "g0-1"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "swapped"},
+		"a cell as authority":  {func(dir string) error { return swap(file(dir, "g0-0"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "g0-3"},
+		"nothing there":        {os.RemoveAll, sqlite.DirOptions{Rules: "r", MustExist: true}, sqlite.ErrMissing, "holds no data"},
+		"a file, no directory": {func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) }, sqlite.DirOptions{Rules: "r"}, nil, "not a directory"},
+		"too many cells":       {os.RemoveAll, sqlite.DirOptions{Cells: 1 << 40}, cell.ErrMap, "cell"},
+		"a cell of another place": {func(dir string) error {
+			other := filepath.Join(dir, "other")
+			if err := fourCells(other); err != nil {
+				return err
+			}
+			return os.Rename(file(other, "g0-1"), file(dir, "g0-1"))
+		}, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "another installation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := fourCells(dir); err != nil {
+				t.Fatal(err)
+			}
+			if c.spoil != nil {
+				if err := c.spoil(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, err := sqlite.OpenDir(t.Context(), dir, &c.opts)
+			if err == nil {
+				closeDir(t, d)
+			}
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v, want %v and %q", name, err, c.want, c.says)
+			}
+			if again, err := sqlite.OpenDir(t.Context(), dir, &c.opts); errors.Is(err, sqlite.ErrInUse) {
+				t.Errorf("the refusal kept the lock: %v", err)
+			} else if err == nil {
+				closeDir(t, again)
+			}
+		})
+	}
+}
+
+// fourCells makes a data directory and closes it.
+func fourCells(dir string) error {
+	d, err := sqlite.OpenDir(context.Background(), dir, &sqlite.DirOptions{Cells: 4, Rules: "r"})
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
+func swap(a, b string) error {
+	return errors.Join(os.Rename(a, a+".x"), os.Rename(b, a), os.Rename(a+".x", b))
+}
+
+// A directory whose making was interrupted is finished by the next start.
+func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(dir string) error{
+		"with some cells": func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_map SET complete = 0"))
+		},
+		"with an empty authority": func(dir string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
+				os.WriteFile(filepath.Join(dir, "cells", "g0-0.db"), nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := errors.Join(fourCells(dir), spoil(dir)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := fourCells(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkOpenDir opens a directory of 16 cells that exists.
+func BenchmarkOpenDir(b *testing.B) {
+	dir := b.TempDir()
+	for b.Loop() {
+		d, err := sqlite.OpenDir(b.Context(), dir, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
 		if err := d.Close(); err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
+		b.StartTimer()
 	}
 }

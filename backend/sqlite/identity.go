@@ -13,12 +13,9 @@ import (
 // identify writes who the cell is into a new file, and compares with what an old one says.
 func (c *Cell) identify(ctx context.Context, want Identity) error {
 	c.id = want
-	var got *Identity
-	if err := c.View(ctx, func(rt resolve.Tx) (err error) {
-		got, err = rt.(*tx).identity(ctx)
+	got, err := c.readIdentity(ctx)
+	if err != nil {
 		return err
-	}); err != nil {
-		return fmt.Errorf("read identity of %s: %w", c.path, err)
 	}
 	if got == nil {
 		return c.Update(ctx, func(rt resolve.Tx) error { return rt.(*tx).setIdentity(want) })
@@ -40,7 +37,18 @@ func (c *Cell) identify(ctx context.Context, want Identity) error {
 	return nil
 }
 
-// identity reads who the cell is, nil for a file that was never told.
+// readIdentity reads who the cell is, nil for a file that was never told.
+func (c *Cell) readIdentity(ctx context.Context) (id *Identity, err error) {
+	err = c.View(ctx, func(t resolve.Tx) (err error) {
+		id, err = t.(*tx).identity(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read identity of %s: %w", c.path, err)
+	}
+	return id, nil
+}
+
 func (t *tx) identity(ctx context.Context) (id *Identity, err error) {
 	err = t.query(ctx, "SELECT map, gen, idx, lo, hi, rules FROM locus_cell", func(r row) error {
 		id = &Identity{Map: r.text(0), Cell: cell.ID{Gen: uint16(r.int(1)), Index: uint32(r.int(2))},

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, url := range []string{dir, "sqlite:" + dir} {
+		cells, err := all.Open(t.Context(), url, &all.Options{Cells: 2, Rules: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := cells.Cell(cell.ID{Index: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Update(t.Context(), func(resolve.Tx) error { return nil })
+		stats, err2 := cells.Stats(t.Context())
+		if err := errors.Join(err, err2, cells.Close()); err != nil || len(stats) != 2 {
+			t.Errorf("%s: %d cells, %v", url, len(stats), err)
+		}
+	}
+}
+
+func TestOpen_Refuses(t *testing.T) {
+	t.Parallel()
+	for url, says := range map[string]string{
+		"postgres://db1/locus": `"postgres"`,
+		"mongodb+srv://x":      `"mongodb+srv"`,
+		"SQLITE:x":             `"SQLITE"`,
+		"":                     "the directory is missing",
+		"sqlite:":              "the directory is missing",
+	} {
+		cells, err := all.Open(t.Context(), url, nil)
+		if !errors.Is(err, all.ErrScheme) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
+			t.Errorf("%q: %v, want ErrScheme and %s", url, err, says)
+		}
+		if cells != nil {
+			t.Errorf("%q: cells beside an error", url)
+		}
+	}
+	if cells, err := all.Open(t.Context(), filepath.Join(t.TempDir(), "no"), &all.Options{MustExist: true}); err == nil || cells != nil {
+		t.Errorf("a directory that must exist: %v, %v", cells, err)
+	}
+}
+
+// A new installation in a directory, and the first write in one of its cells.
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "locus")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	ctx := context.Background()
+	cells, err := all.Open(ctx, "sqlite:"+dir, &all.Options{Cells: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer cells.Close()
+
+	key := cells.Map().KeyOf("osm", "node/240109189")
+	id := cells.Map().Key(cells.Map().Current(), key.Position())
+	home, err := cells.Cell(id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 {
+		err = home.Update(ctx, func(tx resolve.Tx) error {
+			allocated, err := tx.Allocate(ctx, []cell.Key{key})
+			if err == nil {
+				fmt.Println(id, allocated[0].PUID, allocated[0].Fresh)
+			}
+			return err
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// g0-3 4611686018427387905 true
+	// g0-3 4611686018427387905 false
+}

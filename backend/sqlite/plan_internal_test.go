@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write golden files anew")
+
+// How SQLite runs every statement of a transaction is pinned: a scan where an index was read, or a
+// sort where the order of the table served, shows in the difference.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), Identity{Map: "m", Lo: 0, Hi: 1 << 32}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var b strings.Builder
+	if err := c.Update(ctx, func(rt resolve.Tx) error {
+		if err := useAll(ctx, rt); err != nil {
+			return err
+		}
+		on := rt.(*tx).conn
+		for _, sql := range slices.Sorted(func(yield func(string) bool) {
+			for sql := range on.stmts {
+				if !yield(strings.Join(strings.Fields(sql), " ")) {
+					return
+				}
+			}
+		}) {
+			switch strings.Fields(sql)[0] {
+			case "BEGIN", "COMMIT", "ROLLBACK":
+				continue
+			}
+			fmt.Fprintf(&b, "%s\n----\n", sql)
+			s, err := on.prepare("EXPLAIN QUERY PLAN " + sql)
+			if err != nil {
+				return err
+			}
+			if err := s.query(ctx, func(r row) error { b.WriteString(r.text(3) + "\n"); return nil }, make([]any, strings.Count(sql, "?"))...); err != nil {
+				return err
+			}
+			b.WriteString("\n")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "plans.txt")
+	if *rewrite {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("plans differ; if that is meant, run with -rewrite and read what it changes (-want +got):\n%s", diff)
+	}
+}
+
+// useAll calls every method, so that each of its statements is prepared.
+func useAll(ctx context.Context, t resolve.Tx) error {
+	id := locality.Max()
+	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
+	calls := []func() error{
+		func() error { _, err := t.Allocate(ctx, []cell.Key{{Ring: 1}}); return err },
+		func() error { return t.PutRecords(ctx, []*entity.Record{{PUID: 1, Attributes: entity.Attributes{}}}) },
+		func() error { _, err := t.Records(ctx, []entity.PUID{1}); return err },
+		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },
+		func() error { _, err := t.ListRecords(ctx, "", 0, 1); return err },
+		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
+		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
+		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
+		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Names: []string{"a"}}}) },
+		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
+		func() error { _, err := t.Search(ctx, entity.Query{Names: []string{"a"}, Limit: 1}); return err },
+		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
+		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
+		func() error { _, err := t.Counts(ctx); return err },
+		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
+		func() error { _, err := t.Changes(ctx, 0, 1); return err },
+		func() error {
+			return t.Post(ctx, []resolve.Posting{{Feature: 1, PUID: 1}}, []resolve.Posting{{Feature: 1, PUID: 1}})
+		},
+		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
+		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
+		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
+		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
+		func() error { return t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) },
+		func() error { _, err := t.Redo(ctx, 1); return err },
+		func() error { return t.ClearRedo(ctx, []entity.PUID{1}) },
+		func() error { _, err := t.RedoDepth(ctx); return err },
+	}
+	for i, call := range calls {
+		if err := call(); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+	}
+	return nil
+}
