@@ -30,6 +30,7 @@ const (
 	lipgloss    = "charm.land/lipgloss/v2"
 	pflag       = "github.com/spf13/pflag"
 	phones      = "github.com/nyaruka/phonenumbers"
+	prometheus  = "github.com/prometheus/client_golang"
 	rapid       = "pgregory.net/rapid"
 	smetrics    = "github.com/xrash/smetrics"
 	sqlite      = "modernc.org/sqlite"
@@ -90,7 +91,7 @@ var Picture = map[string]Rule{
 
 	"console":             {Imports: []string{"", "match", "entity", "cell"}},
 	"internal/strictjson": {},
-	"internal/obs":        {Imports: []string{"", "resolve"}},
+	"internal/obs":        {Imports: []string{"", "resolve"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "console", "internal/strictjson", "internal/obs",
@@ -137,6 +138,7 @@ var Laws = []Law{
 	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
+	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/internal/obs"
 )
 
 // Liveness is the answer of /livez.
@@ -94,8 +93,7 @@ func (s *Server) version(*call) (any, error) {
 }
 
 func (s *Server) metrics(c *call) (any, error) {
-	c.w.Header().Set("Content-Type", obs.ContentType)
-	_ = s.opts.Metrics.Write(c, c.w) // who left does not want it
+	s.opts.Metrics.ServeHTTP(c.w, c.r)
 	return nil, nil
 }
 

@@ -4,9 +4,10 @@
 // through functions of their own, and whoever puts a process together connects them.
 //
 //	locus.Options.OnBatch ──►┐
-//	internal/httpapi ───────►├─► Metrics ──► GET /metrics (text format 0.0.4)
+//	internal/httpapi ───────►├─► Metrics ──► GET /metrics
+//	Go runtime, process ────►│   (a registry of its own)
 //	Service.Status  ◄── asked at a scrape
 //
-// A process has as many Metrics as it likes; there is no global registry. No label takes its values from
-// records: sources, keys and attributes are other people's words, and there may be millions of them.
+// A process has as many Metrics as it likes: nothing is registered globally. No label takes its values
+// from records: sources, keys and attributes are other people's words, and there may be millions of them.
 package obs

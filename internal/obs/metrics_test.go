@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
@@ -20,13 +23,15 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-func text(t *testing.T, m *obs.Metrics) string {
+// text is what a scrape answers.
+func text(t testing.TB, m *obs.Metrics) string {
 	t.Helper()
-	var b strings.Builder
-	if err := m.Write(t.Context(), &b); err != nil {
-		t.Fatal(err)
+	rec := httptest.NewRecorder()
+	m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if rec.Code != http.StatusOK {
+		t.Errorf("status %d: %s", rec.Code, rec.Body)
 	}
-	return b.String()
+	return rec.Body.String()
 }
 
 func status() *locus.Status {
@@ -76,47 +81,46 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 	}
 }
 
-var (
-	sampleLine = regexp.MustCompile(`^([a-z_]+?)(_bucket|_sum|_count)?(\{([a-z]+="([^"\\\n]|\\[\\"n])*",?)+\})? (\+Inf|-?[0-9.e+-]+)$`)
-	typeLine   = regexp.MustCompile(`^# TYPE ([a-z_]+) (counter|gauge|histogram)$`)
-	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) .+\.$`)
-)
-
-// TestMetrics_Format reads the text as a scraper would: each family is announced once, before its
-// samples, and a counter says so in its name.
-func TestMetrics_Format(t *testing.T) {
+// TestMetrics_Conventions lets the linter of Prometheus read the text: names, units, help, types.
+func TestMetrics_Conventions(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
-	m.Records("quote\"back\\slash\nline", 1)
+	m.Records("founded", 1)
 	m.Request("none", 500, time.Second)
+	m.Waiting("reads", 1)
+	m.Refused("reads")
+	m.Batch(resolve.Batched{Ops: 1})
 	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
-	families, current := map[string]string{}, ""
-	for line := range strings.SplitSeq(strings.TrimSuffix(text(t, m), "\n"), "\n") {
-		if h := helpLine.FindStringSubmatch(line); h != nil {
-			current = h[1]
-			continue
-		}
-		if k := typeLine.FindStringSubmatch(line); k != nil {
-			if k[1] != current || families[k[1]] != "" {
-				t.Errorf("%q stands alone or twice", line)
-			}
-			if k[2] == "counter" != strings.HasSuffix(k[1], "_total") {
-				t.Errorf("%q: its name says otherwise", line)
-			}
-			families[k[1]] = k[2]
-			continue
-		}
-		s := sampleLine.FindStringSubmatch(line)
-		if s == nil {
-			t.Errorf("not a sample: %q", line)
-			continue
-		}
-		if name := s[1]; name != current && name+s[2] != current {
-			t.Errorf("%q stands under %s", line, current)
+	got := text(t, m)
+	problems, err := promlint.New(strings.NewReader(got)).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%+v, %v", problems, err)
+	}
+	if n := strings.Count(got, "# TYPE locus_"); n != 17 {
+		t.Errorf("%d families of Locus", n)
+	}
+	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {
+		if !strings.Contains(got, "\n"+want) {
+			t.Errorf("%s is missing", want)
 		}
 	}
-	if len(families) < 15 {
-		t.Errorf("%d families", len(families))
+	if _, err := os.Stat("/proc/self/stat"); err == nil && !strings.Contains(got, "\nprocess_resident_memory_bytes ") {
+		t.Error("the process is missing")
+	}
+}
+
+func TestMetrics_EachIsOnItsOwn(t *testing.T) {
+	t.Parallel()
+	a, b := obs.NewMetrics(), obs.NewMetrics()
+	a.Refused("reads")
+	if got := text(t, b); strings.Contains(got, "locus_http_refused_total") {
+		t.Errorf("what happened elsewhere is counted:\n%s", got)
+	}
+	for range 2 { // the last one who is to be asked is
+		a.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
+	}
+	if got := text(t, a); !strings.Contains(got, "\nlocus_ready 1\n") {
+		t.Error(got)
 	}
 }
 
@@ -146,10 +150,7 @@ func TestMetrics_ManyAtOnce(t *testing.T) {
 				m.Records(fmt.Sprint("outcome", (i+j)%3), 1)
 				m.Request("route", 200+j%2, time.Duration(j))
 				if j%100 == 0 {
-					var b strings.Builder
-					if err := m.Write(context.Background(), &b); err != nil {
-						t.Error(err)
-					}
+					text(t, m)
 				}
 			}
 		})
@@ -174,12 +175,13 @@ func BenchmarkRequest(b *testing.B) {
 func Example() {
 	m := obs.NewMetrics()
 	m.Records("joined", 2)
-	var b strings.Builder
-	if err := m.Write(context.Background(), &b); err != nil {
-		fmt.Println(err)
-		return
+	rec := httptest.NewRecorder()
+	m.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for line := range strings.Lines(rec.Body.String()) {
+		if strings.Contains(line, "locus_records_total") {
+			fmt.Fprint(os.Stdout, line)
+		}
 	}
-	fmt.Fprintln(os.Stdout, strings.Join(strings.SplitN(b.String(), "\n", 4)[:3], "\n"))
 	// Output:
 	// # HELP locus_records_total Records received over HTTP, by what became of them.
 	// # TYPE locus_records_total counter

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package obs
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/locus-db/locus"
+)
+
+// StatusFunc answers with the state of the installation. It is asked at each scrape, with a context
+// that does not end: it bounds its time itself.
+type StatusFunc func(context.Context) (*locus.Status, error)
+
+// watch collects what the stores say at the time of a scrape. If they do not answer, only locus_ready
+// is there, with 0: figures of an unknown age would pass for those of now.
+type watch struct{ status atomic.Pointer[StatusFunc] }
+
+// ready tells whether there is an answer, and a good one.
+var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve.", nil, nil)
+
+// totals are the figures of the installation, cells those of each cell of it.
+var (
+	totals = []figure[*locus.Status]{
+		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *locus.Status) float64 { return float64(s.Epoch) }),
+		gauge("locus_records", "Live records.", func(s *locus.Status) float64 { return float64(s.Counts.Records) }),
+		gauge("locus_entities", "Entities.", func(s *locus.Status) float64 { return float64(s.Counts.Entities) }),
+		counter("locus_merges_total", "Entities merged since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Merges) }),
+		counter("locus_splits_total", "Entities split since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Splits) }),
+		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *locus.Status) float64 { return float64(s.Queue) }),
+	}
+	cells = []figure[locus.CellStatus]{
+		gauge("locus_redo_depth", "Records whose consequences are being worked out.", func(c locus.CellStatus) float64 { return float64(c.Redo) }, "cell"),
+		gauge("locus_cell_records", "Live records of a cell.", func(c locus.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
+		gauge("locus_cell_bytes", "Size of a cell's files.", func(c locus.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
+		gauge("locus_cell_puids_used", "Puids that a cell has given away.", func(c locus.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
+	}
+)
+
+// figure is a metric that is read off an answer.
+type figure[T any] struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(T) float64
+}
+
+func gauge[T any](name, help string, of func(T) float64, labels ...string) figure[T] {
+	return figure[T]{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue, of}
+}
+
+func counter[T any](name, help string, of func(T) float64) figure[T] {
+	return figure[T]{prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, of}
+}
+
+func (f figure[T]) send(to chan<- prometheus.Metric, from T, labels ...string) {
+	to <- prometheus.MustNewConstMetric(f.desc, f.kind, f.of(from), labels...)
+}
+
+// Describe names what is collected.
+func (w *watch) Describe(to chan<- *prometheus.Desc) {
+	to <- ready
+	for _, f := range totals {
+		to <- f.desc
+	}
+	for _, f := range cells {
+		to <- f.desc
+	}
+}
+
+// Collect asks; nothing is known before anybody said whom.
+func (w *watch) Collect(to chan<- prometheus.Metric) {
+	ask := w.status.Load()
+	if ask == nil {
+		return
+	}
+	status, err := (*ask)(context.Background())
+	good := 0.0
+	if err == nil && status.Ready {
+		good = 1
+	}
+	to <- prometheus.MustNewConstMetric(ready, prometheus.GaugeValue, good)
+	if err != nil {
+		return
+	}
+	for _, f := range totals {
+		f.send(to, status)
+	}
+	for _, c := range status.Cells {
+		for _, f := range cells {
+			f.send(to, c, c.Cell.String())
+		}
+	}
+}
