@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
 )
 
 // Limits of what is accepted, in bytes of UTF-8. They hold on every surface and backend; those of
@@ -96,6 +97,14 @@ func checkRef(ref entity.Ref) []Problem {
 		problems = append(problems, Problem{"/key", identifierCode(ref.Key), "the key " + why})
 	}
 	return problems
+}
+
+// checkID refuses an id that Locus has never given to anything: it is another system's.
+func checkID(pointer string, id locality.ID) error {
+	if id.Version() == 0xb {
+		return nil
+	}
+	return &InvalidError{[]Problem{{pointer, "invalid", fmt.Sprintf("%v is not an entity id: its version is %x, not b", id, id.Version())}}}
 }
 
 func isSource(s string) bool {

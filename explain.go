@@ -5,6 +5,7 @@ package locus
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -67,15 +68,16 @@ func (s *Service) normalise(rec *entity.Record) *match.Record {
 	return s.matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }
 
-// WhyNot compares two records, each given as an address; an entity id stands for its anchor.
+// WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
+// error is an *InvalidError with the pointer /a or /b if that is no address.
 func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 	recA, err := s.recordAt(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, pointAt("/a", err)
 	}
 	recB, err := s.recordAt(ctx, b)
 	if err != nil {
-		return nil, err
+		return nil, pointAt("/b", err)
 	}
 	if recA.PUID == recB.PUID {
 		return nil, &InvalidError{[]Problem{{"/b", "invalid", fmt.Sprintf("%s and %s are the same record", a, b)}}}
@@ -99,6 +101,17 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 	}
 	w.Reason, w.Message = reason(w, s.matcher.Score(vector))
 	return w, nil
+}
+
+// pointAt makes what is wrong with an address wrong with the field that it stood in.
+func pointAt(pointer string, err error) error {
+	var invalid *InvalidError
+	if errors.As(err, &invalid) {
+		for i := range invalid.Problems {
+			invalid.Problems[i].Pointer = pointer
+		}
+	}
+	return err
 }
 
 func reason(w *WhyNot, score match.Score) (code, message string) {
@@ -131,10 +144,13 @@ func (s *Service) carriers(ctx context.Context, feature uint64) (n int, err erro
 }
 
 // Route explains where an address - an entity id, a puid or SOURCE:KEY - lives, and whether
-// anything is there.
+// anything is there. The error is an *InvalidError if it is none of these.
 func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
 	route := &Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
+		if err := checkID("/address", id); err != nil {
+			return nil, err
+		}
 		r, err := s.router.ExplainEntity(id)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", address, err)

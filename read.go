@@ -179,9 +179,13 @@ func list[T any](ctx context.Context, s *Service, after entity.PUID, limit int,
 }
 
 // Entity answers with the entity that an id leads to, for ever: an id that was merged away leads
-// to the survivor. The error is entity.ErrNotFound for an id that was never given out, and
-// entity.ErrErased if the last record behind it was deleted.
+// to the survivor. The error is entity.ErrNotFound for an id that was never given out,
+// entity.ErrErased if the last record behind it was deleted, and an *InvalidError for an id that is
+// not of version b.
 func (s *Service) Entity(ctx context.Context, id locality.ID) (*Entity, error) {
+	if err := checkID("/id", id); err != nil {
+		return nil, err
+	}
 	for at, seen := id, 0; ; seen++ {
 		home, err := s.Map().Entity(at)
 		if err != nil {
@@ -256,9 +260,12 @@ func (s *Service) entityOf(ctx context.Context, puid entity.PUID) (*entity.Entit
 }
 
 // Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity. Only an id can
-// have been redirected.
+// have been redirected. The error is an *InvalidError if it is none of these.
 func (s *Service) Find(ctx context.Context, address string) (*Entity, error) {
 	if id, err := locality.Parse(address); err == nil {
+		if err := checkID("/address", id); err != nil {
+			return nil, err
+		}
 		return s.Entity(ctx, id)
 	}
 	rec, err := s.recordAt(ctx, address)
@@ -275,6 +282,9 @@ func (s *Service) Find(ctx context.Context, address string) (*Entity, error) {
 // recordAt reads the record of an address; an entity id stands for its anchor.
 func (s *Service) recordAt(ctx context.Context, address string) (*entity.Record, error) {
 	if id, err := locality.Parse(address); err == nil {
+		if err := checkID("/address", id); err != nil {
+			return nil, err
+		}
 		e, err := s.Entity(ctx, id)
 		if err != nil {
 			return nil, err

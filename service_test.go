@@ -329,6 +329,37 @@ func TestService_Explains(t *testing.T) {
 	}
 }
 
+func TestService_RefusesIdsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, record("a", "1", "Quill Dental", "", ""))
+	for _, text := range []string{
+		"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "c8c9cef9-7a7f-7d53-7a50-013e4e2afbde", "C8C9CEF9-7A7F-CD53-7A50-013E4E2AFBDE",
+		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+	} {
+		id := locality.MustParse(text)
+		for question, ask := range map[string]func() error{
+			"entity /id":     func() error { _, err := s.Entity(t.Context(), id); return err },
+			"why /id":        func() error { _, err := s.Why(t.Context(), id); return err },
+			"find /address":  func() error { _, err := s.Find(t.Context(), text); return err },
+			"route /address": func() error { _, err := s.Route(t.Context(), text); return err },
+			"why not /a":     func() error { _, err := s.WhyNot(t.Context(), text, "a:1"); return err },
+			"why not /b":     func() error { _, err := s.WhyNot(t.Context(), "a:1", text); return err },
+		} {
+			var invalid *locus.InvalidError
+			if err := ask(); !errors.As(err, &invalid) || !strings.HasSuffix(question, " "+invalid.Problems[0].Pointer) {
+				t.Errorf("%s, %s: %v, want refused", text, question, err)
+			}
+		}
+	}
+	for pointer, pair := range map[string][2]string{"/a": {"UPPER:1", "a:1"}, "/b": {"a:1", "x"}} {
+		var invalid *locus.InvalidError
+		if _, err := s.WhyNot(t.Context(), pair[0], pair[1]); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != pointer {
+			t.Errorf("%v: %v, want %s refused", pair, err, pointer)
+		}
+	}
+}
+
 func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

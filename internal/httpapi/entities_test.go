@@ -95,7 +95,9 @@ func TestEntities_BadIDs(t *testing.T) {
 			"c8c9cef9-7a7f-bd53-7a50-013e4e2afbde%0A", "%20c8c9cef9-7a7f-bd53-7a50-013e4e2afbde", "a%00b", "a%2Fb", "%ff", "7",
 			"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", strings.Repeat("a", 7000),
 		} {
-			f.get("/v1/entities/"+id+suffix).refused(422, httpapi.CodeInvalid)
+			if p := f.get("/v1/entities/"+id+suffix).refused(422, httpapi.CodeInvalid); p.Pointer != "/id" {
+				t.Errorf("%.40s: pointer %q", id, p.Pointer)
+			}
 		}
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-013e4e2afbde"+suffix).refused(404, httpapi.CodeNotFound)
 		f.get("/v1/entities/c8c9cef9-7a7f-bd53-7a50-ffffffffffff"+suffix).refused(404, httpapi.CodeNotFound)
@@ -140,7 +142,8 @@ func TestListEntities_Searches(t *testing.T) {
 	for target, pointer := range map[string]string{
 		"/v1/entities?attribute=name": "?attribute", "/v1/entities?value=x": "?attribute", "/v1/entities?attribute=nosuch&value=x": "?attribute",
 		"/v1/entities?q=%00": "?q", "/v1/records?source=UPPER": "?source", "/v1/find?address=x": "?address",
-		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address", "/v1/why-not?a=x:1&b=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?b",
+		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address", "/v1/route?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address",
+		"/v1/why-not?a=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde&b=x:1": "?a", "/v1/why-not?a=x:1": "?b", "/v1/why-not?a=UPPER:1&b=x:1": "?a",
 	} {
 		if p := f.get(target).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {
 			t.Errorf("%s: pointer %q, want %q", target, p.Pointer, pointer)

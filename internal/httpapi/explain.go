@@ -51,17 +51,7 @@ func (s *Server) why(c *call) (any, error) {
 	return answer, nil
 }
 
-func (s *Server) whyNot(c *call) (any, error) {
-	a, err := c.address("a")
-	if err != nil {
-		return nil, err
-	}
-	b, err := c.address("b")
-	if err != nil {
-		return nil, err
-	}
-	return s.svc.WhyNot(c, a, b)
-}
+func (s *Server) whyNot(c *call) (any, error) { return s.svc.WhyNot(c, c.query["a"], c.query["b"]) }
 
 func (s *Server) route(c *call) (any, error) { return s.svc.Route(c, c.query["address"]) }
 
