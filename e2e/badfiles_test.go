@@ -219,7 +219,7 @@ func ingest(t *testing.T, dir string, stdin io.Reader, args ...string) (code int
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c := command(ctx, dir, append([]string{"ingest"}, args...)...)
+	c := command(ctx, t, dir, append([]string{"ingest"}, args...)...)
 	var both bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = stdin, &both, &both
 	c.WaitDelay = time.Second // an endless standard input does not end with the command
@@ -279,7 +279,7 @@ func TestInterruptedImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeCSV(t, filepath.Join(dir, "f.csv"), 9, 4000)
-	c := command(context.Background(), dir, "ingest", "--batch", "20", "f.csv")
+	c := command(context.Background(), t, dir, "ingest", "--batch", "20", "f.csv")
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	if err := c.Start(); err != nil {
@@ -347,7 +347,7 @@ func TestBadOperation(t *testing.T) {
 				code = fewFiles(t, dir)
 			case "L29":
 				writeCSV(t, filepath.Join(dir, "f.csv"), 3, 2000)
-				c := command(t.Context(), dir, "ingest", "f.csv")
+				c := command(t.Context(), t, dir, "ingest", "f.csv")
 				c.Env = append(c.Env, "GOMEMLIMIT=64MiB")
 				_ = c.Run()
 				code = c.ProcessState.ExitCode()
@@ -368,7 +368,7 @@ func process(t *testing.T, dir string, args ...string) (int, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := command(ctx, dir, args...)
+	c := command(ctx, t, dir, args...)
 	out, err := c.CombinedOutput()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
@@ -389,7 +389,7 @@ func closedPipe(t *testing.T, dir string) int {
 	}
 	r.Close()
 	defer w.Close()
-	c := command(t.Context(), dir, "entity", "list", "--all")
+	c := command(t.Context(), t, dir, "entity", "list", "--all")
 	var talk bytes.Buffer
 	c.Stdout, c.Stderr = w, &talk
 	_ = c.Run()
@@ -405,7 +405,7 @@ func fewFiles(t *testing.T, dir string) int {
 		t.Skip("ulimit is tried on Linux only")
 	}
 	writeCSV(t, filepath.Join(dir, "f.csv"), 3, 500)
-	inner := command(t.Context(), dir)
+	inner := command(t.Context(), t, dir)
 	c := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 64; exec "$0" ingest f.csv`, inner.Path)
 	c.Dir, c.Env = inner.Dir, inner.Env
 	out, _ := c.CombinedOutput()
@@ -439,7 +439,7 @@ func onlyJSON(t *testing.T, dir string) {
 		{"nonsense"},
 	} {
 		var out, talk bytes.Buffer
-		c := command(t.Context(), dir, append(args, "--json")...)
+		c := command(t.Context(), t, dir, append(args, "--json")...)
 		c.Stdout, c.Stderr = &out, &talk
 		_ = c.Run()
 		for line := range strings.Lines(out.String()) {

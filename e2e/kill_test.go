@@ -358,9 +358,7 @@ func TestP01_KilledImport(t *testing.T) {
 // run runs the real thing to its end.
 func run(t testing.TB, args ...string) (string, error) {
 	t.Helper()
-	c := exec.Command(built(t), args...)
-	c.Env = clean()
-	out, err := c.CombinedOutput()
+	out, err := command(context.Background(), t, "", args...).CombinedOutput()
 	return string(out), err
 }
 

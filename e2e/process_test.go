@@ -23,13 +23,23 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
+// folder is where the binary is built; it is gone when the tests are.
+var folder string
+
+func TestMain(m *testing.M) {
+	m.Run() // the exit code is kept by m
+	if folder != "" {
+		_ = os.RemoveAll(folder)
+	}
+}
+
 // binary is the real thing, built once.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "locus-e2e-")
-	if err != nil {
+	var err error
+	if folder, err = os.MkdirTemp("", "locus-e2e-"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "locus")
+	path := filepath.Join(folder, "locus")
 	out, err := exec.Command("go", "build", "-o", path, "github.com/locus-db/locus/cmd/locus").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build locus: %w\n%s", err, out)

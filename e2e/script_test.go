@@ -10,26 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/locus-db/locus/internal/cli"
 )
-
-// commandVariable makes this test binary the command line.
-const commandVariable = "LOCUS_E2E_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(commandVariable) != "" {
-		os.Exit(cli.Main(os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
 
 // TestScripts runs every *.txtar: commands, one a line, then the files that they find in their
 // folder, in the notation of Go's testscript.
@@ -211,7 +198,7 @@ func (s *script) command(code int, args []string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	c := command(ctx, s.dir, args...)
+	c := command(ctx, s.t, s.dir, args...)
 	c.Env = append(c.Env, s.env...)
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(s.stdin), &stdout, &stderr
 	s.stdin = nil
@@ -227,15 +214,10 @@ func (s *script) command(code int, args []string) string {
 	return ""
 }
 
-// command is the command line as a process in a folder, without the variables of whoever runs the
-// tests.
-func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	binary, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	c := exec.CommandContext(ctx, binary, args...)
-	c.Dir = dir
-	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LOCUS_") }), commandVariable+"=1")
+// command is the real thing in a folder, without the variables of whoever runs the tests.
+func command(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(ctx, built(t), args...)
+	c.Dir, c.Env = dir, clean()
 	return c
 }
