@@ -60,7 +60,7 @@ bench/micro: ## the benchmarks of every package
 
 eval: ## matching quality on the labelled sets in DATA (../shared/data), against eval/baseline.json
 	@if test -d "$(DATA)"; then \
-	  $(GO) run ./cmd/locus eval all --data "$(DATA)" --baseline eval/baseline.json; \
+	  $(GO) run ./cmd/locus eval all --data "$(DATA)" --baseline eval/baseline.json --markdown; \
 	else \
 	  echo "make eval: skipped: no labelled sets in $(DATA); try: make eval DATA=DIR"; \
 	fi
@@ -81,7 +81,7 @@ verify/docs: ## the commands of the documentation run, its links lead somewhere
 verify/build: ## two builds in two places are the same bytes
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/one" ./cmd/locus && \
-	mkdir "$$dir/src" && git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$$dir/src" && \
+	mkdir "$$dir/src" && git ls-files -coz --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$dir/src" && \
 	( cd "$$dir/src" && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/two" ./cmd/locus ) && \
 	cmp "$$dir/one" "$$dir/two" && echo "verify/build: the same $$(wc -c < "$$dir/one") bytes twice"
 
