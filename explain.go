@@ -105,8 +105,7 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 
 // pointAt makes what is wrong with an address wrong with the field that it stood in.
 func pointAt(pointer string, err error) error {
-	var invalid *InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*InvalidError](err); ok {
 		for i := range invalid.Problems {
 			invalid.Problems[i].Pointer = pointer
 		}

@@ -5,6 +5,7 @@ package locus_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -357,6 +358,43 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 		if _, err := s.WhyNot(t.Context(), pair[0], pair[1]); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != pointer {
 			t.Errorf("%v: %v, want %s refused", pair, err, pointer)
 		}
+	}
+}
+
+// TestP10_TheLogNamesNoKey does what can be done with a record, and fails at it, at level debug.
+func TestP10_TheLogNamesNoKey(t *testing.T) {
+	t.Parallel()
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logs strings.Builder
+	s, err := locus.Open(t.Context(), cells, &locus.Options{
+		Logger: slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	canary := record("a", "canary", "Canary Dental", "", "")
+	e := put(t, s, canary)[0]
+	work := func() {
+		_, _ = s.Put(t.Context(), []locus.Put{canary})
+		_, _ = s.Record(t.Context(), canary.Ref)
+		_, _ = s.Find(t.Context(), canary.String())
+		_, _ = s.Route(t.Context(), canary.String())
+		_, _ = s.Why(t.Context(), e.Entity)
+		_, _ = s.WhyNot(t.Context(), canary.String(), canary.String())
+		_, _ = s.Status(t.Context())
+		_, _ = s.Delete(t.Context(), []entity.Ref{canary.Ref})
+		_, _ = s.Delete(t.Context(), []entity.Ref{canary.Ref})
+	}
+	work()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	work()
+	if got := strings.ToLower(logs.String()); !strings.Contains(got, "batch resolved") || strings.Contains(got, "canary") {
+		t.Errorf("the log is\n%s", got)
 	}
 }
 

@@ -53,7 +53,7 @@ func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Han
 		query, err := parseQuery(r.URL.RawQuery)
 		if err == nil {
 			c.query = query
-			err = render(c, &body)
+			err = c.keyed(render(c, &body))
 		}
 		switch {
 		case err != nil:

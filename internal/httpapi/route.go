@@ -197,7 +197,7 @@ func (s *Server) serve(c *call) (any, error) {
 	if errors.As(err, new(*locus.InvalidError)) {
 		return nil, c.inQuery(toFault(err, ""))
 	}
-	return answer, err
+	return answer, c.keyed(err)
 }
 
 // inQuery makes pointers that the library gives to fields of a query into those of parameters, which

@@ -20,7 +20,8 @@ type Options struct {
 	// Hosts are names that requests may be addressed to, without a port, besides localhost and
 	// loopback addresses.
 	Hosts []string
-	// Logger receives one line per failure that somebody has to look at. Defaults to discarding them.
+	// Logger receives one line per failure that somebody has to look at, with hashes in the place of the
+	// external keys that the request named. Defaults to discarding them.
 	Logger *slog.Logger
 	// Metrics receive what is measured and are served at /metrics. Defaults to new ones.
 	Metrics *obs.Metrics

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// keyedError is an error of a call that names external keys. Who asked reads the keys as they are. The
+// log is read by others and kept longer: there a hash stands for a key, cell.Hash in hex, by which
+// who knows the key finds the line.
+type keyedError struct {
+	error
+	call *call
+}
+
+func (e *keyedError) Unwrap() error { return e.error }
+
+// LogValue is the text of the error with hashes for the keys that the call names.
+func (e *keyedError) LogValue() slog.Value {
+	refs := e.call.refs()
+	slices.SortFunc(refs, func(a, b entity.Ref) int { return cmp.Compare(len(b.Key), len(a.Key)) }) // a:12 before a:1
+	pairs := make([]string, 0, 2*len(refs))
+	for _, ref := range refs {
+		pairs = append(pairs, ref.String(), fmt.Sprintf("%s:#%016x", ref.Source, cell.Hash(ref.Source, ref.Key)))
+	}
+	return slog.StringValue(strings.NewReplacer(pairs...).Replace(e.Error()))
+}
+
+// keyed makes an error fit for the log.
+func (c *call) keyed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &keyedError{err, c}
+}
+
+// refs are the external keys that the path, the query and the body name.
+func (c *call) refs() (refs []entity.Ref) {
+	named := []string{c.r.PathValue("source") + ":" + c.r.PathValue("key")}
+	for _, value := range c.query {
+		named = append(named, strings.TrimSpace(value))
+	}
+	if items, err := decodePut(c.body); err == nil {
+		for i := range items {
+			named = append(named, items[i].put.String())
+		}
+	}
+	for _, address := range named {
+		if ref, err := locus.ParseRef(address); err == nil {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
