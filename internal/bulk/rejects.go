@@ -30,22 +30,29 @@ type Rejects struct {
 	size int64
 }
 
-// NewRejects keeps the first size bytes of a file that an interrupted import left; 0 begins anew.
+// NewRejects keeps the first size bytes of a file that an interrupted import left; 0 begins anew. What
+// an earlier import left then gets the ending .old: somebody may have begun to correct it.
 func NewRejects(name string, size int64) (*Rejects, error) {
 	r := &Rejects{name: name, size: size}
 	if size == 0 {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("remove the refused rows of an earlier import: %w", err)
+		if err := os.Rename(name, name+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("set the refused rows of an earlier import aside: %w", err)
 		}
 		return r, nil
 	}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	if err := r.file.Truncate(size); err != nil {
+	end, err := r.file.Seek(0, io.SeekEnd)
+	if err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
 	}
-	if _, err := r.file.Seek(size, io.SeekStart); err != nil {
+	// Somebody may have taken the file away since: it is gone on with as it is.
+	r.size = min(size, end)
+	if err := r.file.Truncate(r.size); err != nil {
+		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
+	}
+	if _, err := r.file.Seek(r.size, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
 	}
 	return r, nil

@@ -112,10 +112,25 @@ func TestRejects(t *testing.T) {
 		t.Errorf("after going on (-want +got):\n%s", diff)
 	}
 
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	r = open(1000)
+	write(r, 5)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(name); err != nil || text[0] != '{' {
+		t.Errorf("after the file was taken away: %v %q", err, text)
+	}
+
 	if err := open(0).Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(name); err == nil {
 		t.Error("a new import keeps the refusals of the old one")
+	}
+	if text, err := os.ReadFile(name + ".old"); err != nil || text[0] != '{' {
+		t.Errorf("the refusals of the old one are lost: %v %q", err, text)
 	}
 }
