@@ -101,7 +101,7 @@ func TestOpen_TakesAnyPath(t *testing.T) {
 // A file whose creation was interrupted is finished by the next start.
 func TestOpen_FinishesAnInterruptedCreation(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(t *testing.T, path string){
+	for name, prepare := range map[string]func(t *testing.T, path string){
 		"before the first page":  func(t *testing.T, path string) { write(t, path, "") },
 		"before the first table": func(t *testing.T, path string) { script(t, path, "PRAGMA journal_mode = WAL") },
 		"before the identity": func(t *testing.T, path string) {
@@ -118,7 +118,7 @@ func TestOpen_FinishesAnInterruptedCreation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "cell.db")
-			make(t, path)
+			prepare(t, path)
 			cellOf(t, path)
 		})
 	}

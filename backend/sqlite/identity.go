@@ -51,8 +51,10 @@ func (c *Cell) readIdentity(ctx context.Context) (id *Identity, err error) {
 
 func (t *tx) identity(ctx context.Context) (id *Identity, err error) {
 	err = t.query(ctx, "SELECT map, gen, idx, lo, hi, rules FROM locus_cell", func(r row) error {
-		id = &Identity{Map: r.text(0), Cell: cell.ID{Gen: uint16(r.int(1)), Index: uint32(r.int(2))},
-			Lo: r.int(3), Hi: r.int(4), Rules: r.text(5)}
+		id = &Identity{
+			Map: r.text(0), Cell: cell.ID{Gen: uint16(r.int(1)), Index: uint32(r.int(2))},
+			Lo: r.int(3), Hi: r.int(4), Rules: r.text(5),
+		}
 		return nil
 	})
 	return id, err
