@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,6 +34,13 @@ type fake struct {
 	// result of a record. Defaults to founded.
 	result func(r httpapi.RecordInput) httpapi.PutResult
 	gone   bool // no record is found
+}
+
+// seen is what has arrived: aborted requests may still be under way when a command has ended.
+func (f *fake) seen() (calls int, records []httpapi.RecordInput, most int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls, slices.Clone(f.records), f.most
 }
 
 func problem(w http.ResponseWriter, status int, code httpapi.Code) {
@@ -138,7 +146,8 @@ func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 			t.Fatalf("%d keys: %d %s", keys, got.code, got.err)
 		}
 		last := map[string]int{}
-		for _, r := range f.records {
+		_, records, _ := f.seen()
+		for _, r := range records {
 			at, err := strconv.Atoi(r.Attributes["name"][0])
 			if err != nil {
 				t.Fatal(err)
@@ -148,12 +157,12 @@ func TestIngest_KeepsTheOrderOfAKey(t *testing.T) {
 			}
 			last[r.Key] = at
 		}
-		if len(f.records) != n {
-			t.Errorf("%d keys: %d rows arrived", keys, len(f.records))
+		if len(records) != n {
+			t.Errorf("%d keys: %d rows arrived", keys, len(records))
 		}
 	}
-	if f.most > 4 {
-		t.Errorf("%d requests were under way at once", f.most)
+	if _, _, most := f.seen(); most > 4 {
+		t.Errorf("%d requests were under way at once", most)
 	}
 }
 
@@ -184,6 +193,8 @@ func TestIngest_TriesAgain(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.stdout, "\t10\t0\t10\t0\t0\t") {
 		t.Errorf("%d\n%s%s", got.code, got.stdout, got.err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if tries["k3"] != 2 || tries["k4"] != 1 {
 		t.Errorf("the item that failed was sent %d times, another one %d times", tries["k3"], tries["k4"])
 	}
@@ -228,7 +239,8 @@ func TestIngest_GoesOn(t *testing.T) {
 	if _, err := os.Stat(bulk.StateName(file)); err != nil {
 		t.Fatal(err)
 	}
-	before := len(f.records)
+	_, records, _ := f.seen()
+	before := len(records)
 	if before == 0 || before >= 300 {
 		t.Fatalf("%d rows before the interrupt", before)
 	}
@@ -249,14 +261,15 @@ func TestIngest_GoesOn(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.err, "going on after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
 		t.Errorf("going on: %d\n%s%s", got.code, got.stdout, got.err)
 	}
-	seen := map[string]bool{}
-	for _, r := range f.records {
-		seen[r.Key] = true
+	keys := map[string]bool{}
+	_, records, _ = f.seen()
+	for _, r := range records {
+		keys[r.Key] = true
 	}
-	if len(seen) != 300 {
-		t.Errorf("%d of 300 rows arrived", len(seen))
+	if len(keys) != 300 {
+		t.Errorf("%d of 300 rows arrived", len(keys))
 	}
-	if len(f.records) == before+300 {
+	if len(records) == before+300 {
 		t.Error("it began anew")
 	}
 	if _, err := os.Stat(bulk.StateName(file)); err == nil {
@@ -270,8 +283,9 @@ func TestIngest_GoesOn(t *testing.T) {
 	f.mu.Lock()
 	f.gone, f.records = true, nil
 	f.mu.Unlock()
-	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file); got.code != 0 || len(f.records) != 300 {
-		t.Errorf("after the data was replaced: %d, %d rows\n%s", got.code, len(f.records), got.err)
+	got = run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file)
+	if _, records, _ := f.seen(); got.code != 0 || len(records) != 300 {
+		t.Errorf("after the data was replaced: %d, %d rows\n%s", got.code, len(records), got.err)
 	}
 }
 
@@ -284,16 +298,16 @@ func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
 		return call > 2
 	}}
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--batch", "10", places(t, 1000, 1000))
-	if got.code != 6 || f.calls > 12 {
-		t.Errorf("no room: exit code %d after %d requests\n%s", got.code, f.calls, got.err)
+	if calls, _, _ := f.seen(); got.code != 6 || calls > 12 {
+		t.Errorf("no room: exit code %d after %d requests\n%s", got.code, calls, got.err)
 	}
 
 	refusing := &fake{result: func(httpapi.RecordInput) httpapi.PutResult {
 		return httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "no"}}
 	}}
 	got = run(t.Context(), nil, "ingest", "--url", start(t, refusing), "--batch", "10", "--max-rejects", "25", places(t, 1000, 1000))
-	if got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || refusing.calls > 12 {
-		t.Errorf("too many refusals: exit code %d after %d requests\n%s", got.code, refusing.calls, got.err)
+	if calls, _, _ := refusing.seen(); got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || calls > 12 {
+		t.Errorf("too many refusals: exit code %d after %d requests\n%s", got.code, calls, got.err)
 	}
 }
 
@@ -301,8 +315,8 @@ func TestIngest_Limit(t *testing.T) {
 	t.Parallel()
 	f := &fake{}
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--limit", "7", places(t, 100, 100))
-	if got.code != 0 || len(f.records) != 7 {
-		t.Errorf("%d, %d rows\n%s", got.code, len(f.records), got.err)
+	if _, records, _ := f.seen(); got.code != 0 || len(records) != 7 {
+		t.Errorf("%d, %d rows\n%s", got.code, len(records), got.err)
 	}
 }
 
@@ -323,8 +337,8 @@ func TestIngest_ChecksBeforeItSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), file, "--json")
-	if got.code != 3 || len(f.records) != 1 {
-		t.Errorf("%d, %d rows sent\n%s%s", got.code, len(f.records), got.stdout, got.err)
+	if _, records, _ := f.seen(); got.code != 3 || len(records) != 1 {
+		t.Errorf("%d, %d rows sent\n%s%s", got.code, len(records), got.stdout, got.err)
 	}
 	for _, want := range []string{
 		`"line":2,"code":"invalid","pointer":"/name"`, `"line":3,"code":"invalid","pointer":"/latitude"`,
