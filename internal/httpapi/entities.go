@@ -43,7 +43,7 @@ type ViewValue struct {
 // EntityList is a page of entities. Cursor is where the next one begins, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
-	Cursor   string   `json:"cursor,omitempty"`
+	Cursor   string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
 // Get answers with an attribute of the view, nil if it has no value.
@@ -162,24 +162,26 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := locus.EntityQuery{
-		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"], After: after, Limit: limit,
-	}
+	q := locus.EntityQuery{Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"]}
 	if len(q.Name) > maxSearch {
 		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), maxSearch)
 	}
 	if (q.Attribute == "") != (q.Value == "") {
 		return nil, fault(CodeInvalid, "?attribute", "attribute and value go together: give both or none")
 	}
-	entities, next, err := s.svc.Entities(c, q)
+	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Entity, entity.PUID, error) {
+		q.After, q.Limit = after, limit
+		found, next, err := s.svc.Entities(c, q)
+		entities := make([]Entity, 0, len(found))
+		for _, e := range found {
+			entities = append(entities, s.entity(e, e.ID))
+		}
+		return entities, next, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	answer := EntityList{Entities: make([]Entity, 0, len(entities)), Cursor: s.cursor(c, next)}
-	for _, e := range entities {
-		answer.Entities = append(answer.Entities, s.entity(e, e.ID))
-	}
-	return answer, nil
+	return EntityList{Entities: page, Cursor: s.cursor(c, next)}, nil
 }
 
 // id is the entity id in the path.

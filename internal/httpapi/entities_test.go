@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -205,6 +207,56 @@ func TestListRecords_GoesOnBehindADeletedRecord(t *testing.T) {
 	f.do(http.MethodDelete, httpapi.RecordPath("guide", page.Records[2].Key), "")
 	if rest := decode[httpapi.RecordList](f.get("/v1/records?limit=100&cursor=" + page.Cursor)); len(rest.Records) != 3 || rest.Cursor != "" {
 		t.Errorf("%d records left", len(rest.Records))
+	}
+}
+
+// TestP12_PagesAreBounded lists more than fits in a page, records and what becomes of them.
+func TestP12_PagesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	const n = 120
+	var description []string
+	for i := range 16 {
+		description = append(description, strings.Repeat(words[i%len(words)], 400)+fmt.Sprint(i))
+	}
+	var puts []locus.Put
+	for i := range n {
+		name := fmt.Sprintf("%s %c%c", words[i%len(words)], 'a'+i%26, 'a'+i/26)
+		puts = append(puts, locus.Put{
+			Ref:        entity.Ref{Source: "guide", Key: fmt.Sprint(i)},
+			Attributes: entity.Attributes{"name": {name}, "description": description},
+		})
+	}
+	results, err := f.svc.Put(t.Context(), puts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, r := range results {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		ids[r.Entity.String()] = true
+	}
+	for list, want := range map[string]int{"records": n, "entities": len(ids)} {
+		pages, seen, cursor := 0, 0, ""
+		for {
+			a := f.get("/v1/" + list + "?limit=1000" + cursor)
+			page := decode[map[string]any](a)
+			pages++
+			seen += len(page[list].([]any))
+			if a.Body.Len() > 5<<20 {
+				t.Errorf("%s: a page of %d bytes", list, a.Body.Len())
+			}
+			next, more := page["cursor"].(string)
+			if !more {
+				break
+			}
+			cursor = "&cursor=" + next
+		}
+		if seen != want || pages < 2 {
+			t.Errorf("%d of %d %s on %d pages", seen, want, list, pages)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ type Record struct {
 // RecordList is a page of records. Cursor is where the next one begins, "" at the end.
 type RecordList struct {
 	Records []Record `json:"records"`
-	Cursor  string   `json:"cursor,omitempty"`
+	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
 // Deleted is the answer to a deletion: the entity that the record belonged to.
@@ -173,15 +173,18 @@ func (s *Server) listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit})
+	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Record, entity.PUID, error) {
+		found, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit})
+		records := make([]Record, 0, len(found))
+		for _, r := range found {
+			records = append(records, record(r.Record, r.Entity))
+		}
+		return records, next, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	answer := RecordList{Records: make([]Record, 0, len(records)), Cursor: s.cursor(c, next)}
-	for _, r := range records {
-		answer.Records = append(answer.Records, record(r.Record, r.Entity))
-	}
-	return answer, nil
+	return RecordList{Records: page, Cursor: s.cursor(c, next)}, nil
 }
 
 // ref is the external key in the path. Its pattern takes the rest of the path, because a segment that

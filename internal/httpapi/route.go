@@ -56,7 +56,7 @@ func (c *call) path(name string) (string, error) {
 // routes is the table, in the order of the documentation.
 func (s *Server) routes() []route {
 	lists := []param{
-		{"limit", "How many to answer with, 1 to 1000; 100 if left out", false},
+		{"limit", "How many to answer with at most, 1 to 1000; 100 if left out. A page of about 4 MiB ends earlier, with a cursor", false},
 		{"cursor", "Where the page before ended, as it said; belongs to the same route and filters", false},
 	}
 	reading := []Code{CodeMalformed, CodeInvalid, CodeOverloaded, CodeUnavailable}

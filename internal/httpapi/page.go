@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import "github.com/locus-db/locus/entity"
+
+const (
+	// pageBytes is where a page of a list is cut, counted without what JSON adds. A thousand of the
+	// largest records would be 64 MiB, held for every client that asks.
+	pageBytes = 4 << 20
+	// stride is how many items are read at once, which bounds what is read in vain behind the cut.
+	stride = 64
+)
+
+// listed is an item of a list.
+type listed interface {
+	// size is about the number of bytes that it has in an answer.
+	size() int
+	// position is the puid by which the list is in order.
+	position() entity.PUID
+}
+
+// itemBytes stands for what every part of an item has besides its text: names, ids, quotes.
+const itemBytes = 32
+
+// fill reads a page of at most limit items and at most pageBytes, but of one item at least; next is
+// where the one after it begins, 0 if there is none.
+func fill[T listed](after entity.PUID, limit int, read func(after entity.PUID, limit int) ([]T, entity.PUID, error)) (page []T, next entity.PUID, err error) {
+	page = make([]T, 0, min(limit, stride))
+	for size := 0; ; {
+		items, next, err := read(after, min(limit-len(page), stride))
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, item := range items {
+			if size += item.size(); size > pageBytes && len(page) > 0 {
+				return page, after, nil
+			}
+			page, after = append(page, item), item.position()
+		}
+		if next == 0 || len(page) == limit {
+			return page, next, nil
+		}
+	}
+}
+
+func (r Record) position() entity.PUID { return r.PUID }
+
+func (r Record) size() int {
+	n := 5*itemBytes + len(r.Source) + len(r.Key)
+	for name, values := range r.Attributes {
+		n += itemBytes + len(name)
+		for _, v := range values {
+			n += itemBytes + len(v)
+		}
+	}
+	return n
+}
+
+func (e Entity) position() entity.PUID { return e.Members[0].PUID }
+
+func (e Entity) size() int {
+	n := 5 * itemBytes
+	for _, m := range e.Members {
+		n += 4*itemBytes + refSize(m.Ref)
+	}
+	for _, a := range e.View {
+		n += itemBytes + len(a.Name)
+		for _, v := range a.Values {
+			n += 2*itemBytes + len(v.Value)
+			for _, ref := range v.Records {
+				n += itemBytes + refSize(ref)
+			}
+		}
+	}
+	return n
+}
+
+func refSize(ref entity.Ref) int { return len(ref.Source) + len(ref.Key) }
