@@ -29,7 +29,7 @@ func (o *Options) settings(writer bool) []setting {
 		{"journal_mode", "WAL", "wal"},
 		{"synchronous", "FULL", "2"},
 		{"foreign_keys", "ON", "1"},
-		{"secure_delete", "OFF", "0"},
+		{"secure_delete", "ON", "1"},
 		{"temp_store", "MEMORY", "2"},
 		number("mmap_size", 0),
 		// The cell checkpoints by itself: SQLite passes over errors of an automatic checkpoint.

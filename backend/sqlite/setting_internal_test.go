@@ -17,7 +17,7 @@ func TestCheck_SeesEveryBrokenSetting(t *testing.T) {
 	for _, writer := range []bool{true, false} {
 		settings := new(Options).withDefaults().settings(writer)
 		for pragma, value := range map[string]string{
-			"synchronous": "NORMAL", "journal_mode": "DELETE", "busy_timeout": "0", "foreign_keys": "OFF", "mmap_size": "1000000",
+			"synchronous": "NORMAL", "journal_mode": "DELETE", "busy_timeout": "0", "foreign_keys": "OFF", "secure_delete": "OFF", "mmap_size": "1000000",
 			"wal_autocheckpoint": "1000", "cache_size": "7",
 		} {
 			c, err := dial(filepath.Join(t.TempDir(), "cell.db"), settings)
