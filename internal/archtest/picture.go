@@ -97,7 +97,7 @@ var Picture = map[string]Rule{
 			"", "console", "internal/strictjson", "internal/obs",
 			"resolve", "match", "entity", "cell", "locality",
 		},
-		Modules: []string{huma},
+		Modules: []string{huma, xNet},
 	},
 	"internal/term": {Modules: []string{lipgloss}},
 	"internal/bulk": {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // Serve answers on the listeners, which it closes, until ctx ends; then it drains and returns nil, or
@@ -34,7 +36,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { failed <- server.Serve(l) }()
+		go func() { failed <- server.Serve(netutil.LimitListener(l, s.opts.Connections)) }()
 	}
 	open := len(listeners)
 	var err error

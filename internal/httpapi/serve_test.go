@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -190,6 +191,48 @@ func TestServe_CutsOffWhatDoesNotEnd(t *testing.T) {
 	r.stop()
 	if err := r.finished(); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want to hear that a request was cut off", err)
+	}
+}
+
+// TestP12_ConnectionsAreBounded opens one connection too many: it waits until another one is closed.
+func TestP12_ConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, Connections: 2})
+	ask := func() (net.Conn, *bufio.Reader) {
+		conn, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n", r.addr)
+		return conn, bufio.NewReader(conn)
+	}
+	answered := func(answer *bufio.Reader) {
+		t.Helper()
+		if line, err := answer.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+	first, answer := ask()
+	answered(answer)
+	_, answer = ask()
+	answered(answer)
+	third, answer := ask()
+	if err := third.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := answer.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the third is answered %q, %v", line, err)
+	}
+	first.Close()
+	if err := third.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	answered(answer)
+	ask() // one that waits for ever keeps nobody
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	ShutdownTimeout time.Duration
 	// OnDrain, if set, is called with each step of stopping, in words.
 	OnDrain func(step string)
+	// Connections is how many may be open at each listener at once, idle ones included; more of them wait
+	// in the system's queue until one is closed. Defaults to 4096.
+	Connections int
 	// Running is how many reads, and how many writes, are worked on at once. Defaults to 16 for each
 	// processor.
 	Running int
@@ -76,6 +79,7 @@ func (o *Options) withDefaults() Options {
 	}
 	opts.RequestTimeout = or(opts.RequestTimeout, 10*time.Second)
 	opts.ShutdownTimeout = or(opts.ShutdownTimeout, 10*time.Second)
+	opts.Connections = or(opts.Connections, 4096)
 	opts.Running = or(opts.Running, 16*runtime.GOMAXPROCS(0))
 	opts.Waiting = or(opts.Waiting, 64)
 	opts.Wait = or(opts.Wait, 250*time.Millisecond)
