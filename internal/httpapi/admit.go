@@ -42,6 +42,9 @@ type lane struct {
 // enter takes a slot and answers with what gives it back. It fails with overloaded at once when the
 // queue is full, and after the wait when nobody leaves.
 func (l *lane) enter(ctx context.Context) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // nobody waits for it any more
+	}
 	leave = func() { <-l.slots }
 	select {
 	case l.slots <- struct{}{}:

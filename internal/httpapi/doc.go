@@ -6,6 +6,7 @@
 //	  │  id, headers of every answer, panics        guard.go     421 403 414 431 400
 //	  │  Host list, target, headers, query,
 //	  │  cross-site, draining
+//	  │  Request-Timeout of the client              deadline.go  400
 //	  ▼
 //	router (net/http), one table of routes          route.go     404 405
 //	  │  the table also makes /openapi.json          openapi.go
@@ -16,7 +17,7 @@
 //	  │  250 ms; health has no lane
 //	  ▼
 //	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go
-//	  │                                             decode.go cursor.go
+//	  │                                             decode.go cursor.go page.go
 //	  ▼
 //	locus.Service ──► answer, or problem+json       errors.go: one table from errors to codes
 //

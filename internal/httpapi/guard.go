@@ -53,6 +53,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(out, r, err)
 		return
 	}
+	bounded, cancel, err := withTimeout(r)
+	if err != nil {
+		s.refuse(out, r, err)
+		return
+	}
+	defer cancel()
+	r = bounded
 	if pattern == "" || !clean(r.URL.EscapedPath()) {
 		s.unrouted(out, r, s.mux)
 		return

@@ -83,6 +83,11 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 	for _, p := range rt.query {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "query", Required: p.required, Description: p.doc, Schema: text})
 	}
+	if rt.class != health {
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: timeoutHeader, In: "header", Description: "Whole seconds that the client waits for the answer, 1 or more; the server's own limit holds besides", Schema: text,
+		})
+	}
 	if rt.body != nil {
 		schema := registry.Schema(reflect.TypeOf(rt.body), true, "")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}

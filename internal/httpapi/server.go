@@ -27,7 +27,8 @@ type Options struct {
 	Metrics *obs.Metrics
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
-	// RequestTimeout ends the work of one request. Defaults to 10 s.
+	// RequestTimeout ends the work of one request. A client asks for less, in whole seconds, with the
+	// header Request-Timeout, which counts from when the request came. Defaults to 10 s.
 	RequestTimeout time.Duration
 	// Linger is how long, after it was told to stop, a server still takes work while /readyz already
 	// says no, so that load balancers notice. Defaults to 2 s; below 0 means none.
