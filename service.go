@@ -156,17 +156,23 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		return nil, wrap(err)
 	}
 	written := 0
+	var failed error
 	for n, res := range done {
 		r := &results[at[n]]
 		r.PUID, r.Version, r.Entity, r.Outcome, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, wrap(res.Err)
 		if res.Err == nil {
 			written++
+		} else {
+			failed = res.Err
 		}
 		if res.Outcome == resolve.Joined {
 			s.live.decided(Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(ops[n].Attributes), Entity: r.Entity})
 		}
 	}
 	s.live.wrote(written)
+	if failed != nil {
+		s.opts.Logger.Error("records not written", "count", len(done)-written, "err", failed)
+	}
 	return results, nil
 }
 

@@ -244,7 +244,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	if !live {
 		birth, err := p.opts.Mint(op.Ref, p.opts.Map.Segment(p.id, p.keys[i].Position()))
 		if err != nil {
-			return fmt.Errorf("mint the birth id of %v: %w", op.Ref, err)
+			return fmt.Errorf("mint a birth id: %w", err)
 		}
 		rec.Birth = birth
 		if stored != nil {
