@@ -37,7 +37,7 @@ func TestOpenDir_KeepsMapAndData(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "data")
 	var first []byte
-	for round := range int64(3) {
+	for round := range int64(2) {
 		d := openDir(t, path, &sqlite.DirOptions{Rules: "r1"})
 		text, err := d.Map().MarshalJSON()
 		if err != nil {

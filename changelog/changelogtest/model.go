@@ -104,7 +104,7 @@ func agreesWithModel(t tester, c Cell) {
 			begin = page[len(page)-1].Seq // where the history before ended
 		}
 		committed := &model{}
-		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			steps := rapid.SliceOfN(drawStep, 1, 5).Draw(t, "steps")
 			rollback := rapid.Bool().Draw(t, "rollback")
 			ctx, m := context.Background(), committed

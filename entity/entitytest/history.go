@@ -174,7 +174,7 @@ func agreesWithModel(t tester, c Cell) {
 		d := drawer{base: math.MinInt64/2 + entity.PUID(histories.Add(1)<<32)}
 		committed := newModel()
 		committed.counts = getCounts(t, c)
-		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			calls := rapid.SliceOfN(d.call(), 1, 6).Draw(t, "calls")
 			rollback := rapid.Bool().Draw(t, "rollback")
 			ctx, m := context.Background(), committed

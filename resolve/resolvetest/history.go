@@ -141,7 +141,7 @@ func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
 		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return clean(ctx, tx) })
 		committed := newModel()
-		for range rapid.IntRange(1, 6).Draw(t, "transactions") {
+		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			calls := append(rapid.SliceOfN(drawCall, 1, 6).Draw(t, "calls"), readAll...)
 			rollback := rapid.Bool().Draw(t, "rollback")
 			ctx, m := context.Background(), committed
