@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -65,6 +66,14 @@ func clean() []string {
 		}
 	}
 	return env
+}
+
+// command is the real thing in a folder, without the variables of whoever runs the tests.
+func command(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(ctx, built(t), args...)
+	c.Dir, c.Env = dir, clean()
+	return c
 }
 
 // server is `locus serve` as a process.
