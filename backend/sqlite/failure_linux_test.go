@@ -14,7 +14,6 @@ import (
 
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -69,29 +68,6 @@ func become(t *testing.T, file, other string, flag int) (giveBack func()) {
 	}
 	t.Cleanup(giveBack)
 	return giveBack
-}
-
-// addOne is a transaction that counts one record and keeps a posting of it.
-func addOne(t *testing.T, c resolve.Cell) error {
-	t.Helper()
-	return c.Update(t.Context(), func(tx resolve.Tx) error {
-		counts, err := tx.Counts(t.Context())
-		if err != nil {
-			return err
-		}
-		return errors.Join(tx.AddCounts(t.Context(), entity.Counts{Records: 1}),
-			tx.Post(t.Context(), []resolve.Posting{{Feature: 9, PUID: entity.PUID(counts.Records + 1)}}, nil))
-	})
-}
-
-func countOf(t *testing.T, c resolve.Cell) (n int64, err error) {
-	t.Helper()
-	err = c.View(t.Context(), func(tx resolve.Tx) error {
-		counts, err := tx.Counts(t.Context())
-		n = counts.Records
-		return err
-	})
-	return n, err
 }
 
 // A commit whose sync fails may have happened; the cell says so, and never tries again.
