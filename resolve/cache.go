@@ -96,7 +96,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 	var mu sync.Mutex
 	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
 		var records []*entity.Record
-		if err := r.cells[id].View(ctx, func(tx Tx) (err error) {
+		if err := r.read(ctx, id, func(tx Tx) (err error) {
 			records, err = tx.Records(ctx, group)
 			return err
 		}); err != nil {

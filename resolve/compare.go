@@ -98,7 +98,7 @@ func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, 
 	}
 	var mu sync.Mutex
 	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
-		return r.cells[id].View(ctx, func(tx Tx) error {
+		return r.read(ctx, id, func(tx Tx) error {
 			rows, err := tx.Edges(ctx, group)
 			if err != nil {
 				return fmt.Errorf("read edges: %w", err)

@@ -130,7 +130,7 @@ func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
 		for i, f := range features {
 			limits[i] = m.limit(f)
 		}
-		return b.cells[id].View(ctx, func(tx Tx) error {
+		return b.read(ctx, id, func(tx Tx) error {
 			carriers, err := tx.Carriers(ctx, features, limits)
 			if err != nil {
 				return fmt.Errorf("read carriers: %w", err)

@@ -42,7 +42,7 @@ const redoBatch = 500
 // were done are done again, and the others now.
 func (r *Resolver) redoCell(ctx context.Context, id cell.ID) (int, error) {
 	var entries []Redo
-	if err := r.cells[id].View(ctx, func(tx Tx) (err error) {
+	if err := r.read(ctx, id, func(tx Tx) (err error) {
 		entries, err = tx.Redo(ctx, redoBatch)
 		return err
 	}); err != nil || len(entries) == 0 {

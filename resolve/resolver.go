@@ -165,6 +165,12 @@ func byHome[T any](r *Resolver, things []T, puid func(T) entity.PUID) (map[cell.
 	return groups, nil
 }
 
+// read reads a cell in a transaction of the kind that writes, and writes nothing: a database that keeps pages
+// in memory by connection has there what the resolver wrote last, and reads it again elsewhere.
+func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+	return r.cells[id].Update(ctx, fn)
+}
+
 func self(p entity.PUID) entity.PUID { return p }
 
 // eachCell runs fn for every group, side by side, and joins the errors. fn runs for different cells

@@ -30,7 +30,7 @@ func (b *batch) successors(ctx context.Context, groups map[cell.ID][]int, keys m
 	var mu sync.Mutex
 	var puids []entity.PUID
 	if err := eachCell(deletes, func(id cell.ID, keys []cell.Key) error {
-		return b.cells[id].View(ctx, func(tx Tx) error {
+		return b.read(ctx, id, func(tx Tx) error {
 			found, err := tx.Lookup(ctx, keys)
 			if err != nil {
 				return fmt.Errorf("look up keys: %w", err)
@@ -94,7 +94,7 @@ func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[ent
 	var mu sync.Mutex
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
 	err = eachCell(groups, func(id cell.ID, group []entity.PUID) error {
-		return r.cells[id].View(ctx, func(tx Tx) error {
+		return r.read(ctx, id, func(tx Tx) error {
 			found, err := tx.Entities(ctx, group)
 			if err != nil {
 				return fmt.Errorf("read entities: %w", err)
