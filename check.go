@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
 )
 
 // Limits of what is accepted, in bytes of UTF-8. They hold on every surface and backend; those of
@@ -28,18 +29,19 @@ const (
 // maxAhead is how far an observation may lie in the future: clocks differ.
 const maxAhead = 5 * time.Minute
 
-// check answers with everything that keeps a record from being accepted.
-func (s *Service) check(p *Put, attributes entity.Attributes) []Problem {
+// Check answers with everything that keeps a record of a kind from being accepted at a moment, nil
+// if nothing does. It is what Service.Put refuses by, so it can be asked before anything is sent.
+func Check(schema *match.Schema, now time.Time, p Put) []Problem {
 	problems := checkRef(p.Ref)
 	if !p.Observed.IsZero() {
 		switch {
 		case p.Observed.Before(time.Unix(0, 0)):
 			problems = append(problems, Problem{"/observed_at", "invalid", "the time of an observation lies before 1970"})
-		case p.Observed.After(s.opts.Now().Add(maxAhead)):
+		case p.Observed.After(now.Add(maxAhead)):
 			problems = append(problems, Problem{"/observed_at", "in_future", "the time of an observation lies in the future"})
 		}
 	}
-	size := 0
+	attributes, size := sent(p.Attributes), 0
 	for name, values := range attributes {
 		size += len(name)
 		for _, v := range values {
@@ -49,7 +51,7 @@ func (s *Service) check(p *Put, attributes entity.Attributes) []Problem {
 	if size > MaxRecord {
 		return append(problems, Problem{"/attributes", "too_large", fmt.Sprintf("the record has %d bytes, more than %d", size, MaxRecord)})
 	}
-	for _, a := range s.opts.Schema.Check(map[string][]string(attributes)) {
+	for _, a := range schema.Check(match.Attributes(attributes)) {
 		pointer := "/attributes"
 		if a.Attribute != "" {
 			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(a.Attribute)

@@ -137,15 +137,15 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 	results := make([]PutResult, len(puts))
 	ops := make([]resolve.Op, 0, len(puts))
 	at := make([]int, 0, len(puts))
-	for i := range puts {
-		p := &puts[i]
+	now := s.opts.Now()
+	for i, p := range puts {
 		results[i].Ref = p.Ref
-		attributes := sent(p.Attributes)
-		if problems := s.check(p, attributes); len(problems) > 0 {
+		p.Attributes = sent(p.Attributes)
+		if problems := Check(s.opts.Schema, now, p); len(problems) > 0 {
 			results[i].Err = &InvalidError{Problems: problems}
 			continue
 		}
-		ops = append(ops, resolve.Op{Ref: p.Ref, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: attributes})
+		ops = append(ops, resolve.Op{Ref: p.Ref, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: p.Attributes})
 		at = append(at, i)
 	}
 	if len(ops) == 0 {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entity"
@@ -197,7 +199,13 @@ func TestService_RefusesAndHarmsNoOther(t *testing.T) {
 			if results[1].Err != nil {
 				t.Errorf("the good one: %v", results[1].Err)
 			}
+			if diff := cmp.Diff(invalid.Problems, locus.Check(s.Schema(), time.Now(), c.put)); diff != "" {
+				t.Errorf("asked before, -Put +Check:\n%s", diff)
+			}
 		})
+	}
+	if problems := locus.Check(s.Schema(), time.Now(), good); problems != nil {
+		t.Errorf("the good one, asked before: %v", problems)
 	}
 	longest := record("a", strings.Repeat("k", locus.MaxKey), "x", "", "")
 	put(t, s, longest)

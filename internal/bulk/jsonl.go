@@ -165,7 +165,7 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row,
 	return row, "", ""
 }
 
-// texts are the values of one field: a string, a number as its text, or a list of strings. The
+// texts are the values of one field: a string, a number as its text, or a list of them. The
 // reason says why there are none.
 func texts(value strictjson.Value) (list []string, reason string) {
 	switch value.Kind() {
@@ -175,16 +175,20 @@ func texts(value strictjson.Value) (list []string, reason string) {
 		return []string{value.Number()}, ""
 	case strictjson.Array:
 		for _, item := range value.Items() {
-			if item.Kind() != strictjson.String {
-				return nil, "a list may hold strings only"
+			switch item.Kind() {
+			case strictjson.String:
+				list = append(list, item.Text())
+			case strictjson.Number:
+				list = append(list, item.Number())
+			default:
+				return nil, "a list may hold strings and numbers only"
 			}
-			list = append(list, item.Text())
 		}
 		return list, ""
 	case strictjson.Object:
 		return nil, "an object inside the object: rows are flat"
 	default:
-		return nil, fmt.Sprintf("%s is no value: write a string, a number or a list of strings, or leave the field out", value.Raw())
+		return nil, fmt.Sprintf("%s is no value: write a string, a number or a list of them, or leave the field out", value.Raw())
 	}
 }
 

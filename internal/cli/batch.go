@@ -43,7 +43,7 @@ func newBatch() *batch {
 }
 
 func (b *batch) add(row *bulk.Row) {
-	text, _ := json.Marshal(httpapi.RecordInput{Source: row.Source, Key: row.Key, ObservedAt: row.Observed, Attributes: row.Attributes})
+	text, _ := json.Marshal(input(row))
 	b.rows++
 	b.body = append(append(b.body, text...), ',')
 	b.items = append(b.items, item{row: row, text: text})
@@ -52,7 +52,27 @@ func (b *batch) add(row *bulk.Row) {
 
 func (b *batch) refuse(e *bulk.RowError) {
 	b.rows++
-	b.local = append(b.local, bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row})
+	b.local = append(b.local, reject(e))
+}
+
+func reject(e *bulk.RowError) bulk.Reject {
+	return bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row}
+}
+
+// input is a row as it is sent.
+func input(row *bulk.Row) httpapi.RecordInput {
+	return httpapi.RecordInput{Source: row.Source, Key: row.Key, ObservedAt: row.Observed, Attributes: row.Attributes}
+}
+
+// rowError says of a row what the interface says of the record that it is sent as: all of it.
+func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
+	reason := f.Detail
+	for i, more := range f.Errors {
+		if i > 0 {
+			reason += "; " + more.Detail
+		}
+	}
+	return &bulk.RowError{Line: row.Line, Code: string(f.Code), Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
 }
 
 func (b *batch) sharesKey(other *batch) bool {
@@ -159,19 +179,20 @@ func (b *batch) rejected() []bulk.Reject {
 		for len(local) > 0 && local[0].Line < it.row.Line {
 			list, local = append(list, local[0]), local[1:]
 		}
-		list = append(list, bulk.Reject{
-			Line: it.row.Line, Code: string(it.result.Error.Code), Reason: it.result.Error.Detail,
-			Pointer: flatPointer(it.result.Error.Pointer), Row: it.row.Flat(),
-		})
+		list = append(list, reject(rowError(it.row, it.result.Error)))
 	}
 	return append(list, local...)
 }
 
-// flatPointer leads to the field of a row: /records/7/attributes/phones/0 is /phones/0.
+// flatPointer leads to the field of a row: /records/7/attributes/phones/0 is /phones/0. What is about
+// all attributes is about the row.
 func flatPointer(pointer string) string {
 	if rest, ok := strings.CutPrefix(pointer, "/records/"); ok {
 		_, rest, _ = strings.Cut(rest, "/")
-		pointer = "/" + strings.TrimPrefix(rest, "attributes/")
+		pointer = "/" + rest
+	}
+	if rest, ok := strings.CutPrefix(pointer, "/attributes"); ok && (rest == "" || rest[0] == '/') {
+		pointer = rest
 	}
 	return strings.TrimSuffix(pointer, "/")
 }

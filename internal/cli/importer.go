@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -225,42 +224,22 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 	return flush()
 }
 
-// check refuses what the server would refuse, before it is sent: the same rules of the same kind.
+// check refuses what the server would refuse, before it is sent: by the same code, of the same kind.
+// Only whether a time lies in the future is left to the clock of whoever stores the row, if it is sent.
 func (im *importer) check(row *bulk.Row) *bulk.RowError {
-	size := 0
-	for name, values := range row.Attributes {
-		size += len(name)
-		for _, v := range values {
-			size += len(v)
-		}
+	now := im.now()
+	if !im.flags.dryRun {
+		now = endOfTime
 	}
-	if size > locus.MaxRecord {
-		return &bulk.RowError{
-			Line: row.Line, Code: "too_large", Row: row.Flat(),
-			Reason: fmt.Sprintf("the record has %d bytes, more than %d", size, locus.MaxRecord),
-		}
+	in := input(row)
+	if f := in.Check(im.schema, now); f != nil {
+		return rowError(row, f)
 	}
-	problems := im.schema.Check(row.Attributes)
-	if len(problems) == 0 {
-		return nil
-	}
-	reject := &bulk.RowError{Line: row.Line, Code: "invalid", Row: row.Flat()}
-	if p := problems[0]; p.Code == match.CodeNotUTF8 || p.Code == match.CodeTooDeep {
-		reject.Code = p.Code
-	}
-	var reasons []string
-	for _, p := range problems {
-		reasons = append(reasons, p.Message)
-	}
-	reject.Reason = strings.Join(reasons, "; ")
-	if p := problems[0]; p.Attribute != "" {
-		reject.Pointer = "/" + p.Attribute
-		if p.Index >= 0 && len(row.Attributes[p.Attribute]) > 1 {
-			reject.Pointer += fmt.Sprintf("/%d", p.Index)
-		}
-	}
-	return reject
+	return nil
 }
+
+// endOfTime comes after every time that RFC 3339 can say.
+var endOfTime = time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // commit takes over what became of a batch, in the order of the file.
 func (im *importer) commit(b *batch) error {

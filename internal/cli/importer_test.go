@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -317,6 +320,92 @@ func TestIngest_Limit(t *testing.T) {
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--limit", "7", places(t, 100, 100))
 	if _, records, _ := f.seen(); got.code != 0 || len(records) != 7 {
 		t.Errorf("%d, %d rows\n%s", got.code, len(records), got.err)
+	}
+}
+
+// A row has one verdict: that of an import and that of a dry run, over HTTP or not, from CSV or JSONL.
+func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
+	t.Parallel()
+	ahead := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	header := []string{"source", "key", "observed_at", "name", "latitude"}
+	rows := [][]string{
+		{"x", "1", "", "Alpha Books", ""},
+		{"X!", "2", "", "Beta Books", ""},
+		{"x", " 3", "", "Gamma Books", ""},
+		{"x", "4", "yesterday", "Delta Books", ""},
+		{"x", "5", ahead, "Epsilon Books", ""},
+		{"x", "6", "1969-12-31T23:59:59Z", "Zeta Books", "91"},
+		{"x", "7", "2026-01-02T03:04:05Z", "", ""},
+		{"x", strings.Repeat("k", 256), "", "Eta Books", ""},
+		{"x", "9", "2026-01-02T03:04:05Z", "Theta Books", "41.5"},
+	}
+	dir := t.TempDir()
+	var table, lines strings.Builder
+	table.WriteString(strings.Join(header, ",") + "\n")
+	for _, row := range rows {
+		table.WriteString(strings.Join(row, ",") + "\n")
+		object := map[string]string{}
+		for i, name := range header {
+			object[name] = row[i]
+		}
+		line, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.WriteString(string(line) + "\n")
+	}
+	verdicts := map[string][]string{}
+	for name, text := range map[string]string{"f.csv": table.String(), "f.jsonl": lines.String()} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range []string{"--dry-run", "--dry-run=false"} {
+			got := run(t.Context(), nil, "ingest", how, "--json", "--data", filepath.Join(dir, "data-"+name), file)
+			if got.code != 3 {
+				t.Fatalf("%s %s: %d\n%s%s", how, name, got.code, got.stdout, got.err)
+			}
+			for line := range strings.Lines(got.stdout) {
+				var r struct {
+					Code, Pointer, Reason string
+					Row                   struct{ Key string }
+				}
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatal(err)
+				}
+				if r.Code != "" {
+					verdicts[how+" "+name] = append(verdicts[how+" "+name], fmt.Sprintf("%.8s %s %s: %s", r.Row.Key, r.Code, r.Pointer, r.Reason))
+				}
+			}
+		}
+	}
+	want := verdicts["--dry-run f.csv"]
+	if len(want) != 7 {
+		t.Errorf("%d rows are refused: %q", len(want), want)
+	}
+	for how, got := range verdicts {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -dry run of CSV +got:\n%s", how, diff)
+		}
+	}
+	for i, says := range []string{"invalid /source", "invalid /key", "invalid /observed_at", "in_future /observed_at", "invalid /observed_at", "invalid /name", "invalid /key"} {
+		if !strings.Contains(want[i], says) {
+			t.Errorf("refusal %d is %q, want %s", i, want[i], says)
+		}
+	}
+}
+
+// Whether a time lies in the future is for the clock of the server that stores the row to say.
+func TestIngest_LeavesTheFutureToTheServer(t *testing.T) {
+	t.Parallel()
+	f := &fake{}
+	file := filepath.Join(t.TempDir(), "f.csv")
+	if err := os.WriteFile(file, []byte("source,key,observed_at,name\nx,1,9999-12-31T23:59:59Z,Alpha Books\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), file)
+	if _, records, _ := f.seen(); got.code != 0 || len(records) != 1 {
+		t.Errorf("%d, %d rows sent\n%s%s", got.code, len(records), got.stdout, got.err)
 	}
 }
 

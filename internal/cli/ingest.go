@@ -70,7 +70,7 @@ func (a *app) ingestCommand() *cobra.Command {
 	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
 	f.StringToStringVar(&o.rename, "map", nil, "column=attribute, for columns with other names; several columns may share an attribute")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
-	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and check the attributes, write nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and judge every row as the server does, write nothing")
 	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
 	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this were refused, 0 for never")
 	f.IntVar(&o.batch, "batch", 500, "rows of one request, at most 1000")

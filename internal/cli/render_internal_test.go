@@ -115,7 +115,10 @@ func TestFlatPointer(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"/records/7/attributes/phones/0": "/phones/0",
-		"/records/7/attributes":          "/attributes",
+		"/records/7/attributes":          "",
+		"/attributes/phones/0":           "/phones/0",
+		"/attributes":                    "",
+		"/attributesque":                 "/attributesque",
 		"/records/7/key":                 "/key",
 		"/records/7":                     "",
 		"":                               "",

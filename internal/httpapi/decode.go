@@ -5,6 +5,7 @@ package httpapi
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
@@ -78,7 +79,9 @@ func decodeRecord(v strictjson.Value) (it item) {
 			case "key":
 				it.put.Key = v.Text()
 			default:
-				it.note(it.observe(v.Text()))
+				var f *Fault
+				it.put.Observed, f = observedAt(v.Text())
+				it.note(f)
 			}
 		case "attributes":
 			if v.Kind() != strictjson.Object {
@@ -104,13 +107,16 @@ func (it *item) note(f *Fault) {
 	}
 }
 
-func (it *item) observe(text string) *Fault {
+// observedAt reads the time of an observation. Empty is not sent, as in an attribute.
+func observedAt(text string) (time.Time, *Fault) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	t, ok := parseInstant(text)
 	if !ok {
-		return fault(CodeInvalid, "/observed_at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
+		return t, fault(CodeInvalid, "/observed_at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
 	}
-	it.put.Observed = t
-	return nil
+	return t, nil
 }
 
 // attribute takes a string, a number as its text, or an array of them. An array of nothing is an

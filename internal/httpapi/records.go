@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -26,6 +27,22 @@ type RecordInput struct {
 	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
 	// Attributes by name. As an input, a value may also be a single string or a number.
 	Attributes Attributes `json:"attributes"`
+}
+
+// Check says why POST /v1/records refuses the record at a moment, nil if it does not: by the code that
+// answers there, for those who want to know before they send. The pointer begins at the record.
+func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
+	observed, f := observedAt(r.ObservedAt)
+	if f != nil {
+		return f
+	}
+	problems := locus.Check(schema, now, locus.Put{
+		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Observed: observed, Attributes: entity.Attributes(r.Attributes),
+	})
+	if len(problems) == 0 {
+		return nil
+	}
+	return invalidFault(&locus.InvalidError{Problems: problems}, "")
 }
 
 // Attributes are values by the name of their attribute.

@@ -3,6 +3,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -120,6 +124,50 @@ func TestPutRecords_NamesEverythingThatIsWrong(t *testing.T) {
 	}
 	if e := r.Error.Errors[2]; e.Code != "out_of_range" || e.Pointer != "/records/0/attributes/latitude" {
 		t.Errorf("third error %+v", e)
+	}
+}
+
+// What is known of a record before it is sent is the answer to it.
+func TestRecordInput_CheckIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	name := func(name string) httpapi.Attributes { return httpapi.Attributes{"name": {name}} }
+	inputs := []httpapi.RecordInput{
+		{Source: "x", Key: "1", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "2", ObservedAt: "2026-01-02T03:04:05Z", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "3", ObservedAt: "yesterday", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "4", ObservedAt: "9999-12-31T23:59:59Z", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "5", ObservedAt: "1969-12-31T23:59:59Z", Attributes: name("")},
+		{Source: "X!", Key: "6", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "7\u200b", Attributes: name("Quill Dental")},
+		{Source: "x", Key: "", Attributes: httpapi.Attributes{"a/b~c": {"1"}, "latitude": {"91"}}},
+		{Source: "x", Key: "9", Attributes: httpapi.Attributes{"name": {"a\x00"}, "phones": {"1", strings.Repeat("2", 9000)}}},
+		{Source: "x", Key: "10", Attributes: httpapi.Attributes{"name": slices.Repeat([]string{strings.Repeat("long ", 100)}, 140)}},
+		{Source: "x", Key: "11", Attributes: httpapi.Attributes{}},
+	}
+	body, err := json.Marshal(httpapi.PutRequest{Records: inputs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", string(body))).Results
+	for i, in := range inputs {
+		at := fmt.Sprintf("/records/%d", i)
+		want := in.Check(match.Place(), time.Now())
+		if want != nil {
+			want.Pointer = at + want.Pointer
+			for j := range want.Errors {
+				want.Errors[j].Pointer = at + want.Errors[j].Pointer
+			}
+		}
+		if diff := cmp.Diff(want, results[i].Error); diff != "" {
+			t.Errorf("record %d: -before +answer:\n%s", i, diff)
+		}
+		if (want == nil) != (i < 2) {
+			t.Errorf("record %d: %+v", i, want)
+		}
+	}
+	if r := f.item(`{"source":"x","key":"12","observed_at":"","attributes":{"name":"Quill Dental"}}`); r.Error != nil {
+		t.Errorf("an empty time is a time that was not sent: %+v", r.Error)
 	}
 }
 
