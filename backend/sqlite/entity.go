@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/entity"
@@ -188,8 +190,8 @@ func idOrNull(id locality.ID) any {
 }
 
 const (
-	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, body) VALUES (?, ?, ?, ?)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, body = excluded.body`
+	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, body) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
 	sqlEntities     = "SELECT j.key, e.anchor, e.id, e.stamp, e.body FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
 	sqlListEntities = "SELECT 0, anchor, id, stamp, body FROM entity WHERE anchor > ? ORDER BY anchor LIMIT ?"
 )
@@ -225,26 +227,39 @@ func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Ent
 	return entities, nil
 }
 
-// PutEntities is a row and a document in the search each, and a statement that asks which of
-// them are there.
+// PutEntities is a row each, a document in the search for each that is found by other words than
+// before, and a statement that asks for those.
 func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	if err := t.use(ctx); err != nil {
 		return err
 	}
-	entities = inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) })
+	entities = lastOf(inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) }))
 	anchors := make([]entity.PUID, len(entities))
 	for i, e := range entities {
 		anchors[i] = e.Anchor()
 	}
-	err := t.unindex(ctx, anchors)
+	stored, err := t.indexed(ctx, anchors)
+	if err != nil {
+		return fmt.Errorf("put %d entities: %w", len(entities), err)
+	}
+	var stale []int64
+	documents := make([]document, 0, len(entities))
+	err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
+		d := newDocument(e)
+		if old, there := stored[d.anchor]; !there || old != d.hash {
+			documents = append(documents, d)
+			if there {
+				stale = append(stale, d.anchor)
+			}
+		}
+		t.text = appendEntity(t.text[:0], e.Entity)
+		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, string(t.text))
+	})
 	if err == nil {
-		err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
-			t.text = appendEntity(t.text[:0], e.Entity)
-			return s.exec(int64(e.Anchor()), e.ID[:], int64(e.Stamp), string(t.text))
-		})
+		err = t.unindex(stale)
 	}
 	if err == nil {
-		err = t.index(lastOf(entities))
+		err = t.index(documents)
 	}
 	if err != nil {
 		return fmt.Errorf("put %d entities: %w", len(entities), err)
@@ -269,7 +284,10 @@ func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
 		return err
 	}
 	anchors = inOrder(anchors, cmp.Compare[entity.PUID])
-	err := t.unindex(ctx, anchors)
+	stored, err := t.indexed(ctx, anchors)
+	if err == nil {
+		err = t.unindex(slices.Sorted(maps.Keys(stored)))
+	}
 	if err == nil {
 		err = each(t, "DELETE FROM entity WHERE anchor = ?", anchors, func(s *stmt, a entity.PUID) error { return s.exec(int64(a)) })
 	}

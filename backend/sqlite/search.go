@@ -4,8 +4,12 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/entity"
 )
@@ -15,36 +19,53 @@ import (
 const termMark = "\ue000"
 
 // appendTerm writes a term as one word.
-func appendTerm(b []byte, term uint64) []byte { return fmt.Appendf(b, termMark+"%016x", term) }
+func appendTerm(b []byte, term uint64) []byte {
+	var digits [8]byte
+	binary.BigEndian.PutUint64(digits[:], term)
+	return hex.AppendEncode(append(b, termMark...), digits[:])
+}
 
-// unindex takes the documents of entities that are there out of the search.
-func (t *tx) unindex(ctx context.Context, anchors []entity.PUID) error {
-	if len(anchors) == 0 {
-		return nil
+// document is what the search knows of an entity. It is written only if it differs from the one
+// that is there, whose hash stands in the entity's row: a record that joins an entity mostly says
+// again what is known.
+type document struct {
+	anchor int64
+	words  string // each with a blank behind it
+	hash   int64
+}
+
+func newDocument(e entity.Indexed) document {
+	b := make([]byte, 0, 256)
+	for _, name := range e.Names {
+		b = append(append(b, name...), ' ')
 	}
-	var there []int64
-	err := t.query(ctx, "SELECT e.anchor FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value", func(r row) error {
-		there = append(there, r.int(0))
+	for _, term := range e.Terms {
+		b = append(appendTerm(b, term), ' ')
+	}
+	return document{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
+}
+
+// indexed answers with the hashes of the documents of entities that are there.
+func (t *tx) indexed(ctx context.Context, anchors []entity.PUID) (map[int64]int64, error) {
+	if len(anchors) == 0 {
+		return nil, nil
+	}
+	stored := make(map[int64]int64, len(anchors))
+	return stored, t.query(ctx, "SELECT e.anchor, e.words FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value", func(r row) error {
+		stored[r.int(0)] = r.int(1)
 		return nil
 	}, numbers(t, anchors))
-	if err != nil {
-		return err
-	}
-	return each(t, "DELETE FROM search WHERE rowid = ?", there, func(s *stmt, anchor int64) error { return s.exec(anchor) })
+}
+
+// unindex takes documents that are there out of the search.
+func (t *tx) unindex(anchors []int64) error {
+	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
 }
 
 // index adds documents of entities that have none.
-func (t *tx) index(entities []entity.Indexed) error {
-	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entities, func(s *stmt, e entity.Indexed) error {
-		b := t.text[:0]
-		for _, name := range e.Names {
-			b = append(append(b, name...), ' ')
-		}
-		for _, term := range e.Terms {
-			b = append(appendTerm(b, term), ' ')
-		}
-		t.text = b
-		return s.exec(int64(e.Anchor()), string(b))
+func (t *tx) index(documents []document) error {
+	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", documents, func(s *stmt, d document) error {
+		return s.exec(d.anchor, d.words)
 	})
 }
 

@@ -52,7 +52,8 @@ CREATE TABLE entity (
   anchor INTEGER PRIMARY KEY,
   id     BLOB    NOT NULL,
   stamp  INTEGER NOT NULL,
-  body   TEXT    NOT NULL -- members and view
+  words  INTEGER NOT NULL, -- hash of its document in the search
+  body   TEXT    NOT NULL  -- members and view
 ) STRICT;
 
 -- One document per entity under its anchor: the words of its names, and its terms as U+E000 and
