@@ -59,9 +59,22 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 				part[i] = to
 			}
 		}
-		why.Joins = append(why.Joins, Join{records[p.a].Ref, records[p.b].Ref, s.matcher.Explain(norms[p.a], norms[p.b], p.vector)})
+		e := s.matcher.Explain(norms[p.a], norms[p.b], p.vector)
+		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e})
 	}
 	return why, nil
+}
+
+// facing turns an explanation, which has an order of its own, so that the values of a record come first.
+func facing(first entity.Ref, e match.Explanation) match.Explanation {
+	if e.A == match.NodeKey(first) {
+		return e
+	}
+	e.A, e.B = e.B, e.A
+	for i := range e.Lines {
+		e.Lines[i].A, e.Lines[i].B = e.Lines[i].B, e.Lines[i].A
+	}
+	return e
 }
 
 func (s *Service) normalise(rec *entity.Record) *match.Record {
@@ -90,7 +103,7 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 	vector := s.matcher.Compare(normA, normB)
 	w := &WhyNot{
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
-		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: s.matcher.Explain(normA, normB, vector),
+		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: facing(recA.Ref, s.matcher.Explain(normA, normB, vector)),
 	}
 	for _, f := range w.Explanation.Features {
 		n, err := s.carriers(ctx, f.Hash)

@@ -87,14 +87,16 @@ type Why struct {
 	Joins []Join `json:"joins"`
 }
 
-// Join is one comparison of two records.
+// Join is one comparison of two records: A, the first by source and key, is the first side of the
+// explanation, B the second.
 type Join struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
 	Explanation match.Explanation `json:"explanation"`
 }
 
-// WhyNot explains why two records are in one entity or in two.
+// WhyNot explains why two records are in one entity or in two. A, the record that was asked for
+// first, is the first side of the explanation, B the second.
 type WhyNot struct {
 	A       entity.Ref  `json:"a"`
 	B       entity.Ref  `json:"b"`

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -299,6 +300,28 @@ func TestService_ListsAndSearches(t *testing.T) {
 	}
 }
 
+// sides holds an explanation against the names of its records: the later one says "Inc" and has its
+// number in parentheses.
+func sides(t *testing.T, a, b entity.Ref, e match.Explanation) {
+	t.Helper()
+	if e.A != match.NodeKey(a) || e.B != match.NodeKey(b) {
+		t.Errorf("%v and %v are explained as %v and %v", a, b, e.A, e.B)
+	}
+	for _, line := range e.Lines {
+		if line.Attribute != "phone" {
+			continue
+		}
+		for ref, values := range map[entity.Ref][]string{a: line.A, b: line.B} {
+			late := ref.Source == "b" || ref.Source == "y"
+			if len(values) != 1 || strings.HasPrefix(values[0], "(") != late {
+				t.Errorf("%v says %q", ref, values)
+			}
+		}
+		return
+	}
+	t.Errorf("no phone in %+v", e.Lines)
+}
+
 func TestService_Explains(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -314,6 +337,26 @@ func TestService_Explains(t *testing.T) {
 	}
 	if sum != 0 {
 		t.Errorf("the waterfall is off by %v", sum)
+	}
+	// Each side of an explanation is that of the record named first or second, however it is asked.
+	for _, pair := range [][2]string{{"a:1", "b:1"}, {"b:1", "a:1"}} {
+		w, err := s.WhyNot(t.Context(), pair[0], pair[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sides(t, w.A, w.B, w.Explanation)
+		if w.A.String() != pair[0] {
+			t.Errorf("asked for %v, answered for %v first", pair, w.A)
+		}
+	}
+	late := put(t, s, record("z", "1", "Umbra Planetarium", "415-555-7777", "9 Elm Ave"))[0]
+	put(t, s, record("y", "1", "Umbra Planetarium Inc", "(415) 555-7777", "9 Elm Avenue"))
+	turned, err := s.Why(t.Context(), late.Entity)
+	if err != nil || len(turned.Joins) != 1 || turned.Joins[0].A.Source != "y" {
+		t.Fatalf("%+v, %v", turned, err)
+	}
+	for _, j := range append(why.Joins, turned.Joins...) {
+		sides(t, j.A, j.B, j.Explanation)
 	}
 	for b, reason := range map[string]string{"b:1": "same_entity", "c:1": "no_common_feature"} {
 		w, err := s.WhyNot(t.Context(), "a:1", b)

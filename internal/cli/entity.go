@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/locality"
 )
 
 func (a *app) entityCommand() *cobra.Command {
@@ -33,8 +34,7 @@ func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entit
 	if err != nil {
 		return nil, nil, err
 	}
-	// A key leads to its entity through the id of its record, which is nobody's former id.
-	if e.RedirectedFrom.String() == strings.ToLower(address) {
+	if e.RedirectedFrom != (locality.ID{}) {
 		a.say("%s was merged into %s", e.RedirectedFrom, e.ID)
 	}
 	return &e, raw, nil

@@ -170,11 +170,8 @@ func (p *site) jump(c *call) (found bool, err error) {
 	e, err := p.svc.Find(c, text)
 	switch {
 	case err == nil:
-		to := e.ID
-		if notID == nil {
-			to = e.Requested // the page says that it is a former id
-		}
-		http.Redirect(c.w, c.r, "/entities/"+to.String(), http.StatusSeeOther)
+		// The page of a former id says that it is one.
+		http.Redirect(c.w, c.r, "/entities/"+e.Requested.String(), http.StatusSeeOther)
 		return true, nil
 	case notID != nil && !errors.Is(err, entity.ErrErased) && codes[toFault(err, "").Code].status < http.StatusInternalServerError:
 		return false, nil
