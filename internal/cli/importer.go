@@ -49,8 +49,10 @@ type importer struct {
 }
 
 const (
-	underWay  = 4         // batches
-	batchSize = 900 << 10 // bytes of a request, below the 1 MiB that a server takes
+	underWay = 4 // batches
+	// batchSize is the bytes after which a request is sent. One record more than that, and JSON may
+	// make six bytes of each of its own, stays below the 1 MiB that a server takes.
+	batchSize = 600 << 10
 )
 
 func (im *importer) run(ctx context.Context) error {

@@ -409,6 +409,25 @@ func TestIngest_LeavesTheFutureToTheServer(t *testing.T) {
 	}
 }
 
+// The largest records, and JSON makes six bytes of some of theirs, go in requests that a server takes.
+func TestIngest_RequestsFit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	row := `,"name":"Alpha Books","hours":["` + strings.Join(slices.Repeat([]string{strings.Repeat("<", 4000)}, 16), `","`) + `"]}`
+	var lines strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&lines, `{"source":"x","key":"%d"%s`+"\n", i, row)
+	}
+	file := filepath.Join(dir, "f.jsonl")
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t.Context(), nil, "ingest", "--data", filepath.Join(dir, "data"), file)
+	if got.code != 0 || !strings.Contains(got.stdout, "\t6\t") {
+		t.Errorf("%d\n%s%s", got.code, got.stdout, got.err)
+	}
+}
+
 // Rows are refused before they are sent by the rules of the kind that the server has.
 func TestIngest_ChecksBeforeItSends(t *testing.T) {
 	t.Parallel()
