@@ -80,7 +80,7 @@ var Picture = map[string]Rule{
 
 	"backend/sqlite": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality"},
-		Modules: []string{sqlite, goose, xSys, xSync},
+		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/all": {Imports: []string{"backend/sqlite", "cell", "resolve"}},
 
