@@ -9,7 +9,9 @@
 //	go run ./bench/resolve -batch 1 -clients 16           one record a call
 //
 // Each line of the table is a tenth of the run, so that a cost that grows with the number of records is
-// seen. -cpuprofile writes where the time goes.
+// seen. Machines that are shared run faster and slower: the last column is the speed of a fixed loop
+// on all processors just before the line, beside the fastest of the run; compare lines by it.
+// -cpuprofile writes where the time goes.
 package main
 
 import (
@@ -153,24 +155,31 @@ func load(ctx context.Context, o options, put func(context.Context, []demo.Recor
 	generator := demo.New(o.seed, o.records)
 	fmt.Printf("%s, %d processors, %s; %d records in calls of %d from %d clients through the %s, %d cells\n\n",
 		runtime.Version(), runtime.NumCPU(), runtime.GOARCH, o.records, o.batch, o.clients, o.via, o.cells)
-	fmt.Println("|   records | records/s | p50 ms | p99 ms | cpu µs/record | put % | post % | resolve % | records/group |")
-	fmt.Println("|----------:|----------:|-------:|-------:|--------------:|------:|-------:|----------:|--------------:|")
+	fmt.Println("|   records | records/s | p50 ms | p99 ms | cpu µs/record | put % | post % | resolve % | records/group | machine % |")
+	fmt.Println("|----------:|----------:|-------:|-------:|--------------:|------:|-------:|----------:|--------------:|----------:|")
 	first := s.read()
 	before := first
 	var all []time.Duration
+	var spent time.Duration
 	tenth := max(o.records/10/o.batch, 1) * o.batch
+	var fastest, sum float64
 	for from := int64(0); from < o.records; from += tenth {
 		to := min(from+tenth, o.records)
+		speed := machine()
+		fastest, sum = max(fastest, speed), sum+speed*float64(to-from)
+		before.at = time.Now()
 		latencies, err := calls(ctx, o, generator, put, from, to)
 		if err != nil {
 			return err
 		}
 		now := s.read()
-		line(fmt.Sprint(to), to-from, latencies, before, now)
+		line(fmt.Sprint(to), to-from, latencies, before, now, speed/fastest)
+		spent += now.at.Sub(before.at)
 		all = append(all, latencies...)
 		before = now
 	}
-	line("**all**", o.records, all, first, before)
+	first.at = before.at.Add(-spent)
+	line("**all**", o.records, all, first, before, sum/float64(o.records)/fastest)
 	return nil
 }
 
@@ -212,15 +221,35 @@ func calls(ctx context.Context, o options, g *demo.Generator, put func(context.C
 	return latencies, cmp.Or(failed, ctx.Err())
 }
 
-func line(name string, n int64, latencies []time.Duration, from, to reading) {
+// machine is how fast the processors are at the moment, in rounds of a loop that needs nothing else.
+func machine() float64 {
+	var rounds atomic.Int64
+	var wg sync.WaitGroup
+	begin := time.Now()
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			x := uint64(1)
+			for time.Since(begin) < 100*time.Millisecond {
+				for range 100_000 {
+					x = x*6364136223846793005 + 1442695040888963407
+				}
+				rounds.Add(1 + int64(x&1)) // uses x, or the loop would be left out
+			}
+		})
+	}
+	wg.Wait()
+	return float64(rounds.Load()) / time.Since(begin).Seconds()
+}
+
+func line(name string, n int64, latencies []time.Duration, from, to reading, speed float64) {
 	slices.Sort(latencies)
 	at := func(share float64) float64 {
 		return float64(latencies[int(share*float64(len(latencies)-1))].Microseconds()) / 1000
 	}
 	stage := func(d int64) float64 { return 100 * float64(d) / float64(to.at.Sub(from.at)) }
-	fmt.Printf("| %9s | %9.0f | %6.1f | %6.1f | %13.0f | %5.0f | %6.0f | %9.0f | %13.0f |\n", name,
+	fmt.Printf("| %9s | %9.0f | %6.1f | %6.1f | %13.0f | %5.0f | %6.0f | %9.0f | %13.0f | %9.0f |\n", name,
 		float64(n)/to.at.Sub(from.at).Seconds(), at(0.5), at(0.99), float64((to.cpu-from.cpu).Microseconds())/float64(n),
-		stage(to.put-from.put), stage(to.post-from.post), stage(to.resolve-from.resolve), float64(n)/float64(max(to.batches-from.batches, 1)))
+		stage(to.put-from.put), stage(to.post-from.post), stage(to.resolve-from.resolve), float64(n)/float64(max(to.batches-from.batches, 1)), 100*speed)
 }
 
 // judge compares the entities with the truth.
