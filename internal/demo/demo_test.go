@@ -184,6 +184,6 @@ func ExampleGenerator_Record() {
 	}
 	// Output:
 	// yellow:2 says of place 1: [BRIGHT EAGLE MUSIC], [962.555.6145]
-	// ledger:L000012363 says of place 5619: [Ashby & Grady Music School, Inc.], [3115555104]
+	// ledger:L000012363 says of place 5619: [Ashby & Falavivin Music School, Inc.], [3115555104]
 	// citydir:cd-0004724 says of place 2148: [Proud Harvest Dry Cleaners], [(793) 555-9997]
 }

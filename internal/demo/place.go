@@ -156,19 +156,29 @@ func (p *place) share(seed uint64, group int64) {
 func name(r *rand.Rand, p *place) string {
 	word := pick(r, p.trade.words)
 	switch n := r.IntN(10); {
-	case n < 2:
+	case n < 1:
 		return pick(r, givenNames) + "'s " + word
-	case n < 4:
+	case n < 2:
 		return pick(r, surnames) + "'s " + word
+	case n < 4:
+		return coined(r) + "'s " + word
 	case n < 5:
-		return pick(r, surnames) + " & " + pick(r, surnames) + " " + word
+		return pick(r, surnames) + " & " + coined(r) + " " + word
 	case n < 6:
 		return p.street + " " + streetTypes[p.kind].full + " " + word
+	case n < 7:
+		return coined(r) + " " + word
 	case n < 9:
 		return pick(r, adjectives) + " " + pick(r, nouns) + " " + word
 	default:
 		return "The " + pick(r, adjectives) + " " + pick(r, nouns)
 	}
+}
+
+// coined is a proper name out of a hundred thousand: the words that names are made of do not run
+// out as there are more of them.
+func coined(r *rand.Rand) string {
+	return pick(r, nameStarts) + pick(r, nameMiddles) + pick(r, nameEnds)
 }
 
 // slug is a name as it stands in an address of the web.

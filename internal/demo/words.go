@@ -17,6 +17,14 @@ var (
 		Tanaka Tedesco Thornton Torres Tran Underwood Vance Vargas Vasquez Vitale Voss Wagner Walsh Watanabe Weaver Whitaker
 		Winslow Wójcik Yamamoto Yilmaz Zamora Zhang Ziegler`)
 
+	nameStarts = strings.Fields(`Al An Ar Bal Bar Ber Bor Bran Cal Car Cas Cor Dal Dar Del Dor Dun El Er Fal Fen Fil Gal Gar Gil
+		Gor Had Hal Har Hol Il Jar Jol Kal Kar Kel Kor Lan Lar Lin Lor Mal Mar Mel Mor Nal Nor Ol Or Pal Par Pel Quin Ral Ros
+		Sal Sel Sol Tal Tor Ul Val Var Vol Wal Wil Yar Zel`)
+	nameMiddles = strings.Fields(`a ada ali ama ana ara avi ba be bi da de di do e eli emi eno eri go i ido iva ka ki la le li lo
+		ma me mi mo na ne ni no o oli ona ra re ri ro sa`)
+	nameEnds = strings.Fields(`ban bert bock dan dell din don dor feld fort gan gard hard kin la land lin lo lund man mann mar
+		mond nak nell ner ni no ra rell ri ric rin ro sen ski son stad stein sto ta tel ti ton tti vak vel vin wick zzi`)
+
 	givenNames = strings.Fields(`Ada Amy Anna Beth Bob Carla Cleo Dan Dora Ed Ella Emma Frank Gina Gus Hana Hugo Ida Ike Ivy
 		Jack Jim Joe Kate Ken Leo Lou Luca Mae Maria Max Mike Mia Nina Nora Olga Oscar Otto Pablo Paul Pete Rosa Roy Ruby
 		Sal Sam Sofia Stella Ted Tess Tina Tom Vera Vic Wes Zoe`)
