@@ -57,11 +57,11 @@ func built(t testing.TB) string {
 	return path
 }
 
-// clean are the variables of the process without those of Locus.
+// clean are the variables of the process without those of Locus, but for a planted bug.
 func clean() []string {
 	var env []string
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "LOCUS_") {
+		if !strings.HasPrefix(v, "LOCUS_") || strings.HasPrefix(v, "LOCUS_MUTANT=") {
 			env = append(env, v)
 		}
 	}
