@@ -12,10 +12,8 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
 )
-
-// errRollback ends a transaction of the suite.
-var errRollback = errors.New("roll back")
 
 // key returns the n-th of a series of keys that are spread over the ring.
 func key(n uint64) (k cell.Key) {
@@ -33,18 +31,9 @@ func keys(n, count uint64) []cell.Key {
 	return ks
 }
 
-// update runs fn in a transaction that must commit.
-func update(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
-	t.Helper()
-	ctx := context.Background()
-	if err := c.Update(ctx, func(s cell.Store) error { return fn(ctx, s) }); err != nil {
-		t.Fatalf("update: %v", err)
-	}
-}
-
 func allocate(t tester, c Cell, ks []cell.Key) (as []cell.Allocation) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s cell.Store) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, s cell.Store) (err error) {
 		as, err = s.Allocate(ctx, ks)
 		return err
 	})
@@ -56,7 +45,7 @@ func allocate(t tester, c Cell, ks []cell.Key) (as []cell.Allocation) {
 
 func lookup(t tester, c Cell, ks []cell.Key) (puids []int64) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s cell.Store) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, s cell.Store) (err error) {
 		puids, err = s.Lookup(ctx, ks)
 		return err
 	})
@@ -173,7 +162,7 @@ func thousandKeys(t tester, c Cell) {
 
 func seesItsOwnWrites(t tester, c Cell) {
 	ks := keys(1, 5)
-	update(t, c, func(ctx context.Context, s cell.Store) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, s cell.Store) error {
 		as, err := s.Allocate(ctx, ks)
 		if err != nil {
 			return err
@@ -202,9 +191,9 @@ func rollbackLeavesNothing(t tester, c Cell) {
 		if _, err := s.Allocate(context.Background(), keys(1, 10)); err != nil {
 			return err
 		}
-		return errRollback
+		return conformance.ErrRollback
 	})
-	if !errors.Is(err, errRollback) {
+	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	want := append(puidsOf(old), make([]int64, 8)...)

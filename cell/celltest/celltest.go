@@ -15,9 +15,8 @@ import (
 	"context"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
 )
 
 // Update runs fn in one transaction of the cell, which commits if fn returns nil
@@ -40,34 +39,26 @@ type Cell struct {
 // Run checks an implementation of cell.Store. open is called once for each case,
 // and cleans up by t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.run(t, open(t))
-		})
-	}
+	t.Helper()
+	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch
-// a case fail.
-type tester = rapid.TB
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = conformance.TB
 
-var cases = []struct {
-	name string
-	run  func(t tester, c Cell)
-}{
-	{"EmptyBatch", emptyBatch},
-	{"EmptyCellHasNoKey", emptyCellHasNoKey},
-	{"AnswersInOrder", answersInOrder},
-	{"AllocatesOnce", allocatesOnce},
-	{"DuplicatesInBatch", duplicatesInBatch},
-	{"SameRingOtherDigest", sameRingOtherDigest},
-	{"EdgesOfTheRing", edgesOfTheRing},
-	{"ThousandKeys", thousandKeys},
-	{"SeesItsOwnWrites", seesItsOwnWrites},
-	{"RollbackLeavesNothing", rollbackLeavesNothing},
-	{"PuidsRiseInsideTheRange", puidsRiseInsideTheRange},
-	{"NoRoom", noRoom},
-	{"ConcurrentAllocation", concurrentAllocation},
-	{"AgreesWithModel", agreesWithModel},
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyBatch", Run: emptyBatch},
+	{Name: "EmptyCellHasNoKey", Run: emptyCellHasNoKey},
+	{Name: "AnswersInOrder", Run: answersInOrder},
+	{Name: "AllocatesOnce", Run: allocatesOnce},
+	{Name: "DuplicatesInBatch", Run: duplicatesInBatch},
+	{Name: "SameRingOtherDigest", Run: sameRingOtherDigest},
+	{Name: "EdgesOfTheRing", Run: edgesOfTheRing},
+	{Name: "ThousandKeys", Run: thousandKeys},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "PuidsRiseInsideTheRange", Run: puidsRiseInsideTheRange},
+	{Name: "NoRoom", Run: noRoom},
+	{Name: "ConcurrentAllocation", Run: concurrentAllocation},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

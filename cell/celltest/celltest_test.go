@@ -4,29 +4,17 @@ package celltest_test
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"maps"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/conformance"
 )
 
-func TestMain(m *testing.M) {
-	// Histories that fail are wanted here: they need not be kept.
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// bug is a mistake that a backend could make.
-type bug string
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // directory is a cell's directory in memory, with at most one bug.
 type directory struct {
@@ -34,15 +22,15 @@ type directory struct {
 	puid map[cell.Key]int64
 	last int64
 	hi   int64
-	bug  bug
+	bug  string // at most one mistake that a backend could make
 }
 
 // open returns a directory with the range of g0-8 of 16 cells, which begins with
 // the one number that is never a puid.
-func open(b bug) celltest.Cell {
+func open(_ *testing.T, bug string) celltest.Cell {
 	const lo, hi = 0, 1<<32 - 1
-	d := &directory{puid: map[cell.Key]int64{}, last: lo, hi: hi, bug: b}
-	if b == "puid 0" {
+	d := &directory{puid: map[cell.Key]int64{}, last: lo, hi: hi, bug: bug}
+	if bug == "puid 0" {
 		d.last = lo - 1
 	}
 	return celltest.Cell{Update: d.update, Lo: lo, Hi: hi, LeaveRoom: func(n int64) error {
@@ -130,20 +118,15 @@ func (s *store) Allocate(_ context.Context, keys []cell.Key) ([]cell.Allocation,
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	celltest.Run(t, func(*testing.T) celltest.Cell { return open("") })
+	celltest.Run(t, func(t *testing.T) celltest.Cell { t.Helper(); return open(t, "") })
 }
 
 func TestRun_SkipsNoRoomByName(t *testing.T) {
 	t.Parallel()
-	c := open("")
+	c := open(t, "")
 	c.LeaveRoom = nil
-	for name, verdict := range celltest.Verdicts(func() celltest.Cell { return c }) {
-		if name == "NoRoom" && !strings.Contains(verdict.Log, "LeaveRoom") {
-			t.Errorf("NoRoom without LeaveRoom says %q", verdict.Log)
-		}
-		if name == "NoRoom" && verdict.Failed {
-			t.Error("NoRoom failed without LeaveRoom")
-		}
+	if v := celltest.Cases.VerdictOf("NoRoom", c); v.Failed || !strings.Contains(v.Log, "LeaveRoom") {
+		t.Errorf("NoRoom without LeaveRoom: %+v", v)
 	}
 }
 
@@ -151,37 +134,27 @@ func TestRun_SkipsNoRoomByName(t *testing.T) {
 // the case that is there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	for b, by := range map[bug]string{
-		"missing keys are left out":     "EmptyCellHasNoKey",
-		"order is lost":                 "AnswersInOrder",
-		"old keys get new puids":        "AllocatesOnce",
-		"all are fresh":                 "AllocatesOnce",
-		"duplicates in a batch":         "DuplicatesInBatch",
-		"ring alone is the key":         "SameRingOtherDigest",
-		"digest alone is the key":       "SameRingOtherDigest",
-		"long batches are cut":          "ThousandKeys",
-		"rollback keeps rows":           "RollbackLeavesNothing",
-		"error is swallowed":            "RollbackLeavesNothing",
-		"writers do not see each other": "ConcurrentAllocation",
-		"puid 0":                        "PuidsRiseInsideTheRange",
-		"puids fall":                    "PuidsRiseInsideTheRange",
-		"range is left":                 "NoRoom",
-	} {
-		t.Run(string(b), func(t *testing.T) {
-			t.Parallel()
-			verdicts := celltest.Verdicts(func() celltest.Cell { return open(b) })
-			if !verdicts[by].Failed {
-				t.Errorf("%s did not find it", by)
-			}
-		})
-	}
-	// What a sequence of calls shows, the model finds without a case of its own.
-	for _, b := range []bug{"missing keys are left out", "order is lost", "old keys get new puids", "all are fresh", "duplicates in a batch", "rollback keeps rows", "error is swallowed", "puid 0"} {
-		t.Run("model: "+string(b), func(t *testing.T) {
-			t.Parallel()
-			if !celltest.Verdicts(func() celltest.Cell { return open(b) })["AgreesWithModel"].Failed {
-				t.Error("the model did not find it")
-			}
-		})
-	}
+	celltest.Cases.FindsEveryBug(t, open, conformance.Bugs{
+		ByCase: map[string]string{
+			"missing keys are left out":     "EmptyCellHasNoKey",
+			"order is lost":                 "AnswersInOrder",
+			"old keys get new puids":        "AllocatesOnce",
+			"all are fresh":                 "AllocatesOnce",
+			"duplicates in a batch":         "DuplicatesInBatch",
+			"ring alone is the key":         "SameRingOtherDigest",
+			"digest alone is the key":       "SameRingOtherDigest",
+			"long batches are cut":          "ThousandKeys",
+			"rollback keeps rows":           "RollbackLeavesNothing",
+			"error is swallowed":            "RollbackLeavesNothing",
+			"writers do not see each other": "ConcurrentAllocation",
+			"puid 0":                        "PuidsRiseInsideTheRange",
+			"puids fall":                    "PuidsRiseInsideTheRange",
+			"range is left":                 "NoRoom",
+		},
+		ByModel: []string{
+			"missing keys are left out", "order is lost", "old keys get new puids", "all are fresh",
+			"duplicates in a batch", "rollback keeps rows", "error is swallowed", "puid 0",
+		},
+		Tries: 1,
+	})
 }

@@ -4,7 +4,6 @@ package celltest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
 )
 
 // model is what a cell's directory must contain: the puid of each key.
@@ -107,25 +107,12 @@ func agreesWithModel(t tester, c Cell) {
 		committed := model{}
 		for range rapid.IntRange(1, 8).Draw(t, "transactions") {
 			calls := rapid.SliceOfN(callOf, 1, 4).Draw(t, "calls")
-			rollback := rapid.Bool().Draw(t, "rollback")
-			ctx, m := context.Background(), model{}
-			err := c.Update(ctx, func(s cell.Store) error {
+			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
+			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s cell.Store) error {
 				m = maps.Clone(committed)
-				if err := m.run(ctx, s, c, calls); err != nil {
-					return err
-				}
-				if rollback {
-					return errRollback
-				}
-				return nil
+				return m.run(ctx, s, c, calls)
 			})
-			switch {
-			case rollback && errors.Is(err, errRollback):
-			case err != nil:
-				t.Fatalf("update: %v", err)
-			case rollback:
-				t.Fatalf("Update hid the error of its function")
-			default:
+			if !rollback {
 				committed = m
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -125,7 +126,7 @@ func thousandChanges(t tester, c Cell) {
 
 func seesItsOwnWrites(t tester, c Cell) {
 	appendChanges(t, c, change(1))
-	update(t, c, func(ctx context.Context, s changelog.Store) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) error {
 		for n := int64(2); n <= 4; n++ {
 			if err := s.Append(ctx, series(n, 1)); err != nil {
 				return err
@@ -145,9 +146,9 @@ func seesItsOwnWrites(t tester, c Cell) {
 func rollbackLeavesNothing(t tester, c Cell) {
 	appendChanges(t, c, change(1))
 	err := c.Update(context.Background(), func(s changelog.Store) error {
-		return errors.Join(s.Append(context.Background(), series(50, 3)), errRollback)
+		return errors.Join(s.Append(context.Background(), series(50, 3)), conformance.ErrRollback)
 	})
-	if !errors.Is(err, errRollback) {
+	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 1))

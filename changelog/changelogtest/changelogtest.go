@@ -13,14 +13,13 @@ package changelogtest
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 )
 
 // Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
@@ -38,54 +37,35 @@ type Cell struct {
 // Run checks an implementation of changelog.Store. open is called once for each case, and cleans
 // up by t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.run(t, open(t))
-		})
-	}
+	t.Helper()
+	cases.Run(t, open)
 }
 
 // tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
-type tester = rapid.TB
+type tester = conformance.TB
 
-var cases = []struct {
-	name string
-	run  func(t tester, c Cell)
-}{
-	{"EmptyLog", emptyLog},
-	{"ComeBackWhole", comeBackWhole},
-	{"NumbersRise", numbersRise},
-	{"InPages", inPages},
-	{"ThousandChanges", thousandChanges},
-	{"SeesItsOwnWrites", seesItsOwnWrites},
-	{"RollbackLeavesNothing", rollbackLeavesNothing},
-	{"SurvivesReopening", survivesReopening},
-	{"CancelledContext", cancelledContext},
-	{"ConcurrentAppends", concurrentAppends},
-	{"AgreesWithModel", agreesWithModel},
-}
-
-// errRollback ends a transaction of the suite.
-var errRollback = errors.New("roll back")
-
-// update runs fn in a transaction that must commit.
-func update(t tester, c Cell, fn func(ctx context.Context, s changelog.Store) error) {
-	t.Helper()
-	ctx := context.Background()
-	if err := c.Update(ctx, func(s changelog.Store) error { return fn(ctx, s) }); err != nil {
-		t.Fatalf("update: %v", err)
-	}
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyLog", Run: emptyLog},
+	{Name: "ComeBackWhole", Run: comeBackWhole},
+	{Name: "NumbersRise", Run: numbersRise},
+	{Name: "InPages", Run: inPages},
+	{Name: "ThousandChanges", Run: thousandChanges},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "SurvivesReopening", Run: survivesReopening},
+	{Name: "CancelledContext", Run: cancelledContext},
+	{Name: "ConcurrentAppends", Run: concurrentAppends},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
 func appendChanges(t tester, c Cell, changes ...changelog.Change) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, changes) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, changes) })
 }
 
 func changesAfter(t tester, c Cell, after changelog.Seq, limit int) (got []changelog.Change) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s changelog.Store) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
 		got, err = s.Changes(ctx, after, limit)
 		return err
 	})

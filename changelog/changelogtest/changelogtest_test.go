@@ -4,10 +4,7 @@ package changelogtest_test
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,18 +12,12 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
 
-func TestMain(m *testing.M) {
-	// Histories that fail are wanted here: they need not be kept, nor made short.
-	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.shrinktime", "1ms")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // log is the model with at most one mistake that a backend could make.
 type log struct {
@@ -78,35 +69,20 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	return changes, err
 }
 
-func open(bug string) changelogtest.Cell {
-	wrap := func(s changelog.Store) changelog.Store { return log{s, bug} }
-	c := changelogtest.Memory(wrap, func(err error) (bool, error) {
-		switch bug {
-		case "rollback keeps rows":
-			return true, err
-		case "error is swallowed":
-			return err == nil, nil
-		}
-		return err == nil, err
-	})
-	if bug == "nothing is kept" {
-		update := c.Update
-		c.Update = func(ctx context.Context, fn func(changelog.Store) error) error { return update(ctx, fn) }
-		c.Reopen = func() error { update = open("").Update; return nil }
-	}
-	return c
+func open(_ *testing.T, bug string) changelogtest.Cell {
+	return changelogtest.Memory(func(s changelog.Store) changelog.Store { return log{s, bug} }, bug)
 }
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	changelogtest.Run(t, func(*testing.T) changelogtest.Cell { return open("") })
+	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell { t.Helper(); return open(t, "") })
 }
 
 func TestRun_SkipsReopeningByName(t *testing.T) {
 	t.Parallel()
-	c := open("")
+	c := open(t, "")
 	c.Reopen = nil
-	if v := changelogtest.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+	if v := changelogtest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
 		t.Errorf("a cell that cannot be reopened: %+v", v)
 	}
 }
@@ -115,36 +91,27 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	for bug, by := range map[string]string{
-		"empty appends fail":       "EmptyLog",
-		"long batches are cut":     "ThousandChanges",
-		"after is included":        "InPages",
-		"limit is not kept":        "InPages",
-		"numbers stand still":      "NumbersRise",
-		"seconds only":             "ComeBackWhole",
-		"local time":               "ComeBackWhole",
-		"successors are lost":      "ComeBackWhole",
-		"numbers of 53 bits":       "ComeBackWhole",
-		"newest first":             "NumbersRise",
-		"rollback keeps rows":      "RollbackLeavesNothing",
-		"error is swallowed":       "RollbackLeavesNothing",
-		"nothing is kept":          "SurvivesReopening",
-		"the context is not asked": "CancelledContext",
-	} {
-		t.Run(bug, func(t *testing.T) {
-			t.Parallel()
-			if !changelogtest.VerdictOf(by, open(bug)).Failed {
-				t.Errorf("%s did not find it", by)
-			}
-		})
-	}
-	// What a sequence of calls shows, the model finds without a case of its own.
-	for _, bug := range []string{"after is included", "limit is not kept", "successors are lost", "newest first", "rollback keeps rows", "error is swallowed"} {
-		t.Run("model: "+bug, func(t *testing.T) {
-			t.Parallel()
-			if !changelogtest.VerdictOf("AgreesWithModel", open(bug)).Failed {
-				t.Error("the model did not find it")
-			}
-		})
-	}
+	changelogtest.Cases.FindsEveryBug(t, open, conformance.Bugs{
+		ByCase: map[string]string{
+			"empty appends fail":       "EmptyLog",
+			"long batches are cut":     "ThousandChanges",
+			"after is included":        "InPages",
+			"limit is not kept":        "InPages",
+			"numbers stand still":      "NumbersRise",
+			"seconds only":             "ComeBackWhole",
+			"local time":               "ComeBackWhole",
+			"successors are lost":      "ComeBackWhole",
+			"numbers of 53 bits":       "ComeBackWhole",
+			"newest first":             "NumbersRise",
+			"rollback keeps rows":      "RollbackLeavesNothing",
+			"error is swallowed":       "RollbackLeavesNothing",
+			"nothing is kept":          "SurvivesReopening",
+			"the context is not asked": "CancelledContext",
+		},
+		ByModel: []string{
+			"after is included", "limit is not kept", "successors are lost", "newest first", "rollback keeps rows",
+			"error is swallowed",
+		},
+		Tries: 1,
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -106,22 +107,12 @@ func agreesWithModel(t tester, c Cell) {
 		committed := &model{}
 		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			steps := rapid.SliceOfN(drawStep, 1, 5).Draw(t, "steps")
-			rollback := rapid.Bool().Draw(t, "rollback")
-			ctx, m := context.Background(), committed
-			err := c.Update(ctx, func(s changelog.Store) error {
+			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
+			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s changelog.Store) error {
 				m = committed.clone()
-				if err := m.run(ctx, s, begin, steps); err != nil || !rollback {
-					return err
-				}
-				return errRollback
+				return m.run(ctx, s, begin, steps)
 			})
-			switch {
-			case rollback && errors.Is(err, errRollback):
-			case err != nil:
-				t.Fatalf("update: %v", err)
-			case rollback:
-				t.Fatalf("Update hid the error of its function")
-			default:
+			if !rollback {
 				committed = m
 			}
 		}

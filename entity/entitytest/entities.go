@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -24,7 +25,7 @@ func entitiesComeBackWhole(t tester, c Cell) {
 
 func deleteEntities(t tester, c Cell, anchors ...entity.PUID) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s entity.Store) error { return s.DeleteEntities(ctx, anchors) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.DeleteEntities(ctx, anchors) })
 }
 
 func entitiesReplaceAndDelete(t tester, c Cell) {
@@ -83,7 +84,7 @@ func thousandItems(t tester, c Cell) {
 		entities = append(entities, indexed(p, fmt.Sprintf("shop number%d", i%10), uint64(i)))
 		assignments = append(assignments, entity.Assignment{PUID: p, Anchor: p + 1})
 	}
-	update(t, c, func(ctx context.Context, s entity.Store) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 		return errors.Join(s.PutRecords(ctx, records), s.PutBirths(ctx, births), s.PutEntities(ctx, entities), s.Assign(ctx, assignments))
 	})
 	same(t, "records", getRecords(t, c, puids...), records)
@@ -142,21 +143,21 @@ func everything(ctx context.Context, s entity.Store) error {
 	return nil
 }
 
-func seesItsOwnWrites(t tester, c Cell) { update(t, c, everything) }
+func seesItsOwnWrites(t tester, c Cell) { conformance.Update(t, c.Update, everything) }
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	ctx := context.Background()
-	err := c.Update(ctx, func(s entity.Store) error { return errors.Join(everything(ctx, s), errRollback) })
-	if !errors.Is(err, errRollback) {
+	err := c.Update(ctx, func(s entity.Store) error { return errors.Join(everything(ctx, s), conformance.ErrRollback) })
+	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	emptyCell(t, c)
 	putRecords(t, c, record(2))
 	putEntities(t, c, indexed(2, "joes"))
 	err = c.Update(ctx, func(s entity.Store) error {
-		return errors.Join(s.PutRecords(ctx, []*entity.Record{tombstone(2, 2)}), s.DeleteEntities(ctx, []entity.PUID{2}), errRollback)
+		return errors.Join(s.PutRecords(ctx, []*entity.Record{tombstone(2, 2)}), s.DeleteEntities(ctx, []entity.PUID{2}), conformance.ErrRollback)
 	})
-	if !errors.Is(err, errRollback) {
+	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	same(t, "record", getRecords(t, c, 2), []*entity.Record{record(2)})
@@ -167,7 +168,7 @@ func survivesReopening(t tester, c Cell) {
 	if c.Reopen == nil {
 		t.Skip("this backend cannot be reopened (Cell.Reopen)")
 	}
-	update(t, c, everything)
+	conformance.Update(t, c.Update, everything)
 	putEntities(t, c, indexed(1, "other"), indexed(2, "two"))
 	deleteEntities(t, c, 2)
 	if err := c.Reopen(); err != nil {

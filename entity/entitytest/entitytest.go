@@ -13,14 +13,13 @@ package entitytest
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -39,68 +38,49 @@ type Cell struct {
 // Run checks an implementation of entity.Store. open is called once for each case, and cleans up
 // by t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.run(t, open(t))
-		})
-	}
+	t.Helper()
+	cases.Run(t, open)
 }
 
 // tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
-type tester = rapid.TB
+type tester = conformance.TB
 
-var cases = []struct {
-	name string
-	run  func(t tester, c Cell)
-}{
-	{"EmptyArguments", emptyArguments},
-	{"EmptyCell", emptyCell},
-	{"RecordsComeBackWhole", recordsComeBackWhole},
-	{"RecordsInTheOrderAsked", recordsInTheOrderAsked},
-	{"LaterRecordOfABatchWins", laterRecordOfABatchWins},
-	{"NewVersionReplaces", newVersionReplaces},
-	{"HostileStrings", hostileStrings},
-	{"WholeRangeOfPUIDs", wholeRangeOfPUIDs},
-	{"AssignSetsTheAnchorOnly", assignSetsTheAnchorOnly},
-	{"ListRecordsInPages", listRecordsInPages},
-	{"ListRecordsOfASource", listRecordsOfASource},
-	{"BirthsAnswerForEver", birthsAnswerForEver},
-	{"EntitiesComeBackWhole", entitiesComeBackWhole},
-	{"EntitiesReplaceAndDelete", entitiesReplaceAndDelete},
-	{"ListEntitiesInPages", listEntitiesInPages},
-	{"SearchWords", searchWords},
-	{"SearchPrefixOfLastWordOnly", searchPrefixOfLastWordOnly},
-	{"SearchTerms", searchTerms},
-	{"SearchAllScripts", searchAllScripts},
-	{"SearchInPages", searchInPages},
-	{"SearchForgets", searchForgets},
-	{"SearchHostileWords", searchHostileWords},
-	{"CountsAddUp", countsAddUp},
-	{"ThousandItems", thousandItems},
-	{"SeesItsOwnWrites", seesItsOwnWrites},
-	{"RollbackLeavesNothing", rollbackLeavesNothing},
-	{"SurvivesReopening", survivesReopening},
-	{"CancelledContext", cancelledContext},
-	{"AgreesWithModel", agreesWithModel},
-}
-
-// errRollback ends a transaction of the suite.
-var errRollback = errors.New("roll back")
-
-// update runs fn in a transaction that must commit.
-func update(t tester, c Cell, fn func(ctx context.Context, s entity.Store) error) {
-	t.Helper()
-	ctx := context.Background()
-	if err := c.Update(ctx, func(s entity.Store) error { return fn(ctx, s) }); err != nil {
-		t.Fatalf("update: %v", err)
-	}
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyArguments", Run: emptyArguments},
+	{Name: "EmptyCell", Run: emptyCell},
+	{Name: "RecordsComeBackWhole", Run: recordsComeBackWhole},
+	{Name: "RecordsInTheOrderAsked", Run: recordsInTheOrderAsked},
+	{Name: "LaterRecordOfABatchWins", Run: laterRecordOfABatchWins},
+	{Name: "NewVersionReplaces", Run: newVersionReplaces},
+	{Name: "HostileStrings", Run: hostileStrings},
+	{Name: "WholeRangeOfPUIDs", Run: wholeRangeOfPUIDs},
+	{Name: "AssignSetsTheAnchorOnly", Run: assignSetsTheAnchorOnly},
+	{Name: "ListRecordsInPages", Run: listRecordsInPages},
+	{Name: "ListRecordsOfASource", Run: listRecordsOfASource},
+	{Name: "BirthsAnswerForEver", Run: birthsAnswerForEver},
+	{Name: "EntitiesComeBackWhole", Run: entitiesComeBackWhole},
+	{Name: "EntitiesReplaceAndDelete", Run: entitiesReplaceAndDelete},
+	{Name: "ListEntitiesInPages", Run: listEntitiesInPages},
+	{Name: "SearchWords", Run: searchWords},
+	{Name: "SearchPrefixOfLastWordOnly", Run: searchPrefixOfLastWordOnly},
+	{Name: "SearchTerms", Run: searchTerms},
+	{Name: "SearchAllScripts", Run: searchAllScripts},
+	{Name: "SearchInPages", Run: searchInPages},
+	{Name: "SearchForgets", Run: searchForgets},
+	{Name: "SearchHostileWords", Run: searchHostileWords},
+	{Name: "CountsAddUp", Run: countsAddUp},
+	{Name: "ThousandItems", Run: thousandItems},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "SurvivesReopening", Run: survivesReopening},
+	{Name: "CancelledContext", Run: cancelledContext},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
 // read answers with what fn reads in a transaction of its own.
 func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) (T, error)) (got T) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s entity.Store) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) (err error) {
 		got, err = fn(ctx, s)
 		return err
 	})

@@ -5,9 +5,7 @@ package entitytest_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,19 +13,13 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/locality"
 )
 
-func TestMain(m *testing.M) {
-	// Histories that fail are wanted here: they need not be kept, nor made short.
-	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.shrinktime", "1ms")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // store is the model with at most one mistake that a backend could make.
 type store struct {
@@ -193,35 +185,20 @@ func (s store) AddCounts(ctx context.Context, delta entity.Counts) error {
 	return s.Store.AddCounts(ctx, delta)
 }
 
-func open(bug string) entitytest.Cell {
-	wrap := func(s entity.Store) entity.Store { return store{s, bug} }
-	c := entitytest.Memory(wrap, func(err error) (bool, error) {
-		switch bug {
-		case "rollback keeps rows":
-			return true, err
-		case "error is swallowed":
-			return err == nil, nil
-		}
-		return err == nil, err
-	})
-	if bug == "nothing is kept" {
-		update := c.Update
-		c.Update = func(ctx context.Context, fn func(entity.Store) error) error { return update(ctx, fn) }
-		c.Reopen = func() error { update = open("").Update; return nil }
-	}
-	return c
+func open(_ *testing.T, bug string) entitytest.Cell {
+	return entitytest.Memory(func(s entity.Store) entity.Store { return store{s, bug} }, bug)
 }
 
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
-	entitytest.Run(t, func(*testing.T) entitytest.Cell { return open("") })
+	entitytest.Run(t, func(t *testing.T) entitytest.Cell { t.Helper(); return open(t, "") })
 }
 
 func TestRun_SkipsReopeningByName(t *testing.T) {
 	t.Parallel()
-	c := open("")
+	c := open(t, "")
 	c.Reopen = nil
-	if v := entitytest.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+	if v := entitytest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
 		t.Errorf("a cell that cannot be reopened: %+v", v)
 	}
 }
@@ -230,59 +207,45 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	for bug, by := range map[string]string{
-		"the context is not asked":           "CancelledContext",
-		"records in the order of the table":  "RecordsInTheOrderAsked",
-		"empty questions fail":               "EmptyArguments",
-		"absent ones are left out":           "EmptyCell",
-		"tombstones are hidden":              "RecordsComeBackWhole",
-		"seconds only":                       "RecordsComeBackWhole",
-		"no attributes are a tombstone":      "RecordsComeBackWhole",
-		"numbers of 53 bits":                 "RecordsComeBackWhole",
-		"one normal form":                    "HostileStrings",
-		"the first of a batch wins":          "LaterRecordOfABatchWins",
-		"unsigned puids":                     "WholeRangeOfPUIDs",
-		"long batches are cut":               "ThousandItems",
-		"unknown records stop an assignment": "AssignSetsTheAnchorOnly",
-		"after is included":                  "ListRecordsInPages",
-		"all sources are listed":             "ListRecordsOfASource",
-		"births are written once":            "BirthsAnswerForEver",
-		"signed stamps":                      "EntitiesComeBackWhole",
-		"only the first is deleted":          "EntitiesReplaceAndDelete",
-		"words are folded":                   "SearchAllScripts",
-		"young scripts are separators":       "SearchAllScripts",
-		"terms are words":                    "SearchTerms",
-		"old words are kept":                 "SearchForgets",
-		"the last word matches whole only":   "SearchPrefixOfLastWordOnly",
-		"any word will do":                   "SearchWords",
-		"quotes are operators":               "SearchHostileWords",
-		"best first":                         "SearchInPages",
-		"counts never fall":                  "CountsAddUp",
-		"rollback keeps rows":                "RollbackLeavesNothing",
-		"error is swallowed":                 "RollbackLeavesNothing",
-		"nothing is kept":                    "SurvivesReopening",
-	} {
-		t.Run(bug, func(t *testing.T) {
-			t.Parallel()
-			if !entitytest.VerdictOf(by, open(bug)).Failed {
-				t.Errorf("%s did not find it", by)
-			}
-		})
-	}
-	// What a sequence of calls shows, the model finds without a case of its own.
-	for _, bug := range []string{
-		"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form", "the first of a batch wins",
-		"all sources are listed", "births are written once", "only the first is deleted",
-		"any word will do", "best first", "counts never fall", "rollback keeps rows", "error is swallowed",
-	} {
-		t.Run("model: "+bug, func(t *testing.T) {
-			t.Parallel()
-			for range 20 { // one run of random sequences may miss it
-				if entitytest.VerdictOf("AgreesWithModel", open(bug)).Failed {
-					return
-				}
-			}
-			t.Error("the model did not find it")
-		})
-	}
+	entitytest.Cases.FindsEveryBug(t, open, conformance.Bugs{
+		ByCase: map[string]string{
+			"the context is not asked":           "CancelledContext",
+			"records in the order of the table":  "RecordsInTheOrderAsked",
+			"empty questions fail":               "EmptyArguments",
+			"absent ones are left out":           "EmptyCell",
+			"tombstones are hidden":              "RecordsComeBackWhole",
+			"seconds only":                       "RecordsComeBackWhole",
+			"no attributes are a tombstone":      "RecordsComeBackWhole",
+			"numbers of 53 bits":                 "RecordsComeBackWhole",
+			"one normal form":                    "HostileStrings",
+			"the first of a batch wins":          "LaterRecordOfABatchWins",
+			"unsigned puids":                     "WholeRangeOfPUIDs",
+			"long batches are cut":               "ThousandItems",
+			"unknown records stop an assignment": "AssignSetsTheAnchorOnly",
+			"after is included":                  "ListRecordsInPages",
+			"all sources are listed":             "ListRecordsOfASource",
+			"births are written once":            "BirthsAnswerForEver",
+			"signed stamps":                      "EntitiesComeBackWhole",
+			"only the first is deleted":          "EntitiesReplaceAndDelete",
+			"words are folded":                   "SearchAllScripts",
+			"young scripts are separators":       "SearchAllScripts",
+			"terms are words":                    "SearchTerms",
+			"old words are kept":                 "SearchForgets",
+			"the last word matches whole only":   "SearchPrefixOfLastWordOnly",
+			"any word will do":                   "SearchWords",
+			"quotes are operators":               "SearchHostileWords",
+			"best first":                         "SearchInPages",
+			"counts never fall":                  "CountsAddUp",
+			"rollback keeps rows":                "RollbackLeavesNothing",
+			"error is swallowed":                 "RollbackLeavesNothing",
+			"nothing is kept":                    "SurvivesReopening",
+		},
+		ByModel: []string{
+			"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form",
+			"the first of a batch wins", "all sources are listed", "births are written once",
+			"only the first is deleted", "any word will do", "best first", "counts never fall", "rollback keeps rows",
+			"error is swallowed",
+		},
+		Tries: 20,
+	})
 }

@@ -4,7 +4,6 @@ package entitytest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -176,25 +176,15 @@ func agreesWithModel(t tester, c Cell) {
 		committed.counts = getCounts(t, c)
 		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			calls := rapid.SliceOfN(d.call(), 1, 6).Draw(t, "calls")
-			rollback := rapid.Bool().Draw(t, "rollback")
-			ctx, m := context.Background(), committed
-			err := c.Update(ctx, func(s entity.Store) error {
+			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
+			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s entity.Store) error {
 				m = committed.clone()
-				if err := d.compare(ctx, s, m, calls); err != nil || !rollback {
-					return err
-				}
-				return errRollback
+				return d.compare(ctx, s, m, calls)
 			})
-			switch {
-			case rollback && errors.Is(err, errRollback):
-			case err != nil:
-				t.Fatalf("update: %v", err)
-			case rollback:
-				t.Fatalf("Update hid the error of its function")
-			default:
+			if !rollback {
 				committed = m
 			}
 		}
-		update(t, c, func(ctx context.Context, s entity.Store) error { return d.compare(ctx, s, committed, nil) })
+		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return d.compare(ctx, s, committed, nil) })
 	})
 }

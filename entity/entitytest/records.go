@@ -10,12 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
 
 func emptyArguments(t tester, c Cell) {
-	update(t, c, func(ctx context.Context, s entity.Store) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 		records, err1 := s.Records(ctx, nil)
 		births, err2 := s.Births(ctx, nil)
 		entities, err3 := s.Entities(ctx, nil)
@@ -137,7 +138,7 @@ func wholeRangeOfPUIDs(t tester, c Cell) {
 func assignSetsTheAnchorOnly(t tester, c Cell) {
 	putRecords(t, c, record(1), record(2), record(3), tombstone(4, 2))
 	for range 2 {
-		update(t, c, func(ctx context.Context, s entity.Store) error {
+		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 			return s.Assign(ctx, []entity.Assignment{{PUID: 3, Anchor: 1}, {PUID: 2, Anchor: -5}, {PUID: 77, Anchor: 1}, {PUID: 4, Anchor: 1}})
 		})
 	}
@@ -198,7 +199,7 @@ func birthsAnswerForEver(t tester, c Cell) {
 	a, b := entity.Birth{ID: birthID(1), PUID: 1}, entity.Birth{ID: birthID(2), PUID: -2}
 	last := entity.Birth{ID: locality.Max(), PUID: math.MinInt64, Successor: birthID(1)}
 	put := func(births ...entity.Birth) {
-		update(t, c, func(ctx context.Context, s entity.Store) error { return s.PutBirths(ctx, births) })
+		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.PutBirths(ctx, births) })
 	}
 	put(last, b, a)
 	same(t, "births", getBirths(t, c, a.ID, birthID(3), last.ID, b.ID, a.ID), []*entity.Birth{&a, nil, &last, &b, &a})
@@ -216,7 +217,7 @@ func getCounts(t tester, c Cell) entity.Counts {
 
 func countsAddUp(t tester, c Cell) {
 	add := func(delta entity.Counts) {
-		update(t, c, func(ctx context.Context, s entity.Store) error {
+		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 			before, err := s.Counts(ctx)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -68,7 +69,7 @@ var puidEdges = []entity.PUID{math.MinInt64, math.MinInt64 + 1, -1 << 53, -1<<32
 
 func putRecords(t tester, c Cell, records ...*entity.Record) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s entity.Store) error { return s.PutRecords(ctx, records) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.PutRecords(ctx, records) })
 }
 
 func getRecords(t tester, c Cell, puids ...entity.PUID) []*entity.Record {
@@ -78,7 +79,7 @@ func getRecords(t tester, c Cell, puids ...entity.PUID) []*entity.Record {
 
 func putEntities(t tester, c Cell, entities ...entity.Indexed) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s entity.Store) error { return s.PutEntities(ctx, entities) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.PutEntities(ctx, entities) })
 }
 
 func getEntities(t tester, c Cell, anchors ...entity.PUID) []*entity.Entity {

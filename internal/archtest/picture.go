@@ -48,6 +48,9 @@ var Libraries = []string{"locality", "cell", "entity", "changelog", "match", "re
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
 
+// conformance is what the suites of the Stores have in common; a suite of a library may name it.
+const conformance = "conformance"
+
 // Pure are the third-party modules that a library may take: no I/O, no global state.
 var Pure = []string{xxhash, xSync, xText, xNet, geo}
 
@@ -70,11 +73,12 @@ var Picture = map[string]Rule{
 	mutant: {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
-	"cell/celltest":           {Imports: []string{"cell"}, Modules: []string{rapid}},
-	"entity/entitytest":       {Imports: []string{"entity", "locality"}, Modules: []string{rapid, goCmp}},
-	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality"}, Modules: []string{rapid, goCmp}},
+	conformance:               {Modules: []string{rapid}},
+	"cell/celltest":           {Imports: []string{"cell", conformance}, Modules: []string{rapid}},
+	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
+	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality"},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality", conformance},
 		Modules: []string{rapid, goCmp},
 	},
 

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -139,28 +140,19 @@ func clean(ctx context.Context, s resolve.Store) error {
 // model's.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
-		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return clean(ctx, tx) })
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return clean(ctx, tx) })
 		committed := newModel()
 		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
 			calls := append(rapid.SliceOfN(drawCall, 1, 6).Draw(t, "calls"), readAll...)
-			rollback := rapid.Bool().Draw(t, "rollback")
-			ctx, m := context.Background(), committed
-			err := c.Update(ctx, func(tx resolve.Tx) error {
+			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
+			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, tx resolve.Tx) error {
 				m = committed.clone()
-				if err := m.compare(ctx, tx, calls); err != nil || !rollback {
-					return err
-				}
-				return errRollback
+				return m.compare(ctx, tx, calls)
 			})
-			switch {
-			case rollback && errors.Is(err, errRollback):
-			case err != nil:
-				t.Fatalf("update: %v", err)
-			case rollback:
-				t.Fatalf("Update hid the error of its function")
-			default:
+			if !rollback {
 				committed = m
 			}
+			ctx := context.Background()
 			if err := c.View(ctx, func(tx resolve.Tx) error { return committed.compare(ctx, tx, readAll) }); err != nil {
 				t.Fatalf("view: %v", err)
 			}

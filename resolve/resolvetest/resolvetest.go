@@ -12,13 +12,12 @@ package resolvetest
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -33,57 +32,38 @@ type Cell struct {
 // Run checks an implementation of resolve.Cell. open is called once for each case, and cleans up
 // by t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.run(t, open(t))
-		})
-	}
+	t.Helper()
+	cases.Run(t, open)
 }
 
 // tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
-type tester = rapid.TB
+type tester = conformance.TB
 
-var cases = []struct {
-	name string
-	run  func(t tester, c Cell)
-}{
-	{"EmptyArguments", emptyArguments},
-	{"EmptyCell", emptyCell},
-	{"CarriersInOrderUpToLimits", carriersInOrderUpToLimits},
-	{"CarriersInTheOrderAsked", carriersInTheOrderAsked},
-	{"PostingTwiceIsOnce", postingTwiceIsOnce},
-	{"WholeRangeOfNumbers", wholeRangeOfNumbers},
-	{"EdgesInOrder", edgesInOrder},
-	{"EdgesStandUnderA", edgesStandUnderA},
-	{"EdgesReplaceAndDelete", edgesReplaceAndDelete},
-	{"RedoIsASet", redoIsASet},
-	{"ThousandItems", thousandItems},
-	{"SeesItsOwnWrites", seesItsOwnWrites},
-	{"RollbackLeavesNothing", rollbackLeavesNothing},
-	{"PanicRollsBack", panicRollsBack},
-	{"StoresCommitTogether", storesCommitTogether},
-	{"SurvivesReopening", survivesReopening},
-	{"ViewCannotWrite", viewCannotWrite},
-	{"ViewIsOneSnapshot", viewIsOneSnapshot},
-	{"ViewSeesNothingUncommitted", viewSeesNothingUncommitted},
-	{"ErrorsComeBack", errorsComeBack},
-	{"CancelledContext", cancelledContext},
-	{"OverIsOver", overIsOver},
-	{"ConcurrentUpdatesAreSerial", concurrentUpdatesAreSerial},
-	{"AgreesWithModel", agreesWithModel},
-}
-
-// errRollback ends a transaction of the suite.
-var errRollback = errors.New("roll back")
-
-// update runs fn in a transaction that must commit.
-func update(t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) error) {
-	t.Helper()
-	ctx := context.Background()
-	if err := c.Update(ctx, func(tx resolve.Tx) error { return fn(ctx, tx) }); err != nil {
-		t.Fatalf("update: %v", err)
-	}
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyArguments", Run: emptyArguments},
+	{Name: "EmptyCell", Run: emptyCell},
+	{Name: "CarriersInOrderUpToLimits", Run: carriersInOrderUpToLimits},
+	{Name: "CarriersInTheOrderAsked", Run: carriersInTheOrderAsked},
+	{Name: "PostingTwiceIsOnce", Run: postingTwiceIsOnce},
+	{Name: "WholeRangeOfNumbers", Run: wholeRangeOfNumbers},
+	{Name: "EdgesInOrder", Run: edgesInOrder},
+	{Name: "EdgesStandUnderA", Run: edgesStandUnderA},
+	{Name: "EdgesReplaceAndDelete", Run: edgesReplaceAndDelete},
+	{Name: "RedoIsASet", Run: redoIsASet},
+	{Name: "ThousandItems", Run: thousandItems},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "PanicRollsBack", Run: panicRollsBack},
+	{Name: "StoresCommitTogether", Run: storesCommitTogether},
+	{Name: "SurvivesReopening", Run: survivesReopening},
+	{Name: "ViewCannotWrite", Run: viewCannotWrite},
+	{Name: "ViewIsOneSnapshot", Run: viewIsOneSnapshot},
+	{Name: "ViewSeesNothingUncommitted", Run: viewSeesNothingUncommitted},
+	{Name: "ErrorsComeBack", Run: errorsComeBack},
+	{Name: "CancelledContext", Run: cancelledContext},
+	{Name: "OverIsOver", Run: overIsOver},
+	{Name: "ConcurrentUpdatesAreSerial", Run: concurrentUpdatesAreSerial},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
 // view answers with what fn reads in a transaction of its own.

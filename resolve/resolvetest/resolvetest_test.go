@@ -5,9 +5,6 @@ package resolvetest_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,19 +13,13 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
-func TestMain(m *testing.M) {
-	// Histories that fail are wanted here: they need not be kept, nor made short.
-	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.shrinktime", "1ms")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
 // store is a transaction with at most one mistake that a backend could make.
 type store struct {
@@ -220,7 +211,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 	t.Parallel()
 	c := open(t, "")
 	c.Reopen = nil
-	if v := resolvetest.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
+	if v := resolvetest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
 		t.Errorf("a cell that cannot be reopened: %+v", v)
 	}
 }
@@ -229,45 +220,34 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
-	for bug, by := range map[string]string{
-		"features of 63 bits":                "WholeRangeOfNumbers",
-		"long batches are cut":               "ThousandItems",
-		"removal ends at what is not there":  "PostingTwiceIsOnce",
-		"one limit for all":                  "CarriersInTheOrderAsked",
-		"features in the order of the table": "CarriersInTheOrderAsked",
-		"a limit takes any":                  "CarriersInOrderUpToLimits",
-		"empty questions fail":               "EmptyArguments",
-		"edges in the order asked":           "EdgesInOrder",
-		"an edge is one row":                 "EdgesStandUnderA",
-		"edges are written once":             "EdgesReplaceAndDelete",
-		"lost features are sorted":           "RedoIsASet",
-		"only the first is cleared":          "RedoIsASet",
-		"depth is a guess":                   "RedoIsASet",
-		"the log is written elsewhere":       "StoresCommitTogether",
-		"rollback keeps rows":                "RollbackLeavesNothing",
-		"error is swallowed":                 "ErrorsComeBack",
-		"the context is not asked":           "CancelledContext",
-		"a panic commits":                    "PanicRollsBack",
-		"views may write":                    "ViewCannotWrite",
-		"a snapshot per statement":           "ViewIsOneSnapshot",
-	} {
-		t.Run(bug, func(t *testing.T) {
-			t.Parallel()
-			if !resolvetest.VerdictOf(by, open(t, bug)).Failed {
-				t.Errorf("%s did not find it", by)
-			}
-		})
-	}
-	// What a sequence of calls shows, the model finds without a case of its own.
-	for _, bug := range []string{
-		"features of 63 bits", "one limit for all", "features in the order of the table", "a limit takes any", "edges in the order asked",
-		"an edge is one row", "edges are written once", "lost features are sorted", "only the first is cleared", "rollback keeps rows", "error is swallowed",
-	} {
-		t.Run("model: "+bug, func(t *testing.T) {
-			t.Parallel()
-			if !resolvetest.VerdictOf("AgreesWithModel", open(t, bug)).Failed {
-				t.Error("the model did not find it")
-			}
-		})
-	}
+	resolvetest.Cases.FindsEveryBug(t, open, conformance.Bugs{
+		ByCase: map[string]string{
+			"features of 63 bits":                "WholeRangeOfNumbers",
+			"long batches are cut":               "ThousandItems",
+			"removal ends at what is not there":  "PostingTwiceIsOnce",
+			"one limit for all":                  "CarriersInTheOrderAsked",
+			"features in the order of the table": "CarriersInTheOrderAsked",
+			"a limit takes any":                  "CarriersInOrderUpToLimits",
+			"empty questions fail":               "EmptyArguments",
+			"edges in the order asked":           "EdgesInOrder",
+			"an edge is one row":                 "EdgesStandUnderA",
+			"edges are written once":             "EdgesReplaceAndDelete",
+			"lost features are sorted":           "RedoIsASet",
+			"only the first is cleared":          "RedoIsASet",
+			"depth is a guess":                   "RedoIsASet",
+			"the log is written elsewhere":       "StoresCommitTogether",
+			"rollback keeps rows":                "RollbackLeavesNothing",
+			"error is swallowed":                 "ErrorsComeBack",
+			"the context is not asked":           "CancelledContext",
+			"a panic commits":                    "PanicRollsBack",
+			"views may write":                    "ViewCannotWrite",
+			"a snapshot per statement":           "ViewIsOneSnapshot",
+		},
+		ByModel: []string{
+			"features of 63 bits", "one limit for all", "features in the order of the table", "a limit takes any",
+			"edges in the order asked", "an edge is one row", "edges are written once", "lost features are sorted",
+			"only the first is cleared", "rollback keeps rows", "error is swallowed",
+		},
+		Tries: 1,
+	})
 }

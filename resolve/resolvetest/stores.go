@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
@@ -17,7 +18,7 @@ const all = 1 << 20
 
 func post(t tester, c Cell, add, remove []resolve.Posting) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
 }
 
 // postings are those of some records with one feature.
@@ -49,7 +50,7 @@ func edges(t tester, c Cell, puids ...entity.PUID) []resolve.Edge {
 
 func putEdges(t tester, c Cell, es ...resolve.Edge) {
 	t.Helper()
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutEdges(ctx, es) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutEdges(ctx, es) })
 }
 
 func redo(t tester, c Cell, limit int) []resolve.Redo {
@@ -63,7 +64,7 @@ func depth(t tester, c Cell) int {
 }
 
 func emptyArguments(t tester, c Cell) {
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		cs, err1 := tx.Carriers(ctx, nil, nil)
 		es, err2 := tx.Edges(ctx, nil)
 		if n := len(cs) + len(es); n > 0 {
@@ -137,7 +138,7 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 	for i, p := range puids {
 		entries = append(entries, resolve.Redo{PUID: p, Lost: features[:i]})
 	}
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
 	same(t, "redo", redo(t, c, all), entries)
 }
 
@@ -156,7 +157,7 @@ func edgesStandUnderA(t tester, c Cell) {
 	putEdges(t, c, edge(1, 2))
 	same(t, "edges of the other side", edges(t, c, 2), nil)
 	putEdges(t, c, edge(2, 1))
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		return tx.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}})
 	})
 	same(t, "edges of both", edges(t, c, 1, 2), []resolve.Edge{edge(2, 1)})
@@ -171,7 +172,7 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 	putEdges(t, c, changed, edge(5, 5), edge(1, 2))
 	same(t, "the later one of a batch", edges(t, c, 1), []resolve.Edge{edge(1, 2), edge(1, 3)})
 	for range 2 {
-		update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 			return tx.DeleteEdges(ctx, []resolve.Pair{{A: 4, B: 2}, {A: 1, B: 2}, {A: 7, B: 7}, {A: 1, B: 2}})
 		})
 		same(t, "deleted", edges(t, c, 1, 4, 5), []resolve.Edge{edge(1, 3), edge(5, 5)})
@@ -180,10 +181,10 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 
 func redoIsASet(t tester, c Cell) {
 	put := func(entries ...resolve.Redo) {
-		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
 	}
 	clear := func(puids ...entity.PUID) {
-		update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, puids) })
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, puids) })
 	}
 	put(resolve.Redo{PUID: 5, Lost: []uint64{3, 1, 2, 1 << 63}}, resolve.Redo{PUID: -7}, resolve.Redo{PUID: 2})
 	put(resolve.Redo{PUID: 2, Lost: []uint64{9}})
@@ -218,14 +219,14 @@ func thousandItems(t tester, c Cell) {
 		es, puids = append(es, edge(p, 1)), append(puids, p)
 		entries = append(entries, resolve.Redo{PUID: p, Lost: []uint64{f}})
 	}
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), tx.PutRedo(ctx, entries))
 	})
 	same(t, "carriers", carriers(t, c, features, limits), wantCarriers)
 	same(t, "edges", edges(t, c, puids...), es)
 	same(t, "redo", redo(t, c, all), entries)
 	same(t, "depth", depth(t, c), n)
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		pairs := make([]resolve.Pair, n)
 		for i, e := range es {
 			pairs[i] = resolve.Pair{A: e.A, B: e.B}

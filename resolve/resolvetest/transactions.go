@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -97,7 +98,7 @@ func holds(t tester, c Cell, puid entity.PUID, want contents) {
 var nothing = contents{Carriers: [][]entity.PUID{nil}}
 
 func seesItsOwnWrites(t tester, c Cell) {
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
 		want, err := everything(ctx, tx)
 		if err != nil {
 			return err
@@ -117,9 +118,9 @@ func rollbackLeavesNothing(t tester, c Cell) {
 	var wrote contents
 	err := c.Update(context.Background(), func(tx resolve.Tx) (err error) {
 		wrote, err = everything(context.Background(), tx)
-		return errors.Join(err, errRollback)
+		return errors.Join(err, conformance.ErrRollback)
 	})
-	if !errors.Is(err, errRollback) {
+	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	holds(t, c, entity.PUID(wrote.Key), nothing)
@@ -145,7 +146,7 @@ func panicRollsBack(t tester, c Cell) {
 
 func storesCommitTogether(t tester, c Cell) {
 	var want contents
-	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
 		want, err = everything(ctx, tx)
 		return err
 	})
@@ -157,7 +158,7 @@ func survivesReopening(t tester, c Cell) {
 		t.Skip("this backend cannot be reopened (Cell.Reopen)")
 	}
 	var want contents
-	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
 		want, err = everything(ctx, tx)
 		return err
 	})
@@ -188,7 +189,7 @@ func viewCannotWrite(t tester, c Cell) {
 
 func viewIsOneSnapshot(t tester, c Cell) {
 	ctx := context.Background()
-	update(t, c, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) })
 	err := c.View(ctx, func(tx resolve.Tx) error {
 		before, err := tx.RedoDepth(ctx)
 		if err != nil {
@@ -219,7 +220,7 @@ func viewIsOneSnapshot(t tester, c Cell) {
 
 func viewSeesNothingUncommitted(t tester, c Cell) {
 	var wrote contents
-	update(t, c, func(ctx context.Context, tx resolve.Tx) (err error) {
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
 		if wrote, err = everything(ctx, tx); err != nil {
 			return err
 		}
@@ -237,7 +238,7 @@ func viewSeesNothingUncommitted(t tester, c Cell) {
 func errorsComeBack(t tester, c Cell) {
 	ctx := context.Background()
 	for name, run := range map[string]func(context.Context, func(resolve.Tx) error) error{"Update": c.Update, "View": c.View} {
-		if err := run(ctx, func(resolve.Tx) error { return errRollback }); !errors.Is(err, errRollback) {
+		if err := run(ctx, func(resolve.Tx) error { return conformance.ErrRollback }); !errors.Is(err, conformance.ErrRollback) {
 			t.Fatalf("%s returned %v, want the error of its function", name, err)
 		}
 		if err := run(ctx, func(resolve.Tx) error { return nil }); err != nil {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package conformance is what the conformance suites of the Stores have in common: a list of cases
+// that a backend's test runs, and that the suite's own test watches failing on planted bugs.
+//
+//	backend's test ── Suite.Run ──► case ──► testing.T
+//	suite's test ── FindsEveryBug ─► case ──► watcher, which remembers instead of failing
+//	                                  └────► Memory: a model with a bug planted in it
+package conformance
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TB is what a case needs of testing.T, so that a suite's own test can watch a case fail.
+type TB = rapid.TB
+
+// Case checks one thing of a fresh, empty cell.
+type Case[C any] struct {
+	Name string
+	Run  func(t TB, cell C)
+}
+
+// Suite is the cases that a backend has to pass.
+type Suite[C any] []Case[C]
+
+// Run runs the cases in parallel. open is called once for each, and cleans up by t.Cleanup.
+func (s Suite[C]) Run(t *testing.T, open func(t *testing.T) C) {
+	t.Helper()
+	for _, c := range s {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.Run(t, open(t))
+		})
+	}
+}
+
+// ErrRollback ends a transaction that is to leave nothing behind.
+var ErrRollback = errors.New("roll back")
+
+// Update runs fn in a transaction that must commit.
+func Update[S any](t TB, update func(context.Context, func(S) error) error, fn func(context.Context, S) error) {
+	t.Helper()
+	ctx := context.Background()
+	if err := update(ctx, func(s S) error { return fn(ctx, s) }); err != nil {
+		t.Fatalf("update: %v", err)
+	}
+}
+
+// Ends runs fn in a transaction that ends as it should, by rollback or by commit. A backend may run
+// fn again. An error of fn fails the test.
+func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollback bool, fn func(context.Context, S) error) {
+	t.Helper()
+	ctx := context.Background()
+	err := update(ctx, func(s S) error {
+		if err := fn(ctx, s); err != nil || !rollback {
+			return err
+		}
+		return ErrRollback
+	})
+	switch {
+	case rollback && errors.Is(err, ErrRollback):
+	case err != nil:
+		t.Fatalf("update: %v", err)
+	case rollback:
+		t.Fatalf("Update hid the error of its function")
+	}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/locus-db/locus/conformance"
+)
+
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
+
+func update(hide bool) func(context.Context, func(string) error) error {
+	return func(_ context.Context, fn func(string) error) error {
+		if err := fn("store"); !hide {
+			return err
+		}
+		return nil
+	}
+}
+
+// Each way to end a case gives the verdict that testing.T would.
+func TestVerdictOf(t *testing.T) {
+	t.Parallel()
+	wrong := errors.New("wrong")
+	nothing := func(context.Context, string) error { return nil }
+	for name, c := range map[string]struct {
+		run    func(t conformance.TB)
+		failed bool
+		log    string
+	}{
+		"passes":   {func(t conformance.TB) { t.Log("fine") }, false, "fine\n"},
+		"errors":   {func(t conformance.TB) { t.Errorf("no %d", 1); t.Log("went on") }, true, "no 1\nwent on\n"},
+		"is fatal": {func(t conformance.TB) { t.Fatal("over"); t.Log("went on") }, true, "over\n"},
+		"skips":    {func(t conformance.TB) { t.Skipf("has no %s", "disk"); t.Fail() }, false, "has no disk\n"},
+		"commits":  {func(t conformance.TB) { conformance.Update(t, update(false), nothing) }, false, ""},
+		"does not commit": {func(t conformance.TB) {
+			conformance.Update(t, update(false), func(context.Context, string) error { return wrong })
+		}, true, "update: wrong\n"},
+		"rolls back":       {func(t conformance.TB) { conformance.Ends(t, update(false), true, nothing) }, false, ""},
+		"hides a rollback": {func(t conformance.TB) { conformance.Ends(t, update(true), true, nothing) }, true, "Update hid the error of its function\n"},
+		"ends with another error": {func(t conformance.TB) {
+			conformance.Ends(t, update(false), true, func(context.Context, string) error { return wrong })
+		}, true, "update: wrong\n"},
+	} {
+		s := conformance.Suite[struct{}]{{Name: name, Run: func(t conformance.TB, _ struct{}) { c.run(t) }}}
+		v := s.VerdictOf(name, struct{}{})
+		if want := (conformance.Verdict{Failed: c.failed, Log: c.log}); v != want {
+			t.Errorf("%s: %+v, want %+v", name, v, want)
+		}
+	}
+}
+
+func TestMemory_HasTheBugItIsGiven(t *testing.T) {
+	t.Parallel()
+	wrong := errors.New("wrong")
+	for bug, want := range map[string]string{
+		"":                    "1 wrong 1",
+		"rollback keeps rows": "2 wrong 2",
+		"error is swallowed":  "1 <nil> 1",
+		"nothing is kept":     "1 wrong 0",
+	} {
+		m := conformance.NewMemory(func() *int { return new(int) }, func(n *int) *int { c := *n; return &c }, bug)
+		read := func() (got int) {
+			if err := m.Update(func(n *int) error { got = *n; return nil }); err != nil {
+				t.Error(err)
+			}
+			return got
+		}
+		if err := m.Update(func(n *int) error { *n++; return nil }); err != nil {
+			t.Error(err)
+		}
+		err := m.Update(func(n *int) error { *n++; return wrong })
+		before := read()
+		if e := m.Reopen(); e != nil {
+			t.Error(e)
+		}
+		if got := fmt.Sprint(before, " ", err, " ", read()); got != want {
+			t.Errorf("%q: %s, want %s", bug, got, want)
+		}
+	}
+}
