@@ -144,7 +144,7 @@ func reason(w *WhyNot, score match.Score) (code, message string) {
 
 // carriers counts who carries a feature, up to resolve.MaxCarriers+1.
 func (s *Service) carriers(ctx context.Context, feature uint64) (n int, err error) {
-	home := s.Map().Key(s.Map().Current(), cell.Position(feature))
+	home := s.Map().Home(cell.Position(feature))
 	err = s.view(ctx, home, func(tx resolve.Tx) error {
 		found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
 		if err == nil {

@@ -33,7 +33,7 @@ func (s *Service) Record(ctx context.Context, ref entity.Ref) (*Record, error) {
 		return nil, &InvalidError{Problems: problems}
 	}
 	key := s.Map().KeyOf(ref.Source, ref.Key)
-	home := s.Map().Key(s.Map().Current(), key.Position())
+	home := s.Map().Home(key.Position())
 	var rec *entity.Record
 	err := s.view(ctx, home, func(tx resolve.Tx) error {
 		puids, err := tx.Lookup(ctx, []cell.Key{key})

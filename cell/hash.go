@@ -34,11 +34,11 @@ func (k Key) Hash() uint64 { return uint64(k.Ring) ^ 1<<63 }
 // longer than MaxSource, which would make two external keys one.
 func (m *Map) KeyOf(source, key string) Key {
 	var stack [keyBuffer]byte
-	b := append(stack[:0], m.salt[:]...)
+	b := append(stack[:0], m.spec.Salt[:]...)
 	b = appendKey(b, source, key)
 	sum := sha256.Sum256(b)
 	return Key{
-		Ring:   int64(xxhash.Sum64(b[len(m.salt):]) ^ 1<<63),
+		Ring:   int64(xxhash.Sum64(b[len(m.spec.Salt):]) ^ 1<<63),
 		Digest: [16]byte(sum[:16]),
 	}
 }

@@ -3,7 +3,6 @@
 package cell
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,7 +28,6 @@ const ring = 1 << 32
 // ParseMap make one.
 type Map struct {
 	spec   Spec
-	salt   [16]byte
 	gens   []generation
 	finest uint64
 	// until is the first id time that the map does not speak about; 0 is never.
@@ -56,7 +54,7 @@ func NewMap(spec Spec) (*Map, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	m := &Map{spec: spec, salt: spec.Salt, finest: spec.Generations[len(spec.Generations)-1].Cells}
+	m := &Map{spec: spec, finest: spec.Generations[len(spec.Generations)-1].Cells}
 	for _, g := range spec.Generations {
 		m.gens = append(m.gens, generation{cells: g.Cells, starts: g.Starts.UnixMilli(), stride: m.finest / g.Cells})
 	}
@@ -117,11 +115,15 @@ func (m *Map) Key(gen int, position uint32) ID {
 	return ID{Gen: uint16(gen), Index: m.gens[gen].segment(position)}
 }
 
+// Home returns the cell that takes a new key, or any other hash, at a position: Key of the current
+// generation.
+func (m *Map) Home(position uint32) ID { return m.Key(m.spec.Current, position) }
+
 // Entity returns the cell of an id: the one whose segment holds its position, in
 // the newest generation that had started when it was minted. The error is
 // ErrStaleMap. Only the id decides, no clock, so an id has one cell for ever.
 func (m *Map) Entity(id locality.ID) (ID, error) {
-	z := idTime(id)
+	z := id.Millis()
 	if m.until != 0 && z >= m.until {
 		return ID{}, m.stale(id)
 	}
@@ -141,11 +143,6 @@ func (m *Map) generationAt(z int64) int {
 		g--
 	}
 	return g
-}
-
-// idTime returns the milliseconds in an id, whatever its version.
-func idTime(id locality.ID) int64 {
-	return int64(binary.BigEndian.Uint64(id[8:16]) & (1<<48 - 1))
 }
 
 // must panics if the map does not list the cell, which then came from another map

@@ -104,7 +104,7 @@ func (r *Router) ExplainKey(source, key string) KeyRoute {
 		Source: source, Key: key,
 		Hash: fmt.Sprintf("%016x", k.Hash()), Position: at,
 		Ring: k.Ring, Digest: hex.EncodeToString(k.Digest[:]),
-		Mint: r.m.Segment(r.m.Key(r.m.Current(), at), at),
+		Mint: r.m.Segment(r.m.Home(at), at),
 	}
 	for g := r.m.Current(); g >= r.m.Floor(); g-- {
 		why := fmt.Sprintf("older generation %d may hold it", g)
@@ -140,7 +140,7 @@ func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 // ExplainEntity answers where an entity id lives. With ErrStaleMap the route says
 // what the id contains and names no cell.
 func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
-	z := idTime(id)
+	z := id.Millis()
 	route := EntityRoute{ID: id, Position: id.Position(), Millis: z, Time: time.UnixMilli(z).UTC().Format(timeFormat)}
 	c, err := r.m.Entity(id)
 	if err != nil {

@@ -97,9 +97,7 @@ func (s Spec) withDefaults() (Spec, error) {
 		g.Starts = g.Starts.UTC()
 	}
 	s.Moved = maps.Clone(s.Moved)
-	if !s.Until.IsZero() {
-		s.Until = s.Until.UTC()
-	}
+	s.Until = s.Until.UTC()
 	if s.Epoch == 0 {
 		s.Epoch = 1
 	}

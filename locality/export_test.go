@@ -33,7 +33,7 @@ func (g *Generator) Fork(getpid func() int) *Generator {
 		to, from := pair[0], pair[1]
 		to.clock, to.order, to.node, to.near = from.clock, from.order, from.node, from.near
 		to.simulated, to.rand, to.getpid = from.simulated, from.rand, getpid
-		to.pid, to.x, to.y, to.c, to.z, to.span = from.pid, from.x, from.y, from.c, from.z, from.span
+		to.pid, to.y, to.c, to.z, to.span = from.pid, from.y, from.c, from.z, from.span
 		to.window, to.base, to.count = from.window, from.base, from.count
 	}
 	return f

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -62,7 +63,6 @@ type Options struct {
 // configuration and must not be copied. Use one per table: see the package
 // documentation.
 type Generator struct {
-	_    noCopy
 	main lane
 	near lane // always in Variable order
 }
@@ -135,10 +135,8 @@ func (g *Generator) New() ID {
 // them. They follow each other: no other goroutine mints between the ids of such
 // a run.
 func (g *Generator) Fill(ids []ID) {
-	for len(ids) > 0 {
-		run := ids[:min(len(ids), fillRun)]
+	for run := range slices.Chunk(ids, fillRun) {
 		g.fill(run)
-		ids = ids[len(run):]
 	}
 }
 
@@ -172,9 +170,3 @@ var shared = sync.OnceValue(func() *Generator {
 // New mints an id with a generator of the process that has all defaults. Programs
 // with several tables should make a Generator for each.
 func New() ID { return shared().New() }
-
-// noCopy makes go vet report copies of what contains it.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}

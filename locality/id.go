@@ -82,11 +82,12 @@ func (id ID) Time() (time.Time, bool) {
 	if id.Version() != version {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(millis(id)).UTC(), true
+	return time.UnixMilli(id.Millis()).UTC(), true
 }
 
-// millis returns the 48 bits of time, whatever the version.
-func millis(id ID) int64 { return int64(binary.BigEndian.Uint64(id[8:16]) & maxMillis) }
+// Millis returns the 48 bits of time, whatever the version: in an id of version b the milliseconds
+// since 1970 at which it was minted. Routing goes by them, as by Position.
+func (id ID) Millis() int64 { return int64(binary.BigEndian.Uint64(id[8:16]) & maxMillis) }
 
 const (
 	maxNode   = 1<<28 - 1

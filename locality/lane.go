@@ -38,10 +38,8 @@ type lane struct {
 	simulated bool
 	rand      io.Reader
 	getpid    func() int
-	scratch   [4]byte
 
 	pid int
-	x   uint16
 	y   uint32
 	c   uint32
 	// z is the time of the last id in milliseconds, span the steps from the first id
@@ -65,18 +63,17 @@ const windowMillis = 10 * 60 * 1000
 // holds: going back would count through an old window again.
 func (l *lane) identify() {
 	l.pid = l.getpid()
-	l.x = uint16(l.pid)
 	switch {
 	case l.node.fixed && l.near:
 		l.y = l.node.value | nearNode
 	case l.node.fixed:
 		l.y = l.node.value
 	case l.simulated:
-		l.y = draw(l.rand, l.scratch[:]) & maxNode
+		l.y = draw(l.rand) & maxNode
 	default:
-		l.y = drawNode(l.scratch[:])
+		l.y = drawNode()
 	}
-	l.c = draw(l.rand, l.scratch[:])
+	l.c = draw(l.rand)
 	if l.node.fixed && l.order == Sequential {
 		return
 	}
@@ -110,7 +107,7 @@ func (l *lane) at(m uint64, now, from int64) (z int64, span uint64) {
 func (l *lane) variable(now int64) ID {
 	l.z, l.span = l.at(1, now, math.MinInt64)
 	l.c += step
-	return assemble(reverseDigits(l.c), l.x, l.y, l.z)
+	return l.assemble(reverseDigits(l.c))
 }
 
 // sequential mints the next id of the window that its own time falls in.
@@ -120,8 +117,11 @@ func (l *lane) sequential(now int64) ID {
 		l.window, l.base, l.count = window, windowBase(l.z), 0
 	}
 	l.count++
-	return assemble(l.base+l.count, l.x, l.y, l.z)
+	return l.assemble(l.base + l.count)
 }
+
+// assemble lays an id out at a position, with the lane's identity and time.
+func (l *lane) assemble(position uint32) ID { return assemble(position, uint16(l.pid), l.y, l.z) }
 
 // windowBase is the position before the first one of the window of ms: the first
 // four bytes, little-endian, of the MD5 of the first 11 digits of yyyyMMddHHmm in

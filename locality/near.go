@@ -5,6 +5,7 @@ package locality
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 var (
@@ -27,7 +28,7 @@ type Segment struct {
 
 // Contains reports whether the position and time of id lie in s.
 func (s Segment) Contains(id ID) bool {
-	w, z := uint64(id.Position()), millis(id)
+	w, z := uint64(id.Position()), id.Millis()
 	return uint64(s.Lo) <= w && w < s.Hi && s.From <= z && (s.Until == 0 || z < s.Until)
 }
 
@@ -66,13 +67,11 @@ func (g *Generator) FillIn(s Segment, ids []ID) error {
 		clear(ids)
 		return err
 	}
-	for rest := ids; len(rest) > 0; {
-		run := rest[:min(len(rest), fillRun)]
+	for run := range slices.Chunk(ids, fillRun) {
 		if err := g.fillIn(s, run); err != nil {
 			clear(ids)
 			return err
 		}
-		rest = rest[len(run):]
 	}
 	return nil
 }
@@ -100,10 +99,8 @@ func (g *Generator) Near(parent ID) ID {
 	l := &g.near
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	m := b.steps(l.c)
-	z, span := l.at(m, now, 0)
-	return l.jump(m, z, span)
+	id, _ := l.in(Segment{}, b, l.now()) // open in time, so never over
+	return id
 }
 
 // in mints inside s, whose blocks are b. Nothing changes if it fails.
@@ -113,14 +110,9 @@ func (l *lane) in(s Segment, b blocks, now int64) (ID, error) {
 	if s.Until != 0 && z >= s.Until {
 		return ID{}, ErrSegmentOver
 	}
-	return l.jump(m, z, span), nil
-}
-
-// jump commits m steps and mints there.
-func (l *lane) jump(m uint64, z int64, span uint64) ID {
 	l.c += uint32(m) * step
 	l.z, l.span = z, span
-	return assemble(reverseDigits(l.c), l.x, l.y, z)
+	return l.assemble(reverseDigits(l.c)), nil
 }
 
 // blocks are n adjacent aligned blocks of the ring: those whose positions begin

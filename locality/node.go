@@ -50,11 +50,11 @@ var inUse = struct {
 }{random: map[uint32]struct{}{}, fixed: map[uint32]*Generator{}}
 
 // drawNode takes 28 random bits that no other lane of this process has.
-func drawNode(scratch []byte) uint32 {
+func drawNode() uint32 {
 	inUse.Lock()
 	defer inUse.Unlock()
 	for {
-		y := draw(rand.Reader, scratch) & maxNode
+		y := draw(rand.Reader) & maxNode
 		if _, taken := inUse.random[y]; !taken {
 			inUse.random[y] = struct{}{}
 			return y
@@ -65,9 +65,10 @@ func drawNode(scratch []byte) uint32 {
 // draw reads 32 random bits. A reader that fails is replaced by crypto/rand for
 // this draw: going on with an identity known to be stale could repeat ids, and
 // New has no error to return.
-func draw(r io.Reader, scratch []byte) uint32 {
-	if _, err := io.ReadFull(r, scratch[:4]); err != nil {
-		rand.Read(scratch[:4])
+func draw(r io.Reader) uint32 {
+	var b [4]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		rand.Read(b[:])
 	}
-	return binary.LittleEndian.Uint32(scratch[:4])
+	return binary.LittleEndian.Uint32(b[:])
 }

@@ -86,7 +86,7 @@ func (b *batch) put(ctx context.Context) error {
 	for _, i := range b.pass {
 		k := b.opts.Map.KeyOf(b.ops[i].Source, b.ops[i].Key)
 		keys[i] = k
-		id := b.opts.Map.Key(b.opts.Map.Current(), k.Position())
+		id := b.opts.Map.Home(k.Position())
 		groups[id] = append(groups[id], i)
 	}
 	successors, err := b.successors(ctx, groups, keys)

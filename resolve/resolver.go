@@ -149,7 +149,7 @@ func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Map.Puid
 
 // featureCell is the cell in which the postings of a feature lie.
 func (r *Resolver) featureCell(feature uint64) cell.ID {
-	return r.opts.Map.Key(r.opts.Map.Current(), cell.Position(feature))
+	return r.opts.Map.Home(cell.Position(feature))
 }
 
 // byHome groups things by the cell of a puid.

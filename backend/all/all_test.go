@@ -76,7 +76,7 @@ func ExampleOpen() {
 	defer cells.Close()
 
 	key := cells.Map().KeyOf("osm", "node/240109189")
-	id := cells.Map().Key(cells.Map().Current(), key.Position())
+	id := cells.Map().Home(key.Position())
 	home, err := cells.Cell(id)
 	if err != nil {
 		fmt.Println(err)
