@@ -4,7 +4,6 @@ package console
 
 import (
 	"io"
-	"net/url"
 	"slices"
 
 	"github.com/locus-db/locus"
@@ -17,6 +16,8 @@ type Entity struct {
 	Why    *locus.Why
 	Schema *match.Schema // which attributes are lists
 	Home   string        // the cell that it lives in
+	// RecordPath answers with where the JSON of a record is.
+	RecordPath func(source, key string) string
 }
 
 // Entity writes the page of an entity: its merged view with who says what, its records side by
@@ -32,7 +33,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 		Home:    shown.Home,
 		Rows:    rows(why, shown.Schema),
 		Joins:   waterfalls(why),
-		Records: columns(why.Records),
+		Records: columns(why.Records, shown.RecordPath),
 	}
 	if why.Requested != e.ID {
 		p.Former = why.Requested.String()
@@ -65,7 +66,7 @@ type column struct {
 	Command string
 }
 
-func columns(records []*entity.Record) []column {
+func columns(records []*entity.Record, path func(source, key string) string) []column {
 	all := make([]column, len(records))
 	for i, r := range records {
 		all[i] = column{
@@ -74,7 +75,7 @@ func columns(records []*entity.Record) []column {
 			Key:     r.Key,
 			Ref:     r.Ref.String(),
 			Seen:    moment(r.Observed),
-			JSON:    "/v1/records/" + url.PathEscape(r.Source) + "/" + url.PathEscape(r.Key),
+			JSON:    path(r.Source, r.Key),
 			Command: command("locus", "record", "get", r.Ref.String()),
 		}
 	}

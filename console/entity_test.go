@@ -5,6 +5,7 @@ package console_test
 import (
 	"bytes"
 	"io"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -60,9 +61,14 @@ func pizza(t testing.TB) *locus.Why {
 	return w
 }
 
+// recordPath stands for what the console is told by whoever serves it.
+func recordPath(source, key string) string {
+	return "/v1/records/" + url.PathEscape(source) + "/" + url.PathEscape(key)
+}
+
 func renderEntity(w *locus.Why) func(io.Writer) error {
 	return func(out io.Writer) error {
-		return console.New("1.2.3").Entity(out, console.Entity{Why: w, Schema: match.Place(), Home: "g0-8"})
+		return console.New("1.2.3").Entity(out, console.Entity{Why: w, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
 	}
 }
 

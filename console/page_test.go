@@ -114,7 +114,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 		"home":  func(w io.Writer) error { return c.Home(w, home) },
 		"empty": func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
 		"entity": func(w io.Writer) error {
-			return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8"})
+			return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
 		},
 		"search": func(w io.Writer) error {
 			return c.Search(w, console.Search{

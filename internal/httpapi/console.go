@@ -193,7 +193,7 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(), Home: home.String()})
+	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(), Home: home.String(), RecordPath: RecordPath})
 }
 
 // file serves what pages refer to. A browser keeps it and asks whether it is still good.

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -132,6 +133,24 @@ func TestConsole_Entity(t *testing.T) {
 		}
 	}
 	f.says(f.get(path).page(410), "Erased")
+}
+
+// A key may be anything, also what a path would lose: the page of its entity leads to its JSON all the same.
+func TestConsole_EntityLeadsToItsRecords(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for _, key := range []string{"1", "a/b c", "..", ".", "%2e", "<b>"} {
+		id := f.put([4]string{"pos", key, "Place of " + key, ""})[0].Entity.String()
+		_, rest, _ := strings.Cut(f.get("/entities/"+id).page(200), `href="/v1/records/`)
+		link, _, _ := strings.Cut(rest, `"`)
+		if want := httpapi.RecordPath("pos", key); "/v1/records/"+html.UnescapeString(link) != want {
+			t.Errorf("the record %q is linked as %q, want %q", key, link, want)
+			continue
+		}
+		if got := decode[httpapi.Record](f.get(httpapi.RecordPath("pos", key))); got.Key != key {
+			t.Errorf("the link of the record %q leads to %q", key, got.Key)
+		}
+	}
 }
 
 func TestConsole_FormerIdLeadsOn(t *testing.T) {
