@@ -93,7 +93,7 @@ func (s Search) address(cursor string) string {
 func (s Search) command() string {
 	args := []string{"locus", "entity", "list"}
 	if s.Name != "" {
-		args = append(args, "--q", s.Name)
+		args = append(args, "--name", s.Name)
 	}
 	if s.Value != "" {
 		args = append(args, "--attribute", s.Attribute, "--value", s.Value)

@@ -47,7 +47,7 @@ func TestSearch_ListsAndPages(t *testing.T) {
 		}
 	}
 	s := text(byID(t, root, "main"))
-	for _, want := range []string{"1000 Market Street · 94103 · (415) 555-2300", "3 records", "locus entity list --q 'joe & co' --attribute phones --value '+1 415'"} {
+	for _, want := range []string{"1000 Market Street · 94103 · (415) 555-2300", "3 records", "locus entity list --name 'joe & co' --attribute phones --value '+1 415'"} {
 		if !strings.Contains(strings.Join(strings.Fields(s), " "), want) {
 			t.Errorf("the page does not say %q but %q", want, s)
 		}
