@@ -166,7 +166,7 @@ func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 		if isDiskFailure(err) {
 			return fmt.Errorf("commit in cell %s: %w: %w", c.id.Cell, resolve.ErrUnknownOutcome, err)
 		}
-		return fmt.Errorf("commit in cell %s: %w", c.id.Cell, explain(err))
+		return fmt.Errorf("commit in cell %s: %w", c.id.Cell, err)
 	}
 	t.over = true
 	c.checkpoint(w)

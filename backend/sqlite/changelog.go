@@ -48,13 +48,8 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	var changes []changelog.Change
-	err := t.query(ctx, "SELECT seq, at, kind, entity, into_id, before, after FROM change WHERE seq > ? ORDER BY seq LIMIT ?",
-		func(r row) error {
-			c, err := readChange(r)
-			changes = append(changes, c)
-			return err
-		}, int64(after), int64(limit))
+	changes, err := rows(ctx, t, readChange,
+		"SELECT seq, at, kind, entity, into_id, before, after FROM change WHERE seq > ? ORDER BY seq LIMIT ?", int64(after), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read changes after %d: %w", after, err)
 	}

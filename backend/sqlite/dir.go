@@ -27,10 +27,6 @@ type DirOptions struct {
 	Rules string
 	// MustExist refuses to make a new directory.
 	MustExist bool
-	// CacheSize is the memory for pages of all cells together, in bytes. Defaults to 192 MiB.
-	CacheSize int
-	// Cell are the options of each cell; CacheSize and MustExist in them do not count.
-	Cell Options
 }
 
 // Dir is a data directory: the cells of a whole installation, and the lock that keeps a second
@@ -46,11 +42,11 @@ type Dir struct {
 	cmap  *cell.Map
 }
 
-// The defaults of a data directory.
 const (
 	defaultCells = 16
-	defaultCache = 192 << 20
-	cellURL      = "sqlite:cells/g0-{i}.db"
+	// cacheSize is the memory for pages of all cells together, in bytes.
+	cacheSize = 192 << 20
+	cellURL   = "sqlite:cells/g0-{i}.db"
 )
 
 var authority = cell.ID{}
@@ -63,9 +59,6 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (_ *Dir, err er
 	if opts != nil {
 		o = *opts
 	}
-	if o.CacheSize == 0 {
-		o.CacheSize = defaultCache
-	}
 	d := &Dir{path: path, cells: make(map[cell.ID]*Cell)}
 	first := d.authorityFile()
 	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
@@ -74,7 +67,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (_ *Dir, err er
 	if err := os.MkdirAll(filepath.Dir(first), 0o700); err != nil {
 		return nil, fmt.Errorf("create data directory: %w", err)
 	}
-	if d.lock, err = lock(filepath.Join(path, "lock"), path); err != nil {
+	if d.lock, err = lock(path); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -96,8 +89,8 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (_ *Dir, err er
 }
 
 // lock takes the lock file of a directory and writes the process into it.
-func lock(path, dir string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+func lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
@@ -138,18 +131,15 @@ func (d *Dir) identity(id cell.ID, rules string) Identity {
 	return Identity{Map: d.cmap.Spec().ID, Cell: id, Lo: lo, Hi: hi, Rules: rules}
 }
 
-// cellOptions are a cell's share of those of the directory.
-func (o *DirOptions) cellOptions(cells int, mustExist bool) *Options {
-	c := o.Cell
-	c.CacheSize = o.CacheSize / cells
-	c.MustExist = mustExist
-	return &c
+// cellOptions are those of each of so many cells.
+func cellOptions(cells int, mustExist bool) *Options {
+	return &Options{CacheSize: cacheSize / cells, MustExist: mustExist}
 }
 
 // openAuthority opens the cell that holds the map, and writes a map into a new one. It tells
 // whether all cells of the map are known to have been made.
 func (d *Dir) openAuthority(ctx context.Context, o *DirOptions) (complete bool, err error) {
-	c, err := open(ctx, d.authorityFile(), o.cellOptions(max(o.Cells, defaultCells), false))
+	c, err := open(ctx, d.authorityFile(), cellOptions(max(o.Cells, defaultCells), false))
 	if err != nil {
 		return false, err
 	}
@@ -205,7 +195,7 @@ func (d *Dir) openOthers(ctx context.Context, o *DirOptions, mustExist bool) err
 				if err != nil {
 					return err
 				}
-				opened[i], err = Open(ctx, path, d.identity(id, o.Rules), o.cellOptions(len(ids), mustExist))
+				opened[i], err = Open(ctx, path, d.identity(id, o.Rules), cellOptions(len(ids), mustExist))
 				return err
 			})
 		}

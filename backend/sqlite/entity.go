@@ -115,12 +115,7 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 	if source != "" {
 		sql, args = sqlListSource, []any{source, int64(after), int64(limit)}
 	}
-	var records []*entity.Record
-	err := t.query(ctx, sql, func(r row) error {
-		record, err := readRecord(r)
-		records = append(records, record)
-		return err
-	}, args...)
+	records, err := rows(ctx, t, readRecord, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list records after %s: %w", after, err)
 	}
@@ -302,21 +297,11 @@ func (t *tx) ListEntities(ctx context.Context, after entity.PUID, limit int) ([]
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	entities, err := t.entities(ctx, sqlListEntities, int64(after), int64(limit))
+	entities, err := rows(ctx, t, readEntity, sqlListEntities, int64(after), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list entities after %s: %w", after, err)
 	}
 	return entities, nil
-}
-
-func (t *tx) entities(ctx context.Context, sql string, args ...any) ([]*entity.Entity, error) {
-	var entities []*entity.Entity
-	err := t.query(ctx, sql, func(r row) error {
-		e, err := readEntity(r)
-		entities = append(entities, e)
-		return err
-	}, args...)
-	return entities, err
 }
 
 // AddCounts changes the row of totals.

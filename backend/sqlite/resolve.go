@@ -95,16 +95,16 @@ func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, er
 	if len(puids) == 0 {
 		return nil, nil
 	}
-	puids = slices.Compact(inOrder(slices.Clone(puids), cmp.Compare[entity.PUID]))
-	var edges []resolve.Edge
-	err := t.query(ctx, "SELECT e.a, e.b, e.vec, e.score FROM json_each(?) AS j CROSS JOIN edge AS e ON e.a = j.value", func(r row) error {
-		edges = append(edges, resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))})
-		return nil
-	}, numbers(t, puids))
+	puids = slices.Compact(slices.Sorted(slices.Values(puids)))
+	edges, err := rows(ctx, t, readEdge, "SELECT e.a, e.b, e.vec, e.score FROM json_each(?) AS j CROSS JOIN edge AS e ON e.a = j.value", numbers(t, puids))
 	if err != nil {
 		return nil, fmt.Errorf("read edges of %d records: %w", len(puids), err)
 	}
 	return edges, nil
+}
+
+func readEdge(r row) (resolve.Edge, error) {
+	return resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))}, nil
 }
 
 // PutEdges is a row each.
@@ -165,23 +165,22 @@ func (t *tx) Redo(ctx context.Context, limit int) ([]resolve.Redo, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	var entries []resolve.Redo
-	err := t.query(ctx, "SELECT puid, lost FROM redo ORDER BY puid LIMIT ?", func(r row) error {
-		e := resolve.Redo{PUID: entity.PUID(r.int(0))}
-		lost := r.blob(1)
-		if len(lost)%8 != 0 {
-			return fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
-		}
-		for ; len(lost) > 0; lost = lost[8:] {
-			e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
-		}
-		entries = append(entries, e)
-		return nil
-	}, int64(limit))
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, lost FROM redo ORDER BY puid LIMIT ?", int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read redo entries: %w", err)
 	}
 	return entries, nil
+}
+
+func readRedo(r row) (resolve.Redo, error) {
+	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0))}, r.blob(1)
+	if len(lost)%8 != 0 {
+		return e, fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
+	}
+	for ; len(lost) > 0; lost = lost[8:] {
+		e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
+	}
+	return e, nil
 }
 
 // ClearRedo is a row each.

@@ -96,7 +96,7 @@ func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, 
 		match = append(match, ' ')
 	}
 	t.text = match
-	entities, err := t.entities(ctx, sqlSearch, string(match), int64(query.After), int64(query.Limit))
+	entities, err := rows(ctx, t, readEntity, sqlSearch, string(match), int64(query.After), int64(query.Limit))
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

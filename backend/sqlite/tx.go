@@ -24,7 +24,7 @@ type tx struct {
 func (c *Cell) begin(on *conn, sql string) (*tx, error) {
 	t := &tx{cell: c, conn: on}
 	if err := t.exec(sql); err != nil {
-		return nil, fmt.Errorf("begin in cell %s: %w", c.id.Cell, explain(err))
+		return nil, fmt.Errorf("begin in cell %s: %w", c.id.Cell, err)
 	}
 	return t, nil
 }
@@ -51,12 +51,13 @@ func (t *tx) use(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fail remembers the first error.
+// fail explains an error and remembers the first one.
 func (t *tx) fail(err error) error {
-	if err != nil && t.err == nil {
-		t.err = explain(err)
+	err = explain(err)
+	if t.err == nil {
+		t.err = err
 	}
-	return explain(err)
+	return err
 }
 
 // exec runs a statement once.
@@ -98,6 +99,16 @@ func (t *tx) query(ctx context.Context, sql string, each func(row) error, values
 		return err
 	}
 	return nil
+}
+
+// rows answers with what read makes of every row.
+func rows[T any](ctx context.Context, t *tx, read func(row) (T, error), sql string, values ...any) (all []T, err error) {
+	err = t.query(ctx, sql, func(r row) error {
+		one, err := read(r)
+		all = append(all, one)
+		return err
+	}, values...)
+	return all, err
 }
 
 // numbers writes integers as a JSON array, which a statement reads with json_each: one statement

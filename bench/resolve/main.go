@@ -108,7 +108,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	counts := service.Live().Counts
-	if err := errorsOf(closeAPI(), service.Close()); err != nil {
+	if err := cmp.Or(closeAPI(), service.Close()); err != nil {
 		return err
 	}
 	size, err := sizeOf(dir)
@@ -119,8 +119,6 @@ func run(ctx context.Context, o options) error {
 		counts.Records, counts.Entities, counts.Merges, size/o.records, quality)
 	return nil
 }
-
-func errorsOf(errs ...error) error { return cmp.Or(errs...) }
 
 // stages sums the time of the three rounds.
 type stages struct {
@@ -279,7 +277,7 @@ func judge(ctx context.Context, o options, s *locus.Service) (string, error) {
 }
 
 func sizeOf(dir string) (size int64, err error) {
-	return size, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -289,4 +287,5 @@ func sizeOf(dir string) (size int64, err error) {
 		}
 		return err
 	})
+	return size, err
 }

@@ -61,16 +61,9 @@ func overHTTP(s *locus.Service, clients int) (func(context.Context, []demo.Recor
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	url := "http://" + listener.Addr().String() + "/v1/records"
 	put := func(ctx context.Context, records []demo.Record) error {
-		type item struct {
-			Source     string              `json:"source"`
-			Key        string              `json:"key"`
-			Attributes map[string][]string `json:"attributes"`
-		}
-		var body struct {
-			Records []item `json:"records"`
-		}
+		var body httpapi.PutRequest
 		for _, r := range records {
-			body.Records = append(body.Records, item{r.Source, r.Key, r.Attributes})
+			body.Records = append(body.Records, httpapi.RecordInput{Source: r.Source, Key: r.Key, Attributes: r.Attributes})
 		}
 		text, err := json.Marshal(body)
 		if err != nil {
