@@ -4,7 +4,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -85,15 +84,15 @@ func (s *Server) enter(ctx context.Context, c class) (leave func(), err error) {
 	return s.lanes[c].enter(ctx)
 }
 
-// admit lets a handler run in the lane of a class.
-func (s *Server) admit(c class, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		leave, err := s.enter(r.Context(), c)
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		defer leave()
-		next.ServeHTTP(w, r)
-	})
+// run lets a call be handled in the lane of its route's class, for as long as a request may take.
+func (s *Server) run(c *call, handle func() error) error {
+	leave, err := s.enter(c, c.route.class)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)
+	defer cancel()
+	c.Context = ctx
+	return c.keyed(handle())
 }

@@ -32,28 +32,26 @@ type site struct {
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole(mux *http.ServeMux) {
 	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams)}
-	mux.Handle("GET /{$}", p.page(&route{path: "/"}, p.homePage))
+	mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
 	mux.Handle("GET /entities", p.page(&route{
-		path:  "/entities",
+		path: "/entities", class: reads,
 		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
 	}, p.searchPage))
-	mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}"}, p.entityPage))
+	mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
 	mux.HandleFunc("GET /static/{file}", p.file)
 	mux.HandleFunc("GET /events", p.events)
 }
 
 // page makes a handler of a function that renders. Nothing of a page is sent before all of it is
 // there. The function may answer by itself and leave the buffer empty.
-func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Handler {
-	return p.admit(reads, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), p.opts.RequestTimeout)
-		defer cancel()
-		c := &call{Context: ctx, w: w, r: r, route: rt}
+func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Context: r.Context(), w: w, r: r, route: rt}
 		var body bytes.Buffer
 		query, err := parseQuery(r.URL.RawQuery)
 		if err == nil {
 			c.query = query
-			err = c.keyed(render(c, &body))
+			err = p.run(c, func() error { return render(c, &body) })
 		}
 		switch {
 		case err != nil:
@@ -61,7 +59,7 @@ func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.Han
 		case body.Len() > 0:
 			writePage(w, http.StatusOK, &body)
 		}
-	}))
+	}
 }
 
 func writePage(w http.ResponseWriter, status int, body *bytes.Buffer) {

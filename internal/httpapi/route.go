@@ -185,19 +185,14 @@ func (s *Server) serve(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	leave, err := s.enter(c, c.route.class)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)
-	defer cancel()
-	c.Context = ctx
-	answer, err := c.route.handle(c)
-	if errors.As(err, new(*locus.InvalidError)) {
-		return nil, c.inQuery(toFault(err, ""))
-	}
-	return answer, c.keyed(err)
+	var answer any
+	err = s.run(c, func() (err error) {
+		if answer, err = c.route.handle(c); errors.As(err, new(*locus.InvalidError)) {
+			return c.inQuery(toFault(err, ""))
+		}
+		return err
+	})
+	return answer, err
 }
 
 // inQuery makes pointers that the library gives to fields of a query into those of parameters, which

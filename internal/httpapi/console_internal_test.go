@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPages_WaitWithTheReads fills the lane of reads: a page is refused as a read is, and is there once
+// somebody has left. Its own place is free again when it is answered.
+func TestPages_WaitWithTheReads(t *testing.T) {
+	t.Parallel()
+	s := bare(t, &strings.Builder{})
+	reading, refused, _ := newLane(1, 0, time.Hour)
+	s.lanes[reads] = reading
+	s.registerConsole(s.mux)
+	get := func() *httptest.ResponseRecorder {
+		rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/entities/none", nil)
+		r.Host = "localhost"
+		s.ServeHTTP(rec, r)
+		return rec
+	}
+	leave, err := reading.enter(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := get()
+	if ct := rec.Header().Get("Content-Type"); rec.Code != 503 || ct != "application/problem+json" || !strings.Contains(rec.Body.String(), `"overloaded"`) || *refused != 1 {
+		t.Errorf("with the lane full: %d, %s, %s; %d refused", rec.Code, ct, rec.Body, *refused)
+	}
+	leave()
+	for range 2 {
+		if rec := get(); rec.Code != 422 || !strings.Contains(rec.Body.String(), "is not an entity id") {
+			t.Errorf("with the lane free: %d, %.200s", rec.Code, rec.Body)
+		}
+	}
+	if len(reading.slots) != 0 {
+		t.Errorf("%d slots are taken", len(reading.slots))
+	}
+}
