@@ -98,7 +98,11 @@ func (s *Server) metrics(c *call) (any, error) {
 }
 
 func (s *Server) openapi(c *call) (any, error) {
+	document, err := s.document()
+	if err != nil {
+		return nil, err
+	}
 	c.w.Header().Set("Content-Type", "application/json")
-	_, _ = c.w.Write(s.document)
+	_, _ = c.w.Write(document)
 	return nil, nil
 }

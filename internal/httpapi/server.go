@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -102,8 +103,8 @@ type Server struct {
 	crossOrigin *http.CrossOriginProtection
 	lanes       [classes]*lane
 	cursorKey   []byte
-	document    []byte          // of OpenAPI
-	healthy     map[string]bool // patterns of class health
+	document    func() ([]byte, error) // of OpenAPI; made when somebody asks for it
+	healthy     map[string]bool        // patterns of class health
 	ready       readiness
 	draining    atomic.Bool // told to stop: not ready any more
 	closing     atomic.Bool // takes no new work any more
@@ -142,11 +143,7 @@ func New(svc *locus.Service, options *Options) (*Server, error) {
 	// Without this the router would send a path that lacks its key to one with an empty key.
 	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
 	s.registerConsole(s.mux)
-	document, err := openAPI(table, s.opts.Version)
-	if err != nil {
-		return nil, err
-	}
-	s.document = document
+	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s, nil
 }
 
