@@ -75,7 +75,7 @@ func openClient(ctx context.Context, dir string, create bool) (*client, error) {
 	}
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: "data " + dir,
-		http: &http.Client{Transport: &inProcess{server.Handler()}}, close: svc.Close,
+		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
 	}, nil
 }
 

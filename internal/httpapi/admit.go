@@ -73,7 +73,7 @@ func (l *lane) enter(ctx context.Context) (leave func(), err error) {
 
 func (l *lane) refuse() error {
 	l.refused()
-	return fault(CodeOverloaded, "", "%s", codes[CodeOverloaded].text)
+	return standard(CodeOverloaded)
 }
 
 // enter takes a slot in the lane of a class.

@@ -30,16 +30,16 @@ type site struct {
 }
 
 // registerConsole puts the pages, their files and their events on the router.
-func (s *Server) registerConsole(mux *http.ServeMux) {
+func (s *Server) registerConsole() {
 	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams)}
-	mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
-	mux.Handle("GET /entities", p.page(&route{
+	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
+	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
 		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
 	}, p.searchPage))
-	mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
-	mux.HandleFunc("GET /static/{file}", p.file)
-	mux.HandleFunc("GET /events", p.events)
+	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
+	s.mux.HandleFunc("GET /static/{file}", p.file)
+	s.mux.HandleFunc("GET /events", p.events)
 }
 
 // page makes a handler of a function that renders. Nothing of a page is sent before all of it is

@@ -18,7 +18,7 @@ func TestPages_WaitWithTheReads(t *testing.T) {
 	s := bare(t, &strings.Builder{})
 	reading, refused, _ := newLane(1, 0, time.Hour)
 	s.lanes[reads] = reading
-	s.registerConsole(s.mux)
+	s.registerConsole()
 	get := func() *httptest.ResponseRecorder {
 		rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/entities/none", nil)
 		r.Host = "localhost"

@@ -21,7 +21,7 @@ func TestP12_TheClientsPatienceEndsTheWork(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var logs strings.Builder
 			s := bare(t, &logs)
-			s.register(s.mux, &route{method: "GET", path: "/slow", handle: func(c *call) (any, error) {
+			s.register(&route{method: "GET", path: "/slow", handle: func(c *call) (any, error) {
 				<-c.Done()
 				return nil, c.Err()
 			}})

@@ -159,9 +159,11 @@ func unknownField(at, name, known string) *Fault {
 	return fault(CodeUnknownField, at+"/"+escapePointer(name), "unknown field %.60q: there are %s", name, known)
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // escapePointer makes a name a part of a JSON pointer (RFC 6901) that is safe to show.
 func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(printable(cut(name, 100)))
+	return pointerEscapes.Replace(printable(cut(name, 100)))
 }
 
 func itemPointer(i int) string { return "/records/" + strconv.Itoa(i) }

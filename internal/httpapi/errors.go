@@ -185,6 +185,11 @@ func fault(code Code, pointer, format string, args ...any) *Fault {
 	return &Fault{Code: code, Detail: fmt.Sprintf(format, args...), Pointer: pointer, Outcome: codes[code].outcome}
 }
 
+// standard is a fault that the text of its code says all about.
+func standard(code Code) *Fault {
+	return &Fault{Code: code, Detail: codes[code].text, Outcome: codes[code].outcome}
+}
+
 // toFault translates any error. Pointer is where the item stands, put before the pointers of its
 // problems.
 func toFault(err error, pointer string) *Fault {

@@ -61,7 +61,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	r = bounded
 	if pattern == "" || !clean(r.URL.EscapedPath()) {
-		s.unrouted(out, r, s.mux)
+		s.unrouted(out, r)
 		return
 	}
 	s.mux.ServeHTTP(out, r)
@@ -100,8 +100,8 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	}
 	if s.closing.Load() {
 		w.Header().Set("Connection", "close")
-		if !s.isHealth(pattern) {
-			return fault(CodeDraining, "", "%s", codes[CodeDraining].text)
+		if !s.healthy[pattern] {
+			return standard(CodeDraining)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (s *Server) panicked(w *reply, r *http.Request, pattern string, cause any) 
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	writeJSON(w, http.StatusInternalServerError, "application/problem+json", problem(fault(CodeInternal, "", "%s", codes[CodeInternal].text), id))
+	writeJSON(w, http.StatusInternalServerError, "application/problem+json", problem(standard(CodeInternal), id))
 }
 
 // reply remembers the status of an answer. Unwrap gives http.ResponseController what lies below, so

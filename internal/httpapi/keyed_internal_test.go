@@ -73,7 +73,7 @@ func TestP10_RoutesHashKeys(t *testing.T) {
 	broken := func(*call) (any, error) {
 		return nil, fmt.Errorf("record crm:canary: %w", locus.ErrUnavailable)
 	}
-	s.register(s.mux, &route{method: "GET", path: "/v1/records/{source}/{key...}", handle: broken})
+	s.register(&route{method: "GET", path: "/v1/records/{source}/{key...}", handle: broken})
 	rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/records/crm/canary", nil)
 	r.Host = "localhost"
 	s.ServeHTTP(rec, r)

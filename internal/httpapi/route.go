@@ -151,8 +151,8 @@ func (s *Server) routes() []route {
 }
 
 // register puts a route on the router.
-func (s *Server) register(mux *http.ServeMux, rt *route) {
-	mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) register(rt *route) {
+	s.mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 		answer, err := s.serve(&call{Context: r.Context(), w: w, r: r, route: rt})
 		switch {
 		case err != nil:
@@ -214,9 +214,9 @@ func (c *call) inQuery(f *Fault) *Fault {
 // unrouted answers what no pattern matches: 405 with the methods of the path if it has some, else
 // 404. The router decides which; its own answer would be plain text, or a redirect to a cleaned
 // path, which a client might take for the same request twice.
-func (s *Server) unrouted(w http.ResponseWriter, r *http.Request, router http.Handler) {
+func (s *Server) unrouted(w http.ResponseWriter, r *http.Request) {
 	probe := &probe{header: http.Header{}}
-	router.ServeHTTP(probe, r)
+	s.mux.ServeHTTP(probe, r)
 	if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed && allow != "" {
 		w.Header().Set("Allow", allow)
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes %s", strings.ReplaceAll(allow, ", ", " and ")))

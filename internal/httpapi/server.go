@@ -135,19 +135,14 @@ func New(svc *locus.Service, options *Options) (*Server, error) {
 	s.opts.Metrics.Watch(s.recentStatus)
 	table := s.routes()
 	for i := range table {
-		s.register(s.mux, &table[i])
+		s.register(&table[i])
 		if table[i].class == health {
 			s.healthy[table[i].method+" "+table[i].path] = true
 		}
 	}
 	// Without this the router would send a path that lacks its key to one with an empty key.
 	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
-	s.registerConsole(s.mux)
+	s.registerConsole()
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s, nil
 }
-
-// Handler is the interface as a handler.
-func (s *Server) Handler() http.Handler { return s }
-
-func (s *Server) isHealth(pattern string) bool { return s.healthy[pattern] }
