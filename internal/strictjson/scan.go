@@ -33,8 +33,8 @@ var (
 // Parse checks that data is one document and answers with its value, which refers to data. The
 // errors are those of this package; each names the byte where the fault was seen, from 0.
 func Parse(data []byte) (Value, error) {
-	if !utf8.Valid(data) {
-		return Value{}, fmt.Errorf("%w at byte %d", ErrUTF8, firstInvalid(data))
+	if at := InvalidUTF8(data); at >= 0 {
+		return Value{}, fmt.Errorf("%w at byte %d", ErrUTF8, at)
 	}
 	s := scanner{data: data}
 	s.space()
@@ -49,7 +49,11 @@ func Parse(data []byte) (Value, error) {
 	return Value{raw: data[start:end:end]}, nil
 }
 
-func firstInvalid(data []byte) int {
+// InvalidUTF8 is the place of the first byte that is not UTF-8, from 0; -1 if there is none.
+func InvalidUTF8(data []byte) int {
+	if utf8.Valid(data) { // many times faster than to look at every rune
+		return -1
+	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size == 1 {
@@ -57,7 +61,7 @@ func firstInvalid(data []byte) int {
 		}
 		i += size
 	}
-	return len(data)
+	return -1
 }
 
 // scanner checks a document from left to right. names holds the names of the objects that are
@@ -97,7 +101,7 @@ func (s *scanner) peek() byte {
 func (s *scanner) value(depth int) error {
 	switch c := s.peek(); {
 	case c == '"':
-		_, err := s.text()
+		_, err := s.text() // unescaped by whoever reads it
 		return err
 	case c == '{' || c == '[':
 		if depth == MaxDepth {
@@ -139,15 +143,8 @@ func (s *scanner) array(depth int) error {
 		if err := s.value(depth); err != nil {
 			return err
 		}
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case ']':
-			s.pos++
-			return nil
-		default:
-			return s.fault("want , or ]")
+		if more, err := s.more(']'); !more {
+			return err
 		}
 	}
 }
@@ -172,7 +169,7 @@ func (s *scanner) object(depth int) error {
 		if err != nil {
 			return err
 		}
-		if wide, err = s.once(name, base, wide, at); err != nil {
+		if wide, err = s.once(content(name), base, wide, at); err != nil {
 			return err
 		}
 		if s.space(); s.peek() != ':' {
@@ -183,17 +180,25 @@ func (s *scanner) object(depth int) error {
 		if err := s.value(depth); err != nil {
 			return err
 		}
-		s.space()
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case '}':
-			s.pos++
-			return nil
-		default:
-			return s.fault("want , or }")
+		if more, err := s.more('}'); !more {
+			return err
 		}
 	}
+}
+
+// more passes over what follows a value inside of an array or an object and tells whether it is a
+// comma. The error says that it is neither that nor the byte that closes.
+func (s *scanner) more(closing byte) (bool, error) {
+	s.space()
+	switch s.peek() {
+	case ',':
+		s.pos++
+		return true, nil
+	case closing:
+		s.pos++
+		return false, nil
+	}
+	return false, s.fault("want , or " + string(closing))
 }
 
 // once notes a name of the innermost object and refuses it if it is there. Few names are compared
@@ -227,22 +232,16 @@ func (s *scanner) once(name []byte, base int, wide map[string]struct{}, at int) 
 	return wide, nil
 }
 
-// text passes over a string and answers with its content, a part of the data if nothing is
-// escaped in it.
+// text passes over a string and answers with what stands between its quotes, as it is written.
 func (s *scanner) text() ([]byte, error) {
 	s.pos++
-	start, escaped := s.pos, false
+	start := s.pos
 	for ; s.pos < len(s.data); s.pos++ {
 		switch c := s.data[s.pos]; {
 		case c == '"':
-			content := s.data[start:s.pos]
 			s.pos++
-			if escaped {
-				content = unescape(content)
-			}
-			return content, nil
+			return s.data[start : s.pos-1], nil
 		case c == '\\':
-			escaped = true
 			if err := s.escape(); err != nil {
 				return nil, err
 			}

@@ -266,6 +266,18 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+// BenchmarkParseEscaped is a document of strings with escapes, most of which nobody will look at.
+func BenchmarkParseEscaped(b *testing.B) {
+	doc := []byte("[" + strings.Repeat(`{"name":"Joe\u2019s \"Pizza\"","address":"12 Main St\n2nd floor","website":"http:\/\/joes.example\/a"},`, 1000) + "0]")
+	b.SetBytes(int64(len(doc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := strictjson.Parse(doc); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkParseWide is the most work that a document can make: nothing but objects with as many names
 // as are taken.
 func BenchmarkParseWide(b *testing.B) {
