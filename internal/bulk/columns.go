@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,10 +37,7 @@ const skip = ""
 // target answers with what a column is: one of the three names above, an attribute, or skip. The
 // reason says why it is none of them.
 func (c *Columns) target(column string) (name, reason string) {
-	key := c.Key
-	if key == "" {
-		key = ColumnKey
-	}
+	key := cmp.Or(c.Key, ColumnKey)
 	name, renamed := c.Rename[column]
 	if !renamed {
 		name = column

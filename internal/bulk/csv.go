@@ -3,13 +3,15 @@
 package bulk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/locus-db/locus/internal/strictjson"
 )
 
 // csvReader reads the CSV of RFC 4180 with a header: fields between commas, quotes around what
@@ -44,7 +46,7 @@ func (r *csvReader) fault(line int64, hint, format string, args ...any) error {
 
 // readHeader reads the first row. The error is a *FileError, or io.EOF for an empty file.
 func (r *csvReader) readHeader() error {
-	row, err := r.scan()
+	line, err := r.scan()
 	if errors.Is(err, io.EOF) {
 		return err
 	}
@@ -54,7 +56,7 @@ func (r *csvReader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	line, unknown := row.line, ""
+	unknown := ""
 	for i := range r.ends {
 		r.header = append(r.header, string(r.field(i)))
 	}
@@ -66,14 +68,14 @@ func (r *csvReader) readHeader() error {
 			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
 		}
 		target, reason := r.columns.target(column)
-		unknown = or(unknown, reason)
+		unknown = cmp.Or(unknown, reason)
 		r.targets = append(r.targets, target)
 	}
 	if reason := r.columns.unmapped(r.header); reason != "" {
 		return r.fault(line, "the columns are: "+listed(r.header), "%s", reason)
 	}
 	for _, needed := range []struct{ target, column, hint string }{
-		{ColumnKey, or(r.columns.Key, ColumnKey), "--key COLUMN names the column with the source's own key; the columns are: " + listed(r.header)},
+		{ColumnKey, cmp.Or(r.columns.Key, ColumnKey), "--key COLUMN names the column with the source's own key; the columns are: " + listed(r.header)},
 		{ColumnSource, ColumnSource, "--source NAME names the source of the whole file"},
 	} {
 		if needed.target == ColumnSource && r.columns.Source != "" {
@@ -94,14 +96,14 @@ func (r *csvReader) readHeader() error {
 
 // Next reads the next row.
 func (r *csvReader) Next() (*Row, error) {
-	at, err := r.scan()
+	line, err := r.scan()
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{Line: at.line, Source: r.columns.Source, Attributes: make(map[string][]string, len(r.targets))}
+	row := &Row{Line: line, Source: r.columns.Source, Attributes: make(map[string][]string, len(r.targets))}
 	if len(r.ends) != len(r.targets) {
 		return nil, &RowError{
-			Line: at.line, Offset: at.offset, Code: "malformed", Row: r.asObject(),
+			Line: line, Code: "malformed", Row: r.asObject(),
 			Reason: fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets)),
 		}
 	}
@@ -124,57 +126,54 @@ func (r *csvReader) Next() (*Row, error) {
 	return row, nil
 }
 
-// place is where a row begins.
-type place struct{ line, offset int64 }
-
-// scan reads one row into text and ends. A fault costs the row: scanning goes on to the end of
-// the line where it was found.
-func (r *csvReader) scan() (place, error) {
+// scan reads one row into text and ends and answers with the number of its first line. A fault
+// costs the row: scanning goes on to the end of the line where it was found.
+func (r *csvReader) scan() (first int64, err error) {
 	r.text, r.ends = r.text[:0], r.ends[:0]
-	var at place
 	var fault *RowError
-	fail := func(offset int64, code, format string, args ...any) {
+	fail := func(code, format string, args ...any) {
 		if fault == nil {
-			fault = &RowError{Line: at.line, Offset: offset, Code: code, Reason: fmt.Sprintf(format, args...), Row: rawRow(r.raw)}
+			fault = (&RowError{Line: first}).whole(r.raw, code, fmt.Sprintf(format, args...))
 		}
 	}
 	s, size := fieldStart, int64(0)
 	for {
 		line, cut, err := r.lines.read()
-		if errors.Is(err, io.EOF) && at.line > 0 {
-			fail(at.offset, "malformed", "a quote is opened and never closed")
-			return at, fault
+		if errors.Is(err, io.EOF) && first > 0 {
+			fail("malformed", "a quote is opened and never closed")
+			return first, fault
 		}
 		if err != nil {
-			return at, err
+			return first, err
 		}
-		if at.line == 0 {
-			if len(trimEnd(line)) == 0 {
+		if first == 0 {
+			text := trimEnd(line)
+			if len(text) == 0 {
 				continue
 			}
-			at = place{r.lines.number, r.lines.offset}
-			r.raw = append(r.raw[:0], trimEnd(line)[:min(len(trimEnd(line)), 200)]...)
+			first = r.lines.number
+			r.raw = append(r.raw[:0], text[:min(len(text), 200)]...)
 		}
 		if size += int64(len(line)); cut || size > MaxRow+2 {
-			fail(at.offset, "too_large", "it is longer than %d bytes", MaxRow)
+			fail("too_large", "it is longer than %d bytes", MaxRow)
 		}
-		if i := invalidUTF8(line); i >= 0 && !cut {
-			fail(r.lines.offset+int64(i), "invalid_utf8", "byte %d of the file is not UTF-8; is the file in another encoding, such as Latin-1?", r.lines.offset+int64(i))
+		if i := strictjson.InvalidUTF8(line); i >= 0 && !cut {
+			fail("invalid_utf8", "byte %d of the file is not UTF-8; is the file in another encoding, such as Latin-1?", r.lines.offset+int64(i))
 		}
 		if s = r.scanLine(line, s, fault != nil); s == faulty {
-			fail(at.offset, "malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
+			fail("malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
 		}
 		// The quotes in the rest of a cut line are not known: it is taken for the end of the row.
 		if s == quoted && !cut {
 			continue
 		}
 		if fault == nil && len(r.ends) > MaxColumns {
-			fail(at.offset, "too_large", "it has %d columns, at most %d", len(r.ends), MaxColumns)
+			fail("too_large", "it has %d columns, at most %d", len(r.ends), MaxColumns)
 		}
 		if fault != nil {
-			return at, fault
+			return first, fault
 		}
-		return at, nil
+		return first, nil
 	}
 }
 
@@ -233,32 +232,10 @@ func (r *csvReader) field(i int) []byte {
 func (r *csvReader) asObject() json.RawMessage {
 	object := map[string]string{}
 	for i, column := range r.header[:min(len(r.header), len(r.ends))] {
-		object[or(r.targets[i], column)] = string(r.field(i))
+		object[cmp.Or(r.targets[i], column)] = string(r.field(i))
 	}
 	text, _ := json.Marshal(object)
 	return text
-}
-
-// invalidUTF8 is the place of the first byte that is not UTF-8, -1 if there is none.
-func invalidUTF8(b []byte) int {
-	if utf8.Valid(b) {
-		return -1
-	}
-	for i := 0; i < len(b); {
-		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func count(list []string, s string) (n int) {

@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,10 +46,9 @@ func (r *jsonlReader) Next() (*Row, error) {
 		if text[0] == '[' && r.lines.number == 1 {
 			return nil, &FileError{Name: r.name, Line: 1, Reason: "a JSON array, but one object a line is meant", Hint: "jq -c '.[]' makes lines of it"}
 		}
-		refused := &RowError{Line: r.lines.number, Offset: r.lines.offset, Code: "too_large", Row: rawRow(text)}
+		refused := &RowError{Line: r.lines.number, Code: "too_large"}
 		if cut {
-			refused.Reason = fmt.Sprintf("it is longer than %d bytes", MaxRow)
-			return nil, refused
+			return nil, refused.whole(text, "too_large", fmt.Sprintf("it is longer than %d bytes", MaxRow))
 		}
 		return r.parse(text, refused)
 	}
@@ -71,21 +71,18 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 	if err != nil {
 		for _, c := range codes {
 			if errors.Is(err, c.err) {
-				refused.Code, refused.Reason = c.code, strings.TrimPrefix(err.Error(), "strictjson: ")
-				return nil, refused
+				return nil, refused.whole(text, c.code, strings.TrimPrefix(err.Error(), "strictjson: "))
 			}
 		}
 		return nil, err
 	}
 	if object.Kind() != strictjson.Object {
-		refused.Code, refused.Reason = "malformed", "it is no JSON object"
-		return nil, refused
+		return nil, refused.whole(text, "malformed", "it is no JSON object")
 	}
 	if inner, wrapped := unwrapped(object); wrapped {
 		if object = inner; object.Kind() != strictjson.Object {
-			refused.Code, refused.Pointer = "malformed", "/row"
-			refused.Reason = "this row was refused as it could not be taken apart: write it as an object"
-			return nil, refused
+			refused.Pointer = "/row"
+			return nil, refused.whole(text, "malformed", "this row was refused as it could not be taken apart: write it as an object")
 		}
 	}
 	row, at, reason := r.row(object, refused)
@@ -156,7 +153,7 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row,
 	}
 	for _, needed := range []struct{ name, value, hint string }{
 		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
-		{or(r.columns.Key, ColumnKey), row.Key, "--key NAME names the field with the source's own key"},
+		{cmp.Or(r.columns.Key, ColumnKey), row.Key, "--key NAME names the field with the source's own key"},
 	} {
 		if needed.value == "" {
 			return nil, needed.name, "it is missing; " + needed.hint

@@ -65,9 +65,6 @@ func (r *Rejects) open() (err error) {
 	return nil
 }
 
-// Name is the name of the file.
-func (r *Rejects) Name() string { return r.name }
-
 // Size is the number of bytes written.
 func (r *Rejects) Size() int64 { return r.size }
 

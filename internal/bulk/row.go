@@ -46,10 +46,8 @@ func (r *Row) Flat() json.RawMessage {
 
 // RowError says why a row is refused. Reading goes on with the next one.
 type RowError struct {
-	// Line is the number of the row's first line, from 1; Offset the byte where that line begins,
-	// or the offending byte where one can be named, from 0 in the decoded file.
-	Line   int64
-	Offset int64
+	// Line is the number of the row's first line, from 1.
+	Line int64
 	// Code is one of the codes of the HTTP API: malformed, invalid_utf8, too_large, ...
 	Code string
 	// Pointer leads to the field, such as /phones/0; "" for the row as a whole.
@@ -65,6 +63,14 @@ func (e *RowError) Error() string {
 		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Pointer, e.Reason)
 	}
 	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+}
+
+// whole refuses a row that cannot be taken apart. Of its text a JSON string of at most 200 bytes is
+// kept: enough to recognise it.
+func (e *RowError) whole(text []byte, code, reason string) *RowError {
+	e.Code, e.Reason = code, reason
+	e.Row, _ = json.Marshal(string(text[:min(len(text), 200)])) // a string always can be
+	return e
 }
 
 // FileError says why a file cannot be read, or not any further.
@@ -91,13 +97,3 @@ func (e *FileError) Error() string {
 
 // Unwrap gives what the machine said.
 func (e *FileError) Unwrap() error { return e.Err }
-
-// rawRow is the text of a row that cannot be taken apart, as a JSON string of at most 200 bytes:
-// enough to recognise it.
-func rawRow(text []byte) json.RawMessage {
-	if len(text) > 200 {
-		text = text[:200]
-	}
-	quoted, _ := json.Marshal(string(text))
-	return quoted
-}
