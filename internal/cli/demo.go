@@ -234,7 +234,7 @@ func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64)
 		}
 	}
 	var score demo.Score
-	entities, query := 0, url.Values{"limit": {"1000"}}
+	entities, query := 0, url.Values{"limit": {strconv.Itoa(locus.MaxLimit)}}
 	for {
 		var page httpapi.EntityList
 		if _, err := cl.get(ctx, "/v1/entities", query, &page); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
 )
 
 // paging are the flags of a list.
@@ -28,8 +30,8 @@ func (p *paging) flags(c *cobra.Command) {
 // list fetches pages and hands out their rows, in JSON as lines of a stream. Field is the name of
 // the list in the answers. At its end it says how to go on.
 func (p *paging) list(ctx context.Context, a *app, cl *client, path, field string, query url.Values, row func(json.RawMessage) error) error {
-	if p.limit < 1 || p.limit > 1000 {
-		return usage("--limit 100", "--limit %d: want 1 to 1000", p.limit)
+	if p.limit < 1 || p.limit > locus.MaxLimit {
+		return usage("--limit 100", "--limit %d: want 1 to %d", p.limit, locus.MaxLimit)
 	}
 	count, cursor := 0, p.cursor
 	for {

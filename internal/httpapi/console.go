@@ -140,7 +140,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	var next entity.PUID
-	if len(shown.Name) > maxSearch {
+	if len(shown.Name) > locus.MaxQuery {
 		shown.Problem = "This name is longer than 256 bytes."
 	} else {
 		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{

@@ -12,9 +12,6 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// MaxBatch is the number of records of one request.
-const MaxBatch = 1000
-
 // item is one record of a batch: a put, or why it is none.
 type item struct {
 	put   locus.Put
@@ -45,8 +42,8 @@ func decodePut(body []byte) ([]item, error) {
 	}
 	var items []item
 	for i, v := range records.Items() {
-		if i == MaxBatch {
-			return nil, fault(CodeTooLarge, "/records", "the batch has more than %d records: send smaller ones", MaxBatch)
+		if i == locus.MaxBatch {
+			return nil, fault(CodeTooLarge, "/records", "the batch has more than %d records: send smaller ones", locus.MaxBatch)
 		}
 		it := decodeRecord(v)
 		if it.fault != nil {
@@ -55,7 +52,7 @@ func decodePut(body []byte) ([]item, error) {
 		items = append(items, it)
 	}
 	if len(items) == 0 {
-		return nil, fault(CodeInvalid, "/records", "the batch is empty: want 1 to %d records", MaxBatch)
+		return nil, fault(CodeInvalid, "/records", "the batch is empty: want 1 to %d records", locus.MaxBatch)
 	}
 	return items, nil
 }

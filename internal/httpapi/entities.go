@@ -163,8 +163,8 @@ func (s *Server) listEntities(c *call) (any, error) {
 		return nil, err
 	}
 	q := locus.EntityQuery{Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"]}
-	if len(q.Name) > maxSearch {
-		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), maxSearch)
+	if len(q.Name) > locus.MaxQuery {
+		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), locus.MaxQuery)
 	}
 	if (q.Attribute == "") != (q.Value == "") {
 		return nil, fault(CodeInvalid, "?attribute", "attribute and value go together: give both or none")

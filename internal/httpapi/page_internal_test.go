@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -45,7 +46,7 @@ func TestFill_PagesAreTheListAndBounded(t *testing.T) {
 		for i, size := range sizes {
 			list[i] = thing{entity.PUID(3*i + 1), size}
 		}
-		limit := rapid.IntRange(1, maxLimit).Draw(t, "limit")
+		limit := rapid.IntRange(1, locus.MaxLimit).Draw(t, "limit")
 		var got []thing
 		for after := entity.PUID(0); ; {
 			page, next, err := fill(after, limit, reader(t, list))

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/locus-db/locus"
 )
 
-// Limits of a query.
+// Limits of a query that only this interface has.
 const (
 	maxParams    = 64
-	maxSearch    = 256 // bytes of q
 	defaultLimit = 100
-	maxLimit     = 1000
 )
 
 // values are the parameters of a query, each once.
@@ -112,8 +112,8 @@ func (q values) limit() (int, error) {
 		return defaultLimit, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || strconv.Itoa(n) != text || n < 1 || n > maxLimit {
-		return 0, fault(CodeInvalid, "?limit", "limit is %.20q: want a whole number from 1 to %d", text, maxLimit)
+	if err != nil || strconv.Itoa(n) != text || n < 1 || n > locus.MaxLimit {
+		return 0, fault(CodeInvalid, "?limit", "limit is %.20q: want a whole number from 1 to %d", text, locus.MaxLimit)
 	}
 	return n, nil
 }

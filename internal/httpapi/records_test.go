@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/match"
@@ -225,7 +226,7 @@ func TestPutRecords_TakesAFullBatch(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	var records []string
-	for i := range httpapi.MaxBatch {
+	for i := range locus.MaxBatch {
 		records = append(records, fmt.Sprintf(`{"source":"x","key":"%d","attributes":{"name":"Number %d"}}`, i, i))
 	}
 	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", one(strings.Join(records, ",")))).Results
