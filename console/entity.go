@@ -42,7 +42,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	for _, m := range e.Members {
 		sources[m.Source] = true
 	}
-	p.Made = counted(int64(len(e.Members)), "record", "records") + " from " + counted(int64(len(sources)), "source", "sources")
+	p.Made = counted(int64(len(e.Members)), "record") + " from " + counted(int64(len(sources)), "source")
 	return c.render(w, "entity", "", p)
 }
 

@@ -30,11 +30,11 @@ func count(n int64) string {
 }
 
 // counted is a number with its noun: "1 record", "2 records".
-func counted(n int64, one, many string) string {
+func counted(n int64, noun string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + noun
 	}
-	return count(n) + " " + many
+	return count(n) + " " + noun + "s"
 }
 
 // rate writes a number per second: whole from 100 on, else with one digit after the point.

@@ -49,7 +49,7 @@ func (c *Console) Live(s Snapshot) Live {
 			"merges":   count(counts.Merges),
 			"rate":     rate(s.Live.RecordsPerSecond),
 			"each":     each(counts),
-			"splits":   counted(counts.Splits, "split", "splits"),
+			"splits":   counted(counts.Splits, "split"),
 			"peak":     rate(peak),
 			"redo":     redo(s.Status),
 			"problem":  problem(s.Status),
@@ -74,7 +74,7 @@ func redo(s *locus.Status) string {
 	if s.Redo == 0 {
 		return ""
 	}
-	return counted(int64(s.Redo), "record", "records") + " still being worked out"
+	return counted(int64(s.Redo), "record") + " still being worked out"
 }
 
 // problem says why the service is not ready; "" if it is.

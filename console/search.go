@@ -66,7 +66,7 @@ type hit struct {
 }
 
 func newHit(e *entity.Entity) hit {
-	h := hit{ID: e.ID.String(), Name: e.View.First("name"), Made: counted(int64(len(e.Members)), "record", "records")}
+	h := hit{ID: e.ID.String(), Name: e.View.First("name"), Made: counted(int64(len(e.Members)), "record")}
 	for _, a := range []string{"address", "postcode", "city", "phones", "category"} {
 		if v := e.View.First(a); v != "" {
 			h.Line = append(h.Line, v)

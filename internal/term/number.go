@@ -37,18 +37,6 @@ func Short(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// Bytes is a size for people, in powers of 1024: 512 B, 1.5 KiB, 12.0 MiB.
-func Bytes(n int64) string {
-	v, unit := float64(n), -1
-	for v >= 1024 && unit < 3 {
-		v, unit = v/1024, unit+1
-	}
-	if unit < 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %ciB", v, "KMGT"[unit])
-}
-
 // Left is a duration that nobody needs more exactly: 12s, 2m29s, 3h05m.
 func Left(d time.Duration) string {
 	d = d.Round(time.Second)
