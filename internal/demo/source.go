@@ -25,6 +25,7 @@ type habit struct {
 	postcodes bool
 	websites  bool
 	points    bool
+	capitals  bool // cities in upper case
 }
 
 var habits = [4]habit{
@@ -34,7 +35,7 @@ var habits = [4]habit{
 	},
 	{
 		key: "%d", phone: dotted, address: inCapitals, name: shouted,
-		typos: 0.02, nothing: 0.05, missing: 0.04, stale: 0.06, postcodes: true,
+		typos: 0.02, nothing: 0.05, missing: 0.04, stale: 0.06, postcodes: true, capitals: true,
 	},
 	{
 		key: "node/%d", phone: international, address: inFull, name: casual,
@@ -82,7 +83,11 @@ func (g *Generator) render(slot int64, revision int) Record {
 	}
 	set("phones", pick(r, []string{"000-000-0000", "N/A", "0"}), phones...)
 	set("address", pick(r, nothings), h.address(p))
-	set("city", pick(r, nothings), cased(h, p.city.name))
+	city := p.city.name
+	if h.capitals {
+		city = strings.ToUpper(city)
+	}
+	set("city", pick(r, nothings), city)
 	rec.Attributes["region"] = []string{p.city.region}
 	rec.Attributes["country"] = []string{"US"}
 	rec.Attributes["category"] = []string{p.trade.category}
@@ -179,13 +184,6 @@ func casual(r *rand.Rand, name string) string {
 // legal is the name of the company.
 func legal(r *rand.Rand, name string) string {
 	return name + pick(r, []string{" LLC", ", Inc.", " Inc", " Co.", "", ""})
-}
-
-func cased(h *habit, s string) string {
-	if h.key == habits[1].key {
-		return strings.ToUpper(s)
-	}
-	return s
 }
 
 // typo swaps two letters, loses one or doubles one.
