@@ -11,7 +11,6 @@ import (
 // Package is what the check needs to know of a package; the names are those of go list -json.
 type Package struct {
 	ImportPath   string
-	Dir          string
 	Imports      []string // of the production code
 	TestImports  []string
 	XTestImports []string

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/locus-db/locus/internal/archtest"
@@ -18,35 +17,27 @@ import (
 // root is the module's directory, seen from this one, where go test runs.
 var root = filepath.Join("..", "..")
 
-// packages asks the go command once for all packages of the module.
-var packages = sync.OnceValues(func() ([]archtest.Package, error) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports", "./...")
+// list asks the go command for all packages of the module.
+func list(t *testing.T) []archtest.Package {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, errors.Join(err, errors.New(stderr.String()))
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
 	}
 	var all []archtest.Package
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p archtest.Package
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all, nil
+			return all
 		} else if err != nil {
-			return nil, err
+			t.Fatalf("go list: %v", err)
 		}
 		all = append(all, p)
 	}
-})
-
-func list(t *testing.T) []archtest.Package {
-	t.Helper()
-	all, err := packages()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	return all
 }
 
 func TestImports_AreAsDrawn(t *testing.T) {

@@ -15,31 +15,30 @@ type Rule struct {
 
 // Modules by the name that the code knows them by.
 const (
-	chromedp    = "github.com/chromedp/chromedp"
-	cdproto     = "github.com/chromedp/cdproto"
-	cobra       = "github.com/spf13/cobra"
-	compress    = "github.com/klauspost/compress"
-	datadriven  = "github.com/cockroachdb/datadriven"
-	geo         = "github.com/golang/geo"
-	goCmp       = "github.com/google/go-cmp"
-	goInternal  = "github.com/rogpeppe/go-internal"
-	goleak      = "go.uber.org/goleak"
-	goose       = "github.com/pressly/goose/v3"
-	huma        = "github.com/danielgtaylor/huma/v2"
-	levenshtein = "github.com/agnivade/levenshtein"
-	lipgloss    = "charm.land/lipgloss/v2"
-	pflag       = "github.com/spf13/pflag"
-	phones      = "github.com/nyaruka/phonenumbers"
-	prometheus  = "github.com/prometheus/client_golang"
-	rapid       = "pgregory.net/rapid"
-	smetrics    = "github.com/xrash/smetrics"
-	sqlite      = "modernc.org/sqlite"
-	xNet        = "golang.org/x/net"
-	xSync       = "golang.org/x/sync"
-	xSys        = "golang.org/x/sys"
-	xTerm       = "golang.org/x/term"
-	xText       = "golang.org/x/text"
-	xxhash      = "github.com/cespare/xxhash/v2"
+	chromedp   = "github.com/chromedp/chromedp"
+	cdproto    = "github.com/chromedp/cdproto"
+	cobra      = "github.com/spf13/cobra"
+	compress   = "github.com/klauspost/compress"
+	datadriven = "github.com/cockroachdb/datadriven"
+	geo        = "github.com/golang/geo"
+	goCmp      = "github.com/google/go-cmp"
+	goInternal = "github.com/rogpeppe/go-internal"
+	goleak     = "go.uber.org/goleak"
+	goose      = "github.com/pressly/goose/v3"
+	huma       = "github.com/danielgtaylor/huma/v2"
+	lipgloss   = "charm.land/lipgloss/v2"
+	pflag      = "github.com/spf13/pflag"
+	phones     = "github.com/nyaruka/phonenumbers"
+	prometheus = "github.com/prometheus/client_golang"
+	rapid      = "pgregory.net/rapid"
+	smetrics   = "github.com/xrash/smetrics"
+	sqlite     = "modernc.org/sqlite"
+	xNet       = "golang.org/x/net"
+	xSync      = "golang.org/x/sync"
+	xSys       = "golang.org/x/sys"
+	xTerm      = "golang.org/x/term"
+	xText      = "golang.org/x/text"
+	xxhash     = "github.com/cespare/xxhash/v2"
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
@@ -57,7 +56,7 @@ var Pure = []string{xxhash, xSync, xText, xNet, geo}
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
 // code of none but the conformance suites, which name them below.
 var TestModules = []string{
-	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, levenshtein, smetrics,
+	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, smetrics,
 }
 
 // Picture maps every package to what it may import.
