@@ -3,32 +3,24 @@
 package docs_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/eval"
 )
 
 // The figures of matching in README.md are those that make eval is held to.
 func TestReadme_FiguresAreTheBaseline(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(root, "eval", "baseline.json"))
+	baseline, err := eval.ReadBaseline(filepath.Join(root, "eval", "baseline.json"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var baseline map[string]float64
-	if err := json.Unmarshal(content, &baseline); err != nil {
 		t.Fatal(err)
 	}
 	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([01]\.[0-9]{3}) \(`)
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := row.FindAllStringSubmatch(string(readme), -1)
+	rows := row.FindAllStringSubmatch(pageAt(t, "README.md").text(), -1)
 	if len(rows) == 0 {
 		t.Error("README.md has no figures of matching")
 	}

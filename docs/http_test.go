@@ -37,12 +37,7 @@ func TestHTTP_NamesRoutesAndCodes(t *testing.T) {
 	if len(want) < 10 {
 		t.Fatalf("only %d routes in /openapi.json", len(want))
 	}
-	var text string
-	for _, p := range pages(t) {
-		if p.path == "docs/http.md" {
-			text = strings.Join(p.lines, "\n")
-		}
-	}
+	text := pageAt(t, "docs/http.md").text()
 	compare(t, "route", want, regexp.MustCompile("`((?:GET|POST|PUT|DELETE) /[^`]*)`").FindAllStringSubmatch(text, -1))
 
 	source, err := os.ReadFile(filepath.Join(root, "internal", "httpapi", "errors.go"))

@@ -75,7 +75,7 @@ func TestPages_CanBeReached(t *testing.T) {
 	reached := map[string]bool{"README.md": true}
 	for queue := []string{"README.md"}; len(queue) > 0; queue = queue[1:] {
 		from := queue[0]
-		for _, m := range link.FindAllStringSubmatch(strings.Join(byPath[from].lines, "\n"), -1) {
+		for _, m := range link.FindAllStringSubmatch(byPath[from].text(), -1) {
 			target, _, _ := strings.Cut(m[1], "#")
 			to := path.Join(path.Dir(from), target)
 			if _, ok := byPath[to]; ok && !reached[to] {
@@ -93,9 +93,7 @@ func TestPages_CanBeReached(t *testing.T) {
 
 func TestReadme_FitsOnePage(t *testing.T) {
 	t.Parallel()
-	for _, p := range pages(t) {
-		if p.path == "README.md" && len(p.lines) > 200 {
-			t.Errorf("README.md has %d lines, at most 200 are wanted", len(p.lines))
-		}
+	if n := len(pageAt(t, "README.md").lines); n > 200 {
+		t.Errorf("README.md has %d lines, at most 200 are wanted", n)
 	}
 }

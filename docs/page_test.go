@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +59,20 @@ func pages(t *testing.T) []page {
 	}
 	return all
 }
+
+// pageAt is the page with this path from the root; a test without its page fails.
+func pageAt(t *testing.T, path string) page {
+	t.Helper()
+	all := pages(t)
+	i := slices.IndexFunc(all, func(p page) bool { return p.path == path })
+	if i < 0 {
+		t.Fatalf("there is no page %s", path)
+	}
+	return all[i]
+}
+
+// text is the page as one string.
+func (p page) text() string { return strings.Join(p.lines, "\n") }
 
 var marker = regexp.MustCompile(`^<!-- ([^>]+) -->$`)
 

@@ -21,13 +21,7 @@ var (
 // docs/RELIABILITY.md names every test that carries a promise in its name, and none that is gone.
 func TestReliability_NamesTheTests(t *testing.T) {
 	t.Parallel()
-	var page string
-	for _, p := range pages(t) {
-		if p.path == "docs/RELIABILITY.md" {
-			page = strings.Join(p.lines, "\n")
-		}
-	}
-	named := unique(test.FindAllString(page, -1))
+	named := unique(test.FindAllString(pageAt(t, "docs/RELIABILITY.md").text(), -1))
 	var written []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
