@@ -20,12 +20,11 @@ import (
 
 // batch is a run of rows of a file: those that are sent and those that were refused before.
 type batch struct {
-	rows    int // all of them
 	checked int // of a dry run
 	items   []item
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
-	body    []byte // the items so far, without the brackets around them
+	size    int // bytes of the items so far, with what divides them
 
 	done chan struct{} // closed once all below is final
 	err  error
@@ -42,16 +41,17 @@ func newBatch() *batch {
 	return &batch{keys: map[entity.Ref]struct{}{}, done: make(chan struct{})}
 }
 
+// rows is how many there are, sent or not.
+func (b *batch) rows() int { return len(b.items) + len(b.local) + b.checked }
+
 func (b *batch) add(row *bulk.Row) {
 	text, _ := json.Marshal(input(row))
-	b.rows++
-	b.body = append(append(b.body, text...), ',')
+	b.size += len(text) + len(",")
 	b.items = append(b.items, item{row: row, text: text})
 	b.keys[entity.Ref{Source: row.Source, Key: row.Key}] = struct{}{}
 }
 
 func (b *batch) refuse(e *bulk.RowError) {
-	b.rows++
 	b.local = append(b.local, reject(e))
 }
 

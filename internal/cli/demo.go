@@ -174,13 +174,13 @@ func (a *app) feed(ctx context.Context, cl *client, g *demo.Generator, s *showin
 	for r := range g.All() {
 		b.add(row(r))
 		truth[entity.Ref{Source: r.Source, Key: r.Key}] = r.Place
-		if b.rows < size && done+b.rows < s.records {
+		if b.rows() < size && done+b.rows() < s.records {
 			continue
 		}
 		if err := deliver(ctx, cl, b, counts); err != nil {
 			return err
 		}
-		done += b.rows
+		done += b.rows()
 		b = newBatch()
 		progress.Update(func() string {
 			return fmt.Sprintf("records        %s / %s   %.0f/s   new %s   joined %s", term.Count(int64(done)), term.Count(int64(s.records)),

@@ -168,7 +168,7 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 	var flying []*batch
 	b := newBatch()
 	flush := func() error {
-		if b.rows == 0 {
+		if b.rows() == 0 {
 			return nil
 		}
 		// A key that is under way has to arrive before it goes again.
@@ -213,10 +213,9 @@ func (im *importer) read(ctx, sending context.Context, queue chan<- *batch) erro
 		} else if !im.flags.dryRun {
 			b.add(row)
 		} else {
-			b.rows++
 			b.checked++
 		}
-		if b.rows >= im.flags.batch || len(b.body) >= batchSize {
+		if b.rows() >= im.flags.batch || b.size >= batchSize {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -254,7 +253,7 @@ func (im *importer) commit(b *batch) error {
 		}
 	}
 	im.mu.Lock()
-	im.rows += int64(b.rows)
+	im.rows += int64(b.rows())
 	for outcome, n := range b.outcomes() {
 		im.counts[outcome] += int64(n)
 	}
