@@ -112,7 +112,7 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 		}
 		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
 	}
-	w.Reason, w.Message = reason(w, s.matcher.Score(vector))
+	w.Reason, w.Message = reason(w)
 	return w, nil
 }
 
@@ -126,7 +126,8 @@ func pointAt(pointer string, err error) error {
 	return err
 }
 
-func reason(w *WhyNot, score match.Score) (code, message string) {
+func reason(w *WhyNot) (code, message string) {
+	score := w.Explanation.Score
 	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
 	switch {
 	case w.EntityA == w.EntityB:

@@ -29,6 +29,19 @@ func (s *Service) view(ctx context.Context, id cell.ID, fn func(resolve.Tx) erro
 // Record answers with the record of an external key. The error is entity.ErrNotFound if it was
 // never put, entity.ErrErased if it was deleted.
 func (s *Service) Record(ctx context.Context, ref entity.Ref) (*Record, error) {
+	rec, err := s.recordOf(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.withEntities(ctx, []*entity.Record{rec})
+	if err != nil {
+		return nil, err
+	}
+	return of[0], nil
+}
+
+// recordOf reads the record of an external key.
+func (s *Service) recordOf(ctx context.Context, ref entity.Ref) (*entity.Record, error) {
 	if problems := checkRef(ref); len(problems) > 0 {
 		return nil, &InvalidError{Problems: problems}
 	}
@@ -46,19 +59,10 @@ func (s *Service) Record(ctx context.Context, ref entity.Ref) (*Record, error) {
 		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case rec == nil:
-		return nil, fmt.Errorf("record %s: %w", ref, entity.ErrNotFound)
-	case rec.Deleted():
-		return nil, fmt.Errorf("record %s: %w", ref, entity.ErrErased)
-	}
-	of, err := s.withEntities(ctx, []*entity.Record{rec})
 	if err != nil {
 		return nil, err
 	}
-	return of[0], nil
+	return present(ref, rec)
 }
 
 // record reads the record of a puid.
@@ -67,11 +71,16 @@ func (s *Service) record(ctx context.Context, puid entity.PUID) (*entity.Record,
 	if err != nil {
 		return nil, err
 	}
-	switch rec := records[0]; {
+	return present(puid, records[0])
+}
+
+// present is what was found at an address, or the error that says why nothing is there.
+func present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
+	switch {
 	case rec == nil:
-		return nil, fmt.Errorf("record %v: %w", puid, entity.ErrNotFound)
+		return nil, fmt.Errorf("record %v: %w", address, entity.ErrNotFound)
 	case rec.Deleted():
-		return nil, fmt.Errorf("record %v: %w", puid, entity.ErrErased)
+		return nil, fmt.Errorf("record %v: %w", address, entity.ErrErased)
 	default:
 		return rec, nil
 	}
@@ -108,19 +117,22 @@ func (s *Service) records(ctx context.Context, puids []entity.PUID) ([]*entity.R
 
 // withEntities adds the id of its entity to each record.
 func (s *Service) withEntities(ctx context.Context, records []*entity.Record) ([]*Record, error) {
-	anchors := make([]entity.PUID, len(records))
+	of := make([]*Record, len(records))
+	var joined []*Record // to records that were there before them
+	var anchors []entity.PUID
 	for i, rec := range records {
-		anchors[i] = rec.Anchor
+		of[i] = &Record{Record: rec, Entity: rec.Birth}
+		if rec.Anchor != rec.PUID {
+			joined, anchors = append(joined, of[i]), append(anchors, rec.Anchor)
+		}
 	}
 	found, err := s.records(ctx, anchors)
 	if err != nil {
 		return nil, err
 	}
-	of := make([]*Record, len(records))
-	for i, rec := range records {
-		of[i] = &Record{Record: rec, Entity: rec.Birth}
-		if found[i] != nil && !found[i].Deleted() {
-			of[i].Entity = found[i].Birth
+	for i, anchor := range found {
+		if anchor != nil && !anchor.Deleted() {
+			joined[i].Entity = anchor.Birth
 		}
 	}
 	return of, nil
@@ -298,11 +310,7 @@ func (s *Service) recordAt(ctx context.Context, address string) (*entity.Record,
 	if err != nil {
 		return nil, err
 	}
-	rec, err := s.Record(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return rec.Record, nil
+	return s.recordOf(ctx, ref)
 }
 
 // ParseRef reads SOURCE:KEY; the first colon divides. The error is an *InvalidError.

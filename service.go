@@ -156,6 +156,7 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		return nil, wrap(err)
 	}
 	written := 0
+	var joined []Decision
 	var failed error
 	for n, res := range done {
 		r := &results[at[n]]
@@ -166,10 +167,11 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 			failed = res.Err
 		}
 		if res.Outcome == resolve.Joined {
-			s.live.decided(Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(ops[n].Attributes), Entity: r.Entity})
+			joined = append(joined, Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(ops[n].Attributes), Entity: r.Entity})
 		}
 	}
 	s.live.wrote(written)
+	s.live.decided(joined)
 	if failed != nil {
 		s.opts.Logger.Error("records not written", "count", len(done)-written, "err", failed)
 	}

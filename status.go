@@ -71,7 +71,9 @@ func (s *Service) Live() Live {
 	})
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
-	return Live{Counts: counts, RecordsPerSecond: s.live.rate(), Written: s.live.written, Recent: slices.Clone(s.live.recent)}
+	recent := slices.Clone(s.live.recent)
+	slices.Reverse(recent)
+	return Live{Counts: counts, RecordsPerSecond: s.live.rate(), Written: s.live.written, Recent: recent}
 }
 
 const (
@@ -86,7 +88,7 @@ type live struct {
 	mu      sync.Mutex
 	written int64
 	slots   [rateSeconds + 1]struct{ second, n int64 }
-	recent  []Decision
+	recent  []Decision // the latest last
 
 	counted sync.Mutex
 	at      time.Time
@@ -119,10 +121,12 @@ func (l *live) rate() float64 {
 	return float64(sum) / rateSeconds
 }
 
-func (l *live) decided(d Decision) {
+// decided adds decisions and keeps the latest of all.
+func (l *live) decided(ds []Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.recent = append([]Decision{d}, l.recent[:min(len(l.recent), maxRecent-1)]...)
+	l.recent = append(l.recent, ds...)
+	l.recent = slices.Delete(l.recent, 0, max(0, len(l.recent)-maxRecent))
 }
 
 // counts reads the counts of the cells if the last reading is older than a second. If that fails

@@ -3,6 +3,7 @@
 package entity
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -38,12 +39,7 @@ func (e *Entity) Anchor() PUID { return e.Members[0].PUID }
 // Stamp hashes the members and the rules (schema and pack) that an entity was made with.
 func Stamp(members []Member, rules uint64) uint64 {
 	sorted := slices.Clone(members)
-	slices.SortFunc(sorted, func(a, b Member) int {
-		if a.PUID < b.PUID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(sorted, func(a, b Member) int { return cmp.Compare(a.PUID, b.PUID) })
 	buf := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+16*len(sorted)), rules)
 	for _, m := range sorted {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(m.PUID))

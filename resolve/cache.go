@@ -4,9 +4,7 @@ package resolve
 
 import (
 	"context"
-	"sync"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 )
@@ -89,31 +87,19 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 			missing = append(missing, p)
 		}
 	}
-	groups, err := byHome(r, missing, self)
-	if err != nil {
-		return err
-	}
-	var mu sync.Mutex
-	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
-		var records []*entity.Record
-		if err := r.read(ctx, id, func(tx Tx) (err error) {
-			records, err = tx.Records(ctx, group)
-			return err
-		}); err != nil {
-			return err
-		}
+	return fromHomes(ctx, r, missing, func(tx Tx, group []entity.PUID) ([]*node, error) {
+		records, err := tx.Records(ctx, group)
 		read := make([]*node, 0, len(records))
 		for _, rec := range records {
 			if rec != nil {
 				read = append(read, r.node(rec))
 			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
+		return read, err
+	}, func(_ []entity.PUID, read []*node) {
 		for _, n := range read {
 			nodes[n.PUID] = n
 			r.cache.put(n)
 		}
-		return nil
 	})
 }

@@ -33,7 +33,7 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	stored := make(map[entity.PUID]edges, len(b.writes))
 	var have []entity.PUID
 	for p, w := range b.writes {
-		if w.fresh && !b.repair {
+		if w.fresh() && !b.repair {
 			stored[p] = nil
 		} else {
 			have = append(have, p)
@@ -135,17 +135,21 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 
 // link writes the row of an edge, and the other side's row if that does not write its own.
 func (o *outcomes) link(e Edge, both bool) {
-	o.at(e.A).edges = append(o.at(e.A).edges, e)
+	a := o.at(e.A)
+	a.edges = append(a.edges, e)
 	if both {
-		o.at(e.B).edges = append(o.at(e.B).edges, e.mirror())
+		b := o.at(e.B)
+		b.edges = append(b.edges, e.mirror())
 	}
 }
 
 // cut removes what link writes.
 func (o *outcomes) cut(p, q entity.PUID, both bool) {
-	o.at(p).cut = append(o.at(p).cut, Pair{p, q})
+	a := o.at(p)
+	a.cut = append(a.cut, Pair{p, q})
 	if both && !mutant.On("P9e") {
-		o.at(q).cut = append(o.at(q).cut, Pair{q, p})
+		b := o.at(q)
+		b.cut = append(b.cut, Pair{q, p})
 	}
 }
 

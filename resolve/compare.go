@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 )
@@ -92,31 +91,23 @@ func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, 
 			missing = append(missing, p)
 		}
 	}
-	groups, err := byHome(r, missing, self)
-	if err != nil {
-		return err
-	}
-	var mu sync.Mutex
-	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
-		return r.read(ctx, id, func(tx Tx) error {
-			rows, err := tx.Edges(ctx, group)
-			if err != nil {
-				return fmt.Errorf("read edges: %w", err)
+	return fromHomes(ctx, r, missing, func(tx Tx, group []entity.PUID) (edges, error) {
+		rows, err := tx.Edges(ctx, group)
+		if err != nil {
+			return nil, fmt.Errorf("read edges: %w", err)
+		}
+		return rows, nil
+	}, func(group []entity.PUID, rows edges) {
+		for _, p := range group {
+			stored[p] = nil
+		}
+		for len(rows) > 0 {
+			n := 1
+			for n < len(rows) && rows[n].A == rows[0].A {
+				n++
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, p := range group {
-				stored[p] = nil
-			}
-			for len(rows) > 0 {
-				n := 1
-				for n < len(rows) && rows[n].A == rows[0].A {
-					n++
-				}
-				stored[rows[0].A], rows = rows[:n:n], rows[n:]
-			}
-			return nil
-		})
+			stored[rows[0].A], rows = rows[:n:n], rows[n:]
+		}
 	})
 }
 

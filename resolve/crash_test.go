@@ -87,19 +87,11 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 // depth counts the redo entries of all cells.
 func (in *installation) depth(t testing.TB) (n int) {
 	t.Helper()
-	for _, id := range in.cells.Map().Cells() {
-		c, err := in.cells.Cell(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.View(t.Context(), func(tx resolve.Tx) error {
-			d, err := tx.RedoDepth(t.Context())
-			n += d
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+		d, err := tx.RedoDepth(t.Context())
+		n += d
+		return err
+	})
 	return n
 }
 

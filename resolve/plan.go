@@ -48,7 +48,7 @@ func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, 
 		}
 		if w := b.writes[q]; b.repair {
 			anchors = append(anchors, q, n.Anchor)
-		} else if w == nil || !w.fresh {
+		} else if w == nil || !w.fresh() {
 			anchors = append(anchors, n.Anchor)
 		}
 	}
@@ -120,7 +120,8 @@ func (p *plan) write(out *outcomes) {
 			if n.Anchor != anchor {
 				a := entity.Assignment{PUID: n.PUID, Anchor: anchor}
 				p.assigned = append(p.assigned, a)
-				out.at(n.PUID).assigned = append(out.at(n.PUID).assigned, a)
+				o := out.at(n.PUID)
+				o.assigned = append(o.assigned, a)
 			}
 		}
 		old := p.olds[anchor]

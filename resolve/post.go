@@ -62,7 +62,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	}
 	for _, p := range drawn {
 		if n := b.nodes[p]; b.writes[p] == nil && n != nil && n.norm != nil {
-			b.writes[p] = &write{puid: p, old: n, new: n, withdraw: true}
+			b.writes[p] = &write{puid: p, old: n, new: n}
 		}
 	}
 	return m, b.readCarriers(ctx, m)

@@ -25,9 +25,10 @@ type write struct {
 	puid     entity.PUID
 	old, new *node
 	lost     []uint64 // features of former versions that the record carries no more
-	fresh    bool     // it has no edges and no entity yet
-	withdraw bool     // it did not change itself: a feature of it became generic, or ceased to be
 }
+
+// fresh tells whether the record had no edges and no entity before the batch.
+func (w *write) fresh() bool { return w.old == nil }
 
 // batch is one Apply of ops with distinct keys.
 type batch struct {
@@ -96,8 +97,12 @@ func (b *batch) put(ctx context.Context) error {
 	var mu sync.Mutex
 	var written []cell.ID
 	err = eachCell(groups, func(id cell.ID, group []int) error {
-		p := &putter{batch: b, id: id, group: group, keys: keys, successors: successors, norms: b.normalise(group)}
-		err := b.cells[id].Update(ctx, func(tx Tx) error { return p.run(ctx, tx) })
+		norms := b.normalise(group)
+		var p *putter
+		err := b.cells[id].Update(ctx, func(tx Tx) error {
+			p = &putter{batch: b, id: id, group: group, keys: keys, successors: successors, norms: norms} // anew if it runs again
+			return p.run(ctx, tx)
+		})
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -110,14 +115,18 @@ func (b *batch) put(ctx context.Context) error {
 			return nil
 		}
 		written = append(written, id)
-		for _, w := range p.writes {
+		for i, w := range p.writes {
 			b.writes[w.puid] = w
 			b.redo[id] = append(b.redo[id], w.puid)
 			n := w.new
 			if n == nil {
-				n = &node{Record: p.tombstones[w.puid]}
+				n = &node{Record: p.records[i]}
 			}
 			b.nodes[w.puid] = n
+			b.cache.put(n)
+		}
+		for _, n := range p.unchanged {
+			b.nodes[n.PUID] = n
 			b.cache.put(n)
 		}
 		return nil
@@ -148,17 +157,15 @@ type putter struct {
 	successors map[entity.PUID]locality.ID
 	norms      map[int]*match.Record
 
-	writes     []*write
-	tombstones map[entity.PUID]*entity.Record
-	records    []*entity.Record
-	births     []entity.Birth
-	redos      []Redo
-	changes    []changelog.Change
-	counts     entity.Counts
+	unchanged []*node // what is stored already: whoever asks for it later need not read it again
+	writes    []*write
+	records   []*entity.Record // of the writes, in their order
+	births    []entity.Birth
+	changes   []changelog.Change
+	counts    entity.Counts
 }
 
 func (p *putter) run(ctx context.Context, tx Tx) error {
-	p.tombstones = map[entity.PUID]*entity.Record{}
 	puids, err := p.allocate(ctx, tx)
 	if err != nil {
 		return err
@@ -253,7 +260,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Outcome: Founded}
-		p.write(i, rec, nil)
+		p.put(&write{puid: puid, new: &node{Record: rec, norm: p.norms[i]}}, rec)
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version}
@@ -263,35 +270,34 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.results[i].Outcome = Stale
 	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
 		p.results[i].Outcome = Unchanged
+		p.unchanged = append(p.unchanged, &node{Record: stored, norm: p.norms[i]})
 	default:
 		rec.Version, rec.Birth, rec.Anchor = stored.Version+1, stored.Birth, stored.Anchor
 		p.results[i].Version, p.results[i].Outcome = rec.Version, Updated
-		p.write(i, rec, p.node(stored))
+		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, norm: p.norms[i]}}, rec)
 	}
 	return nil
 }
 
-func (p *putter) write(i int, rec *entity.Record, old *node) {
-	w := &write{puid: rec.PUID, old: old, new: &node{Record: rec, norm: p.norms[i]}, fresh: old == nil}
-	w.lost = lostFeatures(old, w.new)
-	p.writes = append(p.writes, w)
-	p.records = append(p.records, rec)
-	p.redos = append(p.redos, Redo{PUID: rec.PUID, Lost: w.lost})
-	p.changes = append(p.changes, changelog.Change{Time: p.now, Kind: changelog.Put, Entity: rec.Birth, Before: versionOf(w.old), After: versionOf(w.new)})
+func (p *putter) put(w *write, rec *entity.Record) {
+	p.add(w, rec, changelog.Change{Kind: changelog.Put, Entity: rec.Birth, After: versionOf(w.new)})
 }
 
 func (p *putter) delete(i int, stored *entity.Record) {
-	old := p.node(stored)
 	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
-	w := &write{puid: stored.PUID, old: old, lost: lostFeatures(old, nil)}
-	p.writes = append(p.writes, w)
-	p.tombstones[stored.PUID] = tombstone
-	p.records = append(p.records, tombstone)
-	p.redos = append(p.redos, Redo{PUID: stored.PUID, Lost: w.lost})
+	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
-	p.changes = append(p.changes, changelog.Change{Time: p.now, Kind: changelog.Deleted, Entity: stored.Birth, Before: versionOf(old)})
 	p.counts.Records--
 	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version}
+}
+
+// add notes a write, the record that it stores, and the change that tells of it.
+func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
+	w.lost = lostFeatures(w.old, w.new)
+	c.Time, c.Before = p.now, versionOf(w.old)
+	p.writes = append(p.writes, w)
+	p.records = append(p.records, rec)
+	p.changes = append(p.changes, c)
 }
 
 func (p *putter) store(ctx context.Context, tx Tx) error {
@@ -301,19 +307,23 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	if len(p.writes) == 0 {
 		return nil
 	}
-	if mutant.On("P1a") && len(p.records) > 1 {
-		p.records = p.records[1:]
+	records, redos := p.records, make([]Redo, len(p.writes))
+	for i, w := range p.writes {
+		redos[i] = Redo{PUID: w.puid, Lost: w.lost}
 	}
-	if err := tx.PutRecords(ctx, p.records); err != nil {
+	if mutant.On("P1a") && len(records) > 1 {
+		records = records[1:]
+	}
+	if mutant.On("P9c") {
+		redos = nil
+	}
+	if err := tx.PutRecords(ctx, records); err != nil {
 		return fmt.Errorf("put records: %w", err)
 	}
 	if err := tx.PutBirths(ctx, p.births); err != nil {
 		return fmt.Errorf("put births: %w", err)
 	}
-	if mutant.On("P9c") {
-		p.redos = nil
-	}
-	if err := tx.PutRedo(ctx, p.redos); err != nil {
+	if err := tx.PutRedo(ctx, redos); err != nil {
 		return fmt.Errorf("put redo: %w", err)
 	}
 	if err := tx.Append(ctx, p.changes); err != nil {
@@ -324,7 +334,7 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 
 // lostFeatures are those of old that new does not carry.
 func lostFeatures(old, new *node) []uint64 {
-	if old == nil || old.norm == nil {
+	if old == nil {
 		return nil
 	}
 	var lost []uint64
@@ -348,5 +358,5 @@ func compareBirth(a, b locality.ID) int {
 	if c := bytes.Compare(a[10:], b[10:]); c != 0 {
 		return c
 	}
-	return bytes.Compare(a[:], b[:])
+	return a.Compare(b)
 }

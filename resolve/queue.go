@@ -18,11 +18,10 @@ const maxGroup = 4000
 // Queue lets many callers share the syncs of a Resolver: whoever comes while a batch is being
 // written goes into the next one together.
 type Queue struct {
-	apply func(context.Context, []Op) ([]Result, error)
-	idle  func(context.Context) error
-	calls chan *call
-	stop  chan struct{} // closed when no more calls are taken
-	done  chan struct{} // closed when the last one is answered
+	resolver *Resolver
+	calls    chan *call
+	stop     chan struct{} // closed when no more calls are taken
+	done     chan struct{} // closed when the last one is answered
 }
 
 type call struct {
@@ -35,10 +34,7 @@ type call struct {
 // NewQueue starts a queue over a resolver. waiting is how many callers may wait while others are
 // served; more wait in Do for a place.
 func NewQueue(r *Resolver, waiting int) *Queue {
-	q := &Queue{
-		apply: r.Apply, idle: r.Drain,
-		calls: make(chan *call, waiting), stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	q := &Queue{resolver: r, calls: make(chan *call, waiting), stop: make(chan struct{}), done: make(chan struct{})}
 	go q.run()
 	return q
 }
@@ -90,7 +86,7 @@ func (q *Queue) run() {
 		case first = <-q.calls:
 		default:
 			// Nobody waits: take the redo entries out, so that an idle store has none.
-			_ = q.idle(ctx)
+			_ = q.resolver.Drain(ctx)
 			select {
 			case first = <-q.calls:
 			case <-q.stop:
@@ -109,7 +105,7 @@ func (q *Queue) rest(ctx context.Context) {
 		case c := <-q.calls:
 			q.serve(ctx, q.gather(c))
 		default:
-			_ = q.idle(ctx)
+			_ = q.resolver.Drain(ctx)
 			return
 		}
 	}
@@ -137,7 +133,7 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 			ops = append(ops, c.ops...)
 		}
 	}
-	results, err := q.apply(ctx, ops)
+	results, err := q.resolver.Apply(ctx, ops)
 	for _, c := range group {
 		if c.err = err; err == nil {
 			c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]

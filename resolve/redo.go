@@ -62,7 +62,7 @@ func (r *Resolver) redoCell(ctx context.Context, id cell.ID) (int, error) {
 		if n == nil {
 			continue
 		}
-		w := &write{puid: e.PUID, lost: e.Lost, fresh: true}
+		w := &write{puid: e.PUID, lost: e.Lost}
 		if n.norm != nil {
 			w.new = n
 		}

@@ -58,9 +58,7 @@ type Result struct {
 
 // Batched reports one Apply.
 type Batched struct {
-	Ops                int
-	Outcomes           map[Outcome]int
-	Deleted, Failed    int
+	Ops, Failed        int
 	Put, Post, Resolve time.Duration // the three rounds
 }
 
@@ -104,7 +102,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) ([]Result, error) {
 		return nil, fmt.Errorf("finish earlier writes: %w", err)
 	}
 	results := make([]Result, len(ops))
-	report := Batched{Ops: len(ops), Outcomes: map[Outcome]int{}}
+	report := Batched{Ops: len(ops)}
 	for _, pass := range passes(ops) {
 		b := newBatch(r, ops, pass, results)
 		if err := b.run(ctx, &report); err != nil {
@@ -115,13 +113,8 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) ([]Result, error) {
 	}
 	if r.opts.OnBatch != nil {
 		for i := range results {
-			switch {
-			case results[i].Err != nil:
+			if results[i].Err != nil {
 				report.Failed++
-			case ops[i].Delete:
-				report.Deleted++
-			default:
-				report.Outcomes[results[i].Outcome]++
 			}
 		}
 		r.opts.OnBatch(report)
@@ -137,7 +130,10 @@ func passes(ops []Op) [][]int {
 		n := turn[ops[i].Ref]
 		turn[ops[i].Ref]++
 		if n == len(lists) {
-			lists = append(lists, make([]int, 0, len(ops)))
+			lists = append(lists, nil)
+			if n == 0 {
+				lists[0] = make([]int, 0, len(ops)) // mostly there is no other
+			}
 		}
 		lists[n] = append(lists[n], i)
 	}
@@ -152,17 +148,31 @@ func (r *Resolver) featureCell(feature uint64) cell.ID {
 	return r.opts.Map.Home(cell.Position(feature))
 }
 
-// byHome groups things by the cell of a puid.
-func byHome[T any](r *Resolver, things []T, puid func(T) entity.PUID) (map[cell.ID][]T, error) {
-	groups := map[cell.ID][]T{}
-	for _, t := range things {
-		id, err := r.home(puid(t))
+// fromHomes reads about records in their home cells, the cells side by side, and hands what each of
+// them answered to take, one at a time.
+func fromHomes[T any](ctx context.Context, r *Resolver, puids []entity.PUID, read func(Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
+	groups := map[cell.ID][]entity.PUID{}
+	for _, p := range puids {
+		id, err := r.home(p)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		groups[id] = append(groups[id], t)
+		groups[id] = append(groups[id], p)
 	}
-	return groups, nil
+	var mu sync.Mutex
+	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
+		var answer T
+		if err := r.read(ctx, id, func(tx Tx) (err error) {
+			answer, err = read(tx, group)
+			return err
+		}); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		take(group, answer)
+		return nil
+	})
 }
 
 // read reads a cell in a transaction of the kind that writes, and writes nothing: a database that keeps pages
@@ -170,8 +180,6 @@ func byHome[T any](r *Resolver, things []T, puid func(T) entity.PUID) (map[cell.
 func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) error {
 	return r.cells[id].Update(ctx, fn)
 }
-
-func self(p entity.PUID) entity.PUID { return p }
 
 // eachCell runs fn for every group, side by side, and joins the errors. fn runs for different cells
 // at the same time.

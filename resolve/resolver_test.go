@@ -98,19 +98,11 @@ func TestResolver_TwiceIsOnce(t *testing.T) {
 // log counts the changes of all cells.
 func (in *installation) log(t testing.TB) (n int) {
 	t.Helper()
-	for _, id := range in.cells.Map().Cells() {
-		c, err := in.cells.Cell(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.View(t.Context(), func(tx resolve.Tx) error {
-			changes, err := tx.Changes(t.Context(), 0, 1<<20)
-			n += len(changes)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
+		changes, err := tx.Changes(t.Context(), 0, 1<<20)
+		n += len(changes)
+		return err
+	})
 	return n
 }
 

@@ -53,21 +53,28 @@ var pizza = []resolve.Op{
 // all reads every entity.
 func (in *installation) all(t *testing.T) (all []*entity.Entity) {
 	t.Helper()
-	for _, id := range in.cells.Map().Cells() {
-		c, err := in.cells.Cell(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lo, _ := in.cells.Map().PuidRange(id)
-		if err := c.View(t.Context(), func(tx resolve.Tx) error {
-			found, err := tx.ListEntities(t.Context(), entity.PUID(lo), 100)
-			all = append(all, found...)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		found, err := tx.ListEntities(t.Context(), lo, 100)
+		all = append(all, found...)
+		return err
+	})
 	return all
+}
+
+// goldenEntity compares the one entity that there is. Puids tell the order of arrival within a cell,
+// and the stamp holds them: all else is the same in any order.
+func (in *installation) goldenEntity(t *testing.T, name string) {
+	t.Helper()
+	all := in.all(t)
+	if len(all) != 1 {
+		t.Fatalf("%d entities, want 1", len(all))
+	}
+	e := *all[0]
+	e.Stamp = 0
+	for i := range e.Members {
+		e.Members[i].PUID = 0
+	}
+	golden(t, name, e)
 }
 
 // "Match these documents together and present a consistent view": whichever comes first.
@@ -79,18 +86,7 @@ func TestSource000_ThePizzaPairIsOneEntity(t *testing.T) {
 			in.apply(t, pizza[i:i+1])
 		}
 		in.check(t)
-		all := in.all(t)
-		if len(all) != 1 {
-			t.Fatalf("%d entities, want 1", len(all))
-		}
-		// puids tell the order of arrival within a cell, and the stamp holds them: all else is
-		// the same in any order.
-		e := *all[0]
-		e.Stamp = 0
-		for i := range e.Members {
-			e.Members[i].PUID = 0
-		}
-		golden(t, "pizza.json", e)
+		in.goldenEntity(t, "pizza.json")
 	}
 	a := matcher.Normalise(pizza[0].Source, pizza[0].Key, match.Attributes(pizza[0].Attributes))
 	b := matcher.Normalise(pizza[1].Source, pizza[1].Key, match.Attributes(pizza[1].Attributes))
@@ -137,16 +133,7 @@ func TestSource000_PhonesAreAList(t *testing.T) {
 	}
 	in.apply(t, ops)
 	in.check(t)
-	all := in.all(t)
-	if len(all) != 1 {
-		t.Fatalf("%d entities, want 1", len(all))
-	}
-	e := *all[0]
-	e.Stamp = 0
-	for i := range e.Members {
-		e.Members[i].PUID = 0
-	}
-	golden(t, "phones.json", e)
+	in.goldenEntity(t, "phones.json")
 }
 
 // A latitude of one record beside the longitude of another is a place where nothing is.

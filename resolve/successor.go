@@ -87,27 +87,19 @@ func (b *batch) successors(ctx context.Context, groups map[cell.ID][]int, keys m
 
 // entities reads the entities stored under these anchors; one that is not there gets no entry.
 func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
-	groups, err := byHome(r, unique(anchors), self)
-	if err != nil {
-		return nil, err
-	}
-	var mu sync.Mutex
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
-	err = eachCell(groups, func(id cell.ID, group []entity.PUID) error {
-		return r.read(ctx, id, func(tx Tx) error {
-			found, err := tx.Entities(ctx, group)
-			if err != nil {
-				return fmt.Errorf("read entities: %w", err)
+	err := fromHomes(ctx, r, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
+		found, err := tx.Entities(ctx, group)
+		if err != nil {
+			return nil, fmt.Errorf("read entities: %w", err)
+		}
+		return found, nil
+	}, func(group []entity.PUID, found []*entity.Entity) {
+		for i, e := range found {
+			if e != nil {
+				read[group[i]] = e
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, e := range found {
-				if e != nil {
-					read[group[i]] = e
-				}
-			}
-			return nil
-		})
+		}
 	})
 	return read, err
 }

@@ -82,6 +82,21 @@ func (in *installation) apply(t testing.TB, ops []resolve.Op) {
 	}
 }
 
+// each looks into every cell; lo is below its first puid.
+func (in *installation) each(t testing.TB, look func(tx resolve.Tx, lo entity.PUID) error) {
+	t.Helper()
+	for _, id := range in.cells.Map().Cells() {
+		c, err := in.cells.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, _ := in.cells.Map().PuidRange(id)
+		if err := c.View(t.Context(), func(tx resolve.Tx) error { return look(tx, entity.PUID(lo)) }); err != nil {
+			t.Fatalf("cell %v: %v", id, err)
+		}
+	}
+}
+
 // state reads everything that is stored: the entities as lists of keys under their ids, and the
 // live records. It fails the test where the two do not agree.
 func (in *installation) state(t testing.TB) (entities map[locality.ID]string, live []*entity.Record) {
@@ -90,47 +105,38 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 	entities = map[locality.ID]string{}
 	member := map[entity.PUID]entity.PUID{}
 	var counted entity.Counts
-	for _, id := range in.cells.Map().Cells() {
-		c, err := in.cells.Cell(id)
+	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		counts, err := tx.Counts(ctx)
 		if err != nil {
-			t.Fatal(err)
-		}
-		lo, _ := in.cells.Map().PuidRange(id)
-		if err := c.View(ctx, func(tx resolve.Tx) error {
-			counts, err := tx.Counts(ctx)
-			if err != nil {
-				return err
-			}
-			counted = counted.Add(counts)
-			depth, err := tx.RedoDepth(ctx)
-			if err != nil {
-				return err
-			}
-			if depth != 0 {
-				t.Errorf("cell %v: %d redo entries are left", id, depth)
-			}
-			records, err := tx.ListRecords(ctx, "", entity.PUID(lo), 1<<20)
-			if err != nil {
-				return err
-			}
-			live = append(live, records...)
-			found, err := tx.ListEntities(ctx, entity.PUID(lo), 1<<20)
-			for _, e := range found {
-				var refs []string
-				for _, m := range e.Members {
-					refs = append(refs, m.String())
-					if other, twice := member[m.PUID]; twice {
-						t.Errorf("record %v is in the entities of %v and %v", m.Ref, other, e.Anchor())
-					}
-					member[m.PUID] = e.Anchor()
-				}
-				entities[e.ID] = strings.Join(refs, " ")
-			}
 			return err
-		}); err != nil {
-			t.Fatal(err)
 		}
-	}
+		counted = counted.Add(counts)
+		depth, err := tx.RedoDepth(ctx)
+		if err != nil {
+			return err
+		}
+		if depth != 0 {
+			t.Errorf("cell that begins at %v: %d redo entries are left", lo, depth)
+		}
+		records, err := tx.ListRecords(ctx, "", lo, 1<<20)
+		if err != nil {
+			return err
+		}
+		live = append(live, records...)
+		found, err := tx.ListEntities(ctx, lo, 1<<20)
+		for _, e := range found {
+			var refs []string
+			for _, m := range e.Members {
+				refs = append(refs, m.String())
+				if other, twice := member[m.PUID]; twice {
+					t.Errorf("record %v is in the entities of %v and %v", m.Ref, other, e.Anchor())
+				}
+				member[m.PUID] = e.Anchor()
+			}
+			entities[e.ID] = strings.Join(refs, " ")
+		}
+		return err
+	})
 	in.checkEdges(t, live)
 	for _, rec := range live {
 		if member[rec.PUID] != rec.Anchor {
@@ -155,26 +161,17 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 	for _, rec := range live {
 		norms[rec.PUID] = matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 	}
-	for _, id := range in.cells.Map().Cells() {
-		c, err := in.cells.Cell(id)
-		if err != nil {
-			t.Fatal(err)
+	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		var puids []entity.PUID
+		for p := range entity.PUID(2000) {
+			puids = append(puids, lo+p)
 		}
-		if err := c.View(t.Context(), func(tx resolve.Tx) error {
-			lo, _ := in.cells.Map().PuidRange(id)
-			var puids []entity.PUID
-			for p := range entity.PUID(2000) {
-				puids = append(puids, entity.PUID(lo)+p)
-			}
-			rows, err := tx.Edges(t.Context(), puids)
-			for _, e := range rows {
-				edges[resolve.Pair{A: e.A, B: e.B}] = e
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
+		rows, err := tx.Edges(t.Context(), puids)
+		for _, e := range rows {
+			edges[resolve.Pair{A: e.A, B: e.B}] = e
 		}
-	}
+		return err
+	})
 	for pair, e := range edges {
 		if other, ok := edges[resolve.Pair{A: pair.B, B: pair.A}]; !ok || other.Vector != e.Vector || other.Score != e.Score {
 			t.Errorf("edge %+v: under the other record stands %+v", e, other)
