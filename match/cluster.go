@@ -53,29 +53,29 @@ type Edge struct {
 // edges. Clusters hold indices of nodes; both they and their members are
 // ordered by NodeKey. Equal keys are not allowed.
 func Cluster(nodes []NodeKey, edges []Edge) [][]int {
-	rank := ranks(nodes)
-	c := newClusters(len(nodes), rank, edges)
+	byKey, rank := ranks(nodes)
+	c := newClusters(rank, edges)
 	for _, e := range c.order {
 		if e.Score < Threshold {
 			break
 		}
 		c.join(c.of[e.A], c.of[e.B])
 	}
-	return c.groups(rank)
+	return c.groups(byKey)
 }
 
-// ranks answers with the position of every node in the order of keys.
-func ranks(nodes []NodeKey) []int {
-	byKey := make([]int, len(nodes))
+// ranks answers with the nodes in the order of keys, and with the position of every node in it.
+func ranks(nodes []NodeKey) (byKey, rank []int) {
+	byKey = make([]int, len(nodes))
 	for i := range byKey {
 		byKey[i] = i
 	}
 	slices.SortFunc(byKey, func(i, j int) int { return nodes[i].Compare(nodes[j]) })
-	rank := make([]int, len(nodes))
+	rank = make([]int, len(nodes))
 	for r, i := range byKey {
 		rank[i] = r
 	}
-	return rank
+	return byKey, rank
 }
 
 // link is one end of an edge.
@@ -92,7 +92,8 @@ type clusters struct {
 	order   []Edge   // by score, then ranks
 }
 
-func newClusters(n int, rank []int, edges []Edge) *clusters {
+func newClusters(rank []int, edges []Edge) *clusters {
+	n := len(rank)
 	c := &clusters{of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: make([]Edge, 0, len(edges))}
 	for i := range n {
 		c.of[i], c.members[i] = i, []int{i}
@@ -143,11 +144,8 @@ func (c *clusters) join(x, y int) {
 	c.members[x] = nil
 }
 
-func (c *clusters) groups(rank []int) [][]int {
-	index := make([]int, len(rank)) // rank → index
-	for i, r := range rank {
-		index[r] = i
-	}
+// groups answers with the clusters that are left, as indices of nodes.
+func (c *clusters) groups(byKey []int) [][]int {
 	var groups [][]int
 	for _, members := range c.members {
 		if len(members) > 0 {
@@ -158,7 +156,7 @@ func (c *clusters) groups(rank []int) [][]int {
 	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	for _, g := range groups {
 		for i, r := range g {
-			g[i] = index[r]
+			g[i] = byKey[r]
 		}
 	}
 	return groups

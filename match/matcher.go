@@ -2,10 +2,7 @@
 
 package match
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Matcher compares the records of one kind under one pack. It is immutable and
 // safe for use by many goroutines.
@@ -66,10 +63,7 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	case TypeGeo:
 		return normalDegrees(raw, a.degrees())
 	case TypeID:
-		if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
-			return v
-		}
-		return ""
+		return parseID(raw)
 	case TypeCategory:
 		return normalCategory(raw)
 	}

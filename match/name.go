@@ -25,9 +25,8 @@ type token struct {
 
 // name is a name, ready to be compared.
 type name struct {
-	text    string // folded
-	compact string // without spaces
-	hash    uint64 // of text
+	compact string // folded, without spaces
+	hash    uint64 // of the folded text, with them
 	tokens  []token
 	total   weight // of all tokens
 	counts  counts // of compact
@@ -42,7 +41,7 @@ func parseName(p *Pack, folded string) name {
 	if isNothing(folded) {
 		return name{}
 	}
-	n := name{text: folded, hash: xxhash.Sum64String(folded), compact: folded, ascii: ascii(folded)}
+	n := name{hash: xxhash.Sum64String(folded), compact: folded, ascii: ascii(folded)}
 	count := strings.Count(folded, " ") + 1
 	if count > 1 {
 		n.compact = strings.ReplaceAll(folded, " ", "")

@@ -66,7 +66,7 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 	m := New(s, DefaultPack())
 	for a := range records {
 		r := m.Normalise("", "", a)
-		if r.name.text == "" {
+		if len(r.name.tokens) == 0 {
 			continue
 		}
 		p.records++

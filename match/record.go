@@ -38,6 +38,14 @@ type identifier struct {
 	value     string
 }
 
+// parseID is an identifier without the space around it, "" if it says nothing.
+func parseID(raw string) string {
+	if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
+		return v
+	}
+	return ""
+}
+
 // Normalise reads a record. It is pure: equal input, equal record, on every
 // machine. It keeps a, which must not change afterwards, and never refuses:
 // what it cannot read says nothing.
@@ -69,7 +77,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeCategory:
 			r.addCategories(values)
 		case TypeID:
-			if v := strings.TrimSpace(values[0]); !isNothing(fold(v)) {
+			if v := parseID(values[0]); v != "" {
 				r.ids = append(r.ids, identifier{attribute.Name, v})
 			}
 		case TypeText:
