@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -38,14 +37,12 @@ type importer struct {
 	reader   *bulk.Reader
 	rejects  *bulk.Rejects
 	progress *term.Progress
-	state    bulk.State // of what is committed
-	keep     bool       // the state, in a file
+	keep     bool // the state, in a file
 	start    time.Time
 	skip     int64 // rows that an earlier run has done
 
-	mu     sync.Mutex // guards what commit writes and the progress line reads
-	rows   int64
-	counts map[string]int64
+	mu    sync.Mutex // guards what commit writes and the progress line reads: the state's rows and counts
+	state bulk.State // of what is committed
 }
 
 const (
@@ -56,7 +53,7 @@ const (
 )
 
 func (im *importer) run(ctx context.Context) error {
-	im.start, im.counts = im.now(), map[string]int64{}
+	im.start, im.state.Counts = im.now(), map[string]int64{}
 	im.progress = term.NewProgress(im.stderr, im.talk.Terminal && !im.json, im.now)
 	if err := im.open(ctx); err != nil {
 		return err
@@ -80,7 +77,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	}
 	f := &failure{
 		Code: "interrupted", Exit: exitInterrupted, Err: err,
-		Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(im.rows), "row"), im.name),
+		Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(im.state.Rows), "row"), im.name),
 		Hint:    "the same command goes on from there",
 	}
 	if !im.keep {
@@ -97,7 +94,7 @@ func (im *importer) open(ctx context.Context) (err error) {
 	if im.flags.dryRun {
 		return nil
 	}
-	im.state = bulk.State{Job: im.flags.job(im.client), Counts: map[string]int64{}}
+	im.state.Job = im.flags.job(im.client)
 	if im.reader.Size >= 0 {
 		im.keep = true
 		if err := im.resume(ctx); err != nil {
@@ -130,8 +127,10 @@ func (im *importer) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	im.state, im.skip, im.rows = *old, old.Rows, old.Rows
-	maps.Copy(im.counts, old.Counts)
+	if old.Counts == nil { // the file may say null
+		old.Counts = map[string]int64{}
+	}
+	im.state, im.skip = *old, old.Rows
 	im.say("%s: an earlier import was interrupted, going on after row %s", term.Escape(im.name), term.Count(old.Rows))
 	return nil
 }
@@ -253,11 +252,11 @@ func (im *importer) commit(b *batch) error {
 		}
 	}
 	im.mu.Lock()
-	im.rows += int64(b.rows())
+	im.state.Rows += int64(b.rows())
 	for outcome, n := range b.outcomes() {
-		im.counts[outcome] += int64(n)
+		im.state.Counts[outcome] += int64(n)
 	}
-	refusals := im.counts[refused]
+	refusals := im.state.Counts[refused]
 	im.mu.Unlock()
 	if im.keep {
 		if err := im.save(b); err != nil {
@@ -274,7 +273,7 @@ func (im *importer) commit(b *batch) error {
 }
 
 func (im *importer) save(b *batch) error {
-	im.state.Rows, im.state.Rejects, im.state.Counts = im.rows, im.rejects.Size(), im.counts
+	im.state.Rejects = im.rejects.Size()
 	if source, key, ok := b.lastAccepted(); ok {
 		im.state.Source, im.state.Key = source, key
 	}
@@ -309,29 +308,29 @@ func (im *importer) line() string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	elapsed := im.now().Sub(im.start)
-	rate := float64(im.rows-im.skip) / max(elapsed.Seconds(), 0.001)
+	rate := float64(im.state.Rows-im.skip) / max(elapsed.Seconds(), 0.001)
 	var b strings.Builder
-	b.WriteString(term.Short(float64(im.rows)))
+	b.WriteString(term.Short(float64(im.state.Rows)))
 	left := ""
 	taken := im.reader.Taken()
 	if im.reader.Size > 0 && taken > 0 {
 		share := min(float64(taken)/float64(im.reader.Size), 1)
-		all := float64(im.rows) / share
+		all := float64(im.state.Rows) / share
 		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
 		if rate > 0 {
-			left = "   " + term.Left(time.Duration((all-float64(im.rows))/rate*float64(time.Second))) + " left"
+			left = "   " + term.Left(time.Duration((all-float64(im.state.Rows))/rate*float64(time.Second))) + " left"
 		}
 	}
 	if im.json {
 		text, _ := json.Marshal(map[string]any{
-			"type": "progress", "file": im.name, "rows": im.rows, "rows_per_second": rate, "counts": im.counts,
+			"type": "progress", "file": im.name, "rows": im.state.Rows, "rows_per_second": rate, "counts": im.state.Counts,
 			"bytes": taken, "bytes_total": im.reader.Size,
 		})
 		return string(text)
 	}
 	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
 	for _, outcome := range outcomes {
-		if n := im.counts[outcome.name]; n > 0 {
+		if n := im.state.Counts[outcome.name]; n > 0 {
 			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
 		}
 	}
@@ -341,15 +340,15 @@ func (im *importer) line() string {
 // summary adds the file to the table, or prints it as JSON.
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
-	if im.rows == 0 {
+	if im.state.Rows == 0 {
 		im.say("%s has no rows", term.Escape(im.name))
 	}
 	if im.json {
-		return im.printJSON(map[string]any{"type": "summary", "file": im.name, "rows": im.rows, "counts": im.counts, "seconds": seconds})
+		return im.printJSON(map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds})
 	}
-	cells := []string{im.name, fmt.Sprint(im.rows)}
+	cells := []string{im.name, fmt.Sprint(im.state.Rows)}
 	for _, outcome := range outcomes {
-		cells = append(cells, fmt.Sprint(im.counts[outcome.name]))
+		cells = append(cells, fmt.Sprint(im.state.Counts[outcome.name]))
 	}
 	t.Add(append(cells, fmt.Sprintf("%.1f", seconds))...)
 	return nil

@@ -292,6 +292,42 @@ func TestIngest_GoesOn(t *testing.T) {
 	}
 }
 
+// A state without counts is one all the same: the import goes on and counts what it does itself.
+func TestIngest_GoesOnWithoutCounts(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := &fake{refuse: func(call int, _ http.ResponseWriter) bool {
+		if call == 5 {
+			cancel()
+		}
+		return false
+	}}
+	url, file := start(t, f), places(t, 300, 300)
+	if got := run(ctx, nil, "ingest", "--url", url, "--batch", "10", file); got.code != 130 {
+		t.Fatalf("interrupted: %d\n%s", got.code, got.err)
+	}
+	text, err := os.ReadFile(bulk.StateName(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state map[string]any
+	if err := json.Unmarshal(text, &state); err != nil {
+		t.Fatal(err)
+	}
+	state["counts"] = nil
+	if text, err = json.Marshal(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(bulk.StateName(file), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"counts":{"founded":%v},"file":%q,"rows":300,`, 300-state["rows"].(float64), file)
+	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", "--json", file); got.code != 0 || !strings.Contains(got.stdout, want) {
+		t.Errorf("going on: %d\n%s%s, want %s", got.code, got.stdout, got.err, want)
+	}
+}
+
 func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
 	t.Parallel()
 	f := &fake{refuse: func(call int, w http.ResponseWriter) bool {

@@ -145,7 +145,7 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 	for _, name := range files {
 		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
 		failed = im.run(ctx)
-		total += im.counts[refused]
+		total += im.state.Counts[refused]
 		if im.reader != nil {
 			if err := im.summary(t); err != nil {
 				return errors.Join(failed, err)
