@@ -49,6 +49,18 @@ func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
 	return openClient(c.Context(), a.data, create)
 }
 
+// connected runs a command with a client that only reads. What has to read its arguments first connects by itself.
+func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cl, err := a.connect(c, false)
+		if err != nil {
+			return err
+		}
+		defer cl.close()
+		return run(c, cl, args)
+	}
+}
+
 func dial(address string) (*client, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.User != nil {

@@ -47,12 +47,7 @@ func (a *app) entityGet() *cobra.Command {
 		Example: "  locus entity get vendor:88231\n" +
 			"  locus entity get 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
 		Args: arguments("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			e, raw, err := a.find(c, cl, args[0])
 			if err != nil {
 				return err
@@ -72,7 +67,7 @@ func (a *app) entityGet() *cobra.Command {
 				}
 			}
 			return a.printTable(t)
-		},
+		}),
 	})
 }
 
@@ -101,12 +96,7 @@ func (a *app) entityList() *cobra.Command {
 		Example: "  locus entity list --name \"joes piz\"\n" +
 			"  locus entity list --attribute phones --value 415-555-2300",
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			query := url.Values{}
 			for field, text := range map[string]string{"q": name, "attribute": attribute, "value": value} {
 				if text != "" {
@@ -114,7 +104,7 @@ func (a *app) entityList() *cobra.Command {
 				}
 			}
 			t := &term.Table{Header: []string{"entity", "records", "name", "address", "city"}, Right: map[int]bool{1: true}}
-			err = pages.list(c.Context(), a, cl, "/v1/entities", "entities", query, func(raw json.RawMessage) error {
+			err := pages.list(c.Context(), a, cl, "/v1/entities", "entities", query, func(raw json.RawMessage) error {
 				var e httpapi.Entity
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return fmt.Errorf("read an entity: %w", err)
@@ -126,7 +116,7 @@ func (a *app) entityList() *cobra.Command {
 				return err
 			}
 			return a.printTable(t)
-		},
+		}),
 	}
 	c.Flags().StringVar(&name, "name", "", "words that must all be in a name; the last may be the beginning of one")
 	c.Flags().StringVar(&attribute, "attribute", "", "with --value: an attribute that must have this value")

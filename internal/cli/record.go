@@ -88,18 +88,13 @@ func (a *app) recordList() *cobra.Command {
 		Example: "  locus record list --source vendor\n" +
 			"  locus record list --all --json > records.jsonl",
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			query := url.Values{}
 			if source != "" {
 				query.Set("source", source)
 			}
 			t := &term.Table{Header: []string{"source", "key", "version", "entity", "name"}, Right: map[int]bool{2: true}}
-			err = pages.list(c.Context(), a, cl, "/v1/records", "records", query, func(raw json.RawMessage) error {
+			err := pages.list(c.Context(), a, cl, "/v1/records", "records", query, func(raw json.RawMessage) error {
 				var r httpapi.Record
 				if err := json.Unmarshal(raw, &r); err != nil {
 					return fmt.Errorf("read a record: %w", err)
@@ -111,7 +106,7 @@ func (a *app) recordList() *cobra.Command {
 				return err
 			}
 			return a.printTable(t)
-		},
+		}),
 	}
 	c.Flags().StringVar(&source, "source", "", "only the records of this source")
 	pages.flags(c)

@@ -22,12 +22,7 @@ func (a *app) routeCommand() *cobra.Command {
 		Example: "  locus route vendor:88231\n" +
 			"  locus route 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --url http://127.0.0.1:7070",
 		Args: arguments("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			start := time.Now()
 			var r locus.Route
 			raw, err := cl.get(c.Context(), "/v1/route", url.Values{"address": args}, &r)
@@ -43,7 +38,7 @@ func (a *app) routeCommand() *cobra.Command {
 				err = &failure{Code: "not_found", Message: term.Clip(r.Address, 80) + ": nothing is stored there", Exit: exitNotFound}
 			}
 			return err
-		},
+		}),
 	})
 }
 

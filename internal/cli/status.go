@@ -18,12 +18,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: "  locus status --url http://127.0.0.1:7070\n" +
 			"  locus status --json | jq .counts.records",
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			var s locus.Status
 			raw, err := cl.get(c.Context(), "/v1/status", nil, &s)
 			if err != nil {
@@ -38,7 +33,7 @@ func (a *app) statusCommand() *cobra.Command {
 				err = &failure{Code: "unavailable", Message: "not ready: " + s.Reason, Exit: exitUnavailable, Hint: "try again in a moment"}
 			}
 			return err
-		},
+		}),
 	})
 }
 

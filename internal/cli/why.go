@@ -44,12 +44,7 @@ func (a *app) entityWhy() *cobra.Command {
 			}
 			return arguments("ADDRESS")(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			if len(args) == 2 {
 				return a.compare(c, cl, args[0], args[1])
 			}
@@ -83,7 +78,7 @@ func (a *app) entityWhy() *cobra.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	})
 }
 
@@ -94,14 +89,9 @@ func (a *app) entityWhyNot() *cobra.Command {
 		Example: "  locus entity why-not vendor:88231 crm:17\n" +
 			"  locus entity why-not vendor:88231 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
 		Args: arguments("ADDRESS", "ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			return a.compare(c, cl, args[0], args[1])
-		},
+		}),
 	})
 }
 
