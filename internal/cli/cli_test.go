@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,6 +126,32 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	// --data on the command line wins over a server in the environment.
 	if got := run(t.Context(), map[string]string{"LOCUS_URL": "http://127.0.0.1:1"}, "status", "--data", filepath.Join(t.TempDir(), "none")); got.code != 4 {
 		t.Errorf("LOCUS_URL beside --data: %d %s", got.code, got.err)
+	}
+}
+
+// stopper interrupts a command once it says a word.
+type stopper struct {
+	bytes.Buffer
+	word string
+	stop context.CancelFunc
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.word)) {
+		s.stop()
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestServe_WarnsOnceOfAWrongLevel(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	talk := &stopper{word: "Ctrl-C", stop: cancel}
+	args := []string{"demo", "--no-load", "--cells", "1", "--addr", "127.0.0.1:0"}
+	code := cli.Run(ctx, args, strings.NewReader(""), io.Discard, talk, map[string]string{"LOCUS_LOG": "loud"})
+	if n := strings.Count(talk.String(), "LOCUS_LOG=loud is no level"); code != 0 || n != 1 {
+		t.Errorf("exit code %d, %d warnings:\n%s", code, n, talk)
 	}
 }
 

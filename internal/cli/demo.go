@@ -74,7 +74,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	svc, metrics, err := a.openServed(ctx, dir, s.cells)
+	svc, options, err := a.openServed(ctx, dir, s.cells)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
@@ -82,7 +82,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	shown := make(chan error, 1)
-	err = a.serve(serving, svc, metrics, &s.serving, listeners, func(base string) error {
+	err = a.serve(serving, svc, options, &s.serving, listeners, func(base string) error {
 		if err := a.demoBanner(svc, base, dir, s); err != nil {
 			return err
 		}

@@ -49,11 +49,11 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			svc, metrics, err := a.openServed(c.Context(), a.data, s.cells)
+			svc, options, err := a.openServed(c.Context(), a.data, s.cells)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			return a.serve(c.Context(), svc, metrics, &s, listeners, func(base string) error { return a.banner(svc, base, &s) })
+			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, &s) })
 		},
 	}
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory; made if it is not there")
@@ -128,28 +128,27 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// openServed opens a data directory whose work is measured. A server that resolves makes garbage fast:
-// it may have twice as much of it before it collects as other programs, unless GOGC says otherwise.
-func (a *app) openServed(ctx context.Context, dir string, cells int) (*locus.Service, *obs.Metrics, error) {
+// openServed opens a data directory whose work is measured, and answers with what its server needs to log
+// and to measure in the same place. A server that resolves makes garbage fast: it may have twice as much
+// of it before it collects as other programs, unless GOGC says otherwise.
+func (a *app) openServed(ctx context.Context, dir string, cells int) (*locus.Service, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	metrics := obs.NewMetrics()
-	svc, err := open(ctx, dir, &all.Options{Cells: cells}, &locus.Options{Logger: a.logger(), OnBatch: metrics.Batch})
-	return svc, metrics, err
+	options := &httpapi.Options{Logger: a.logger(), Metrics: obs.NewMetrics(), Version: version()}
+	svc, err := open(ctx, dir, &all.Options{Cells: cells}, &locus.Options{Logger: options.Logger, OnBatch: options.Metrics.Batch})
+	return svc, options, err
 }
 
 // serve serves until ctx ends, then drains and closes the service. Ready is called with the address
 // once it answers.
-func (a *app) serve(ctx context.Context, svc *locus.Service, metrics *obs.Metrics, s *serving, listeners []net.Listener, ready func(base string) error) error {
-	hosts := s.hosts
+func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
+	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
+	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
-		hosts = append(hosts, host)
+		options.Hosts = append(options.Hosts, host)
 	}
-	server, err := httpapi.New(svc, &httpapi.Options{
-		Hosts: hosts, Logger: a.logger(), Metrics: metrics, Version: version(), ShutdownTimeout: s.shutdown, Linger: s.linger,
-		OnDrain: func(step string) { a.say("stopping: %s", step) },
-	})
+	server, err := httpapi.New(svc, options)
 	if err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
