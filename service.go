@@ -22,7 +22,7 @@ import (
 type Cells interface {
 	Map() *cell.Map
 	Cell(cell.ID) (resolve.Cell, error)
-	Stats(context.Context) ([]cell.Stats, error)
+	Stats(context.Context, cell.ID) (cell.Stats, error)
 	Close() error
 }
 

@@ -3,6 +3,7 @@
 package locus_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -481,5 +483,53 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// mute are cells one of which does not answer.
+type mute struct {
+	locus.Cells
+	id cell.ID
+}
+
+var errMute = errors.New("no answer")
+
+func (m mute) Stats(ctx context.Context, id cell.ID) (cell.Stats, error) {
+	if id == m.id {
+		return cell.Stats{}, errMute
+	}
+	return m.Cells.Stats(ctx, id)
+}
+
+func TestService_StatusReportsTheOtherCells(t *testing.T) {
+	t.Parallel()
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 3, Rules: locus.Rules(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := locus.Open(t.Context(), mute{cells, cell.ID{Index: 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i := range 30 {
+		put(t, s, record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i, 'k'), "", ""))
+	}
+	status, err := s.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.Ready || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
+		t.Errorf("%+v", status)
+	}
+	for i, c := range status.Cells {
+		if (c.Counts.Records == 0) != (i == 1) || c.Cell.Index != uint32(i) || c.URL == "" {
+			t.Errorf("cell %d is %+v", i, c)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Status(ctx); !errors.Is(err, locus.ErrUnavailable) {
+		t.Errorf("status nobody waits for: %v, want ErrUnavailable", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
@@ -29,27 +30,40 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 		Ready: true, Kind: s.opts.Schema.Kind, Rules: s.rules, Queue: s.queue.Waiting(),
 		Epoch: s.Map().Epoch(), Generation: s.Map().Current(),
 	}
-	stats, err := s.cells.Stats(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	for _, st := range stats {
-		c := CellStatus{Stats: st}
-		if err := s.view(ctx, st.Cell, func(tx resolve.Tx) (err error) {
-			if c.Counts, err = tx.Counts(ctx); err != nil {
-				return err
-			}
-			c.Redo, err = tx.RedoDepth(ctx)
-			return err
-		}); err != nil {
-			status.Ready, status.Reason = false, fmt.Sprintf("cell %v does not answer", st.Cell)
-			s.opts.Logger.Warn("cell does not answer", "cell", st.Cell, "err", err)
+	for _, id := range s.Map().Cells() {
+		c, err := s.cellStatus(ctx, id)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		}
+		if err != nil {
+			status.Ready, status.Reason = false, fmt.Sprintf("cell %v does not answer", id)
+			s.opts.Logger.Warn("cell does not answer", "cell", id, "err", err)
 		}
 		status.Counts = status.Counts.Add(c.Counts)
 		status.Redo += c.Redo
 		status.Cells = append(status.Cells, c)
 	}
 	return status, nil
+}
+
+// cellStatus asks one cell. With an error it says no more than which.
+func (s *Service) cellStatus(ctx context.Context, id cell.ID) (CellStatus, error) {
+	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: s.Map().URL(id)}}
+	stats, err := s.cells.Stats(ctx, id)
+	if err != nil {
+		return nothing, err
+	}
+	c := CellStatus{Stats: stats}
+	if err := s.view(ctx, id, func(tx resolve.Tx) (err error) {
+		if c.Counts, err = tx.Counts(ctx); err != nil {
+			return err
+		}
+		c.Redo, err = tx.RedoDepth(ctx)
+		return err
+	}); err != nil {
+		return nothing, err
+	}
+	return c, nil
 }
 
 // Live is what changes from second to second. The counts are those of at most a second ago.

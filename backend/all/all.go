@@ -24,8 +24,8 @@ type Cells interface {
 	Map() *cell.Map
 	// Cell is an opened cell; cell.ErrNoCell if the map does not have it.
 	Cell(cell.ID) (resolve.Cell, error)
-	// Stats tells how full the cells are, in the order of the map.
-	Stats(context.Context) ([]cell.Stats, error)
+	// Stats tells how full a cell is; cell.ErrNoCell if the map does not have it.
+	Stats(context.Context, cell.ID) (cell.Stats, error)
 	// Close waits for the transactions in flight and closes all cells.
 	Close() error
 }

@@ -29,9 +29,10 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = c.Update(t.Context(), func(resolve.Tx) error { return nil })
-		stats, err2 := cells.Stats(t.Context())
-		if err := errors.Join(err, err2, cells.Close()); err != nil || len(stats) != 2 {
-			t.Errorf("%s: %d cells, %v", url, len(stats), err)
+		stats, err2 := cells.Stats(t.Context(), cell.ID{Index: 1})
+		n := len(cells.Map().Cells())
+		if err := errors.Join(err, err2, cells.Close()); err != nil || n != 2 || stats.Cell.Index != 1 {
+			t.Errorf("%s: %d cells, stats %+v, %v", url, n, stats, err)
 		}
 	}
 }

@@ -246,6 +246,14 @@ func (d *Dir) Map() *cell.Map { return d.cmap }
 
 // Cell is an opened cell; cell.ErrNoCell if the map does not have it.
 func (d *Dir) Cell(id cell.ID) (resolve.Cell, error) {
+	c, err := d.cell(id)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (d *Dir) cell(id cell.ID) (*Cell, error) {
 	c, ok := d.cells[id]
 	if !ok {
 		return nil, fmt.Errorf("cell %s: %w", id, cell.ErrNoCell)
@@ -253,19 +261,15 @@ func (d *Dir) Cell(id cell.ID) (resolve.Cell, error) {
 	return c, nil
 }
 
-// Stats tells how full the cells are, in the order of the map.
-func (d *Dir) Stats(ctx context.Context) ([]cell.Stats, error) {
-	ids := d.cmap.Cells()
-	all := make([]cell.Stats, len(ids))
-	for i, id := range ids {
-		stats, err := d.cells[id].Stats(ctx)
-		if err != nil {
-			return nil, err
-		}
-		stats.URL = d.cmap.URL(id)
-		all[i] = stats
+// Stats tells how full a cell is; cell.ErrNoCell if the map does not have it.
+func (d *Dir) Stats(ctx context.Context, id cell.ID) (cell.Stats, error) {
+	c, err := d.cell(id)
+	if err != nil {
+		return cell.Stats{}, err
 	}
-	return all, nil
+	stats, err := c.Stats(ctx)
+	stats.URL = d.cmap.URL(id)
+	return stats, err
 }
 
 // Close closes all cells, then gives the lock back. Calling it again does nothing.
