@@ -162,6 +162,15 @@ func refusal(response *http.Response, raw []byte) error {
 	return &p
 }
 
+// gone is the refusal of what is not there or not there any more, nil for any other error.
+func gone(err error) *httpapi.Problem {
+	p, ok := errors.AsType[*httpapi.Problem](err)
+	if !ok || p.Code != httpapi.CodeNotFound && p.Code != httpapi.CodeErased {
+		return nil
+	}
+	return p
+}
+
 // inProcess is a transport that calls a handler.
 type inProcess struct{ handler http.Handler }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
@@ -55,7 +54,7 @@ func (a *app) entityGet() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			a.say("entity %s   %s: %s", a.talk.Paint("1", e.ID.String()), plural(e.Records, "record"), term.Escape(members(e.Members)))
+			a.say("entity %s   %s: %s", a.talk.Paint("1", e.ID.String()), plural(e.Records, "record"), term.Escape(joined(e.Members)))
 			t := &term.Table{Header: []string{"attribute", "value", "records"}}
 			for _, attribute := range e.View {
 				for i, v := range attribute.Values {
@@ -63,7 +62,7 @@ func (a *app) entityGet() *cobra.Command {
 					if i > 0 && attribute.Value != nil {
 						name += " (lost)"
 					}
-					t.Add(name, v.Value, refs(v.Records))
+					t.Add(name, v.Value, joined(v.Records))
 				}
 			}
 			return a.printTable(t)
@@ -71,18 +70,10 @@ func (a *app) entityGet() *cobra.Command {
 	})
 }
 
-func members(list []entity.Member) string {
+func joined[T fmt.Stringer](list []T) string {
 	names := make([]string, 0, len(list))
-	for _, m := range list {
-		names = append(names, m.String())
-	}
-	return strings.Join(names, " ")
-}
-
-func refs(list []entity.Ref) string {
-	names := make([]string, 0, len(list))
-	for _, r := range list {
-		names = append(names, r.String())
+	for _, item := range list {
+		names = append(names, item.String())
 	}
 	return strings.Join(names, " ")
 }

@@ -53,8 +53,7 @@ func (a *app) evalPairs() *cobra.Command {
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Path = args[0]
-			r, err := eval.Pairs(c.Context(), o)
-			return a.one(r, err)
+			return a.one(eval.Pairs(c.Context(), o))
 		},
 	}
 	c.Flags().StringVar(&o.Split, "split", "", "only the pairs of this split")
@@ -72,8 +71,7 @@ func (a *app) evalTables() *cobra.Command {
 		Args: arguments("LEFT", "RIGHT", "GOLD"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Left, o.Right, o.Gold = args[0], args[1], args[2]
-			r, err := eval.Tables(c.Context(), o)
-			return a.one(r, err)
+			return a.one(eval.Tables(c.Context(), o))
 		},
 	}
 	c.Flags().StringVar(&o.LeftID, "left-id", "id", "column of LEFT with its ids")
@@ -98,8 +96,7 @@ func (a *app) evalClusters() *cobra.Command {
 				return usage("--truth COLUMN", "locus eval clusters: --truth is missing")
 			}
 			o.Path = args[0]
-			r, err := eval.Clusters(c.Context(), o)
-			return a.one(r, err)
+			return a.one(eval.Clusters(c.Context(), o))
 		},
 	}
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")

@@ -120,8 +120,7 @@ func (im *importer) resume(ctx context.Context) error {
 		return err
 	}
 	_, err = im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
-	var gone *httpapi.Problem
-	if errors.As(err, &gone) && (gone.Code == httpapi.CodeNotFound || gone.Code == httpapi.CodeErased) {
+	if gone(err) != nil {
 		return nil
 	}
 	if err != nil {

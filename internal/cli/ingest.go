@@ -38,12 +38,7 @@ func (a *app) ingestCommand() *cobra.Command {
 			"After an interruption the same command goes on after the last durable batch.",
 		Example: "  locus ingest --source vendor --key id businesses.csv\n" +
 			"  locus ingest --url http://127.0.0.1:7070 --map title=name,tel=phones more.jsonl.gz",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return arguments("FILE")(c, args)
-			}
-			return nil
-		},
+		Args: atLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
 				return err

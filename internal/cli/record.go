@@ -5,7 +5,6 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -120,12 +119,7 @@ func (a *app) recordErase() *cobra.Command {
 		Short: "Delete records with their content in the log; what they alone held together is separated",
 		Example: "  locus record erase vendor:88231 --dry-run\n" +
 			"  locus record erase vendor:88231 vendor:88232 --yes",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return arguments("SOURCE:KEY")(c, args)
-			}
-			return nil
-		},
+		Args: atLeast("SOURCE:KEY"),
 		RunE: func(c *cobra.Command, args []string) error {
 			refs := make([]entity.Ref, 0, len(args))
 			for _, text := range args {
@@ -155,11 +149,10 @@ func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun
 	for _, ref := range refs {
 		var r httpapi.Record
 		_, err := cl.get(c.Context(), httpapi.RecordPath(ref.Source, ref.Key), nil, &r)
-		var gone *httpapi.Problem
-		switch {
-		case errors.As(err, &gone) && (gone.Code == httpapi.CodeNotFound || gone.Code == httpapi.CodeErased):
+		switch refusal := gone(err); {
+		case refusal != nil:
 			missing++
-			a.say("%s: %s", term.Escape(ref.String()), term.Escape(gone.Detail))
+			a.say("%s: %s", term.Escape(ref.String()), term.Escape(refusal.Detail))
 		case err != nil:
 			return err
 		default:

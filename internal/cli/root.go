@@ -138,6 +138,16 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atLeast checks that there is one argument or more.
+func atLeast(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return arguments(name)(c, args)
+		}
+		return nil
+	}
+}
+
 // connection adds the flags that say where the data is.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
