@@ -18,6 +18,8 @@ const (
 	CutStep Score = 250
 	// CutMax is the highest threshold: T + 15 bits.
 	CutMax = Threshold + 1500
+	// MaxLinked bounds a component that no cut divides: each record of a larger one stays alone.
+	MaxLinked = 2000
 	// ScoreCap bounds the weight of one edge: no pair can outvote many.
 	ScoreCap Score = 2000
 	// AbsentPair is the weight of a pair without a stored edge.

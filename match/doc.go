@@ -25,6 +25,7 @@
 //	   ├─► Explain    the sum as a waterfall, with the raw values of both sides
 //	   ▼
 //	Cluster     one component's records → things, by average link
+//	ClusterAll  a whole set's, component by component
 //
 // A score is the base-2 logarithm of a Bayes factor: how many times likelier
 // the agreement is if both records speak of one thing. One fixed table holds

@@ -50,6 +50,30 @@ func ExampleCluster() {
 	// [a2][b2]
 }
 
+// A set that fits into memory is resolved without a store.
+func ExampleClusterAll() {
+	m := match.New(match.Place(), nil)
+	var records []*match.Record
+	var nodes []match.NodeKey
+	for i, name := range []string{"Joes Pizza", "Zanzibar Grill", "Joe's Pizza"} {
+		node := match.NodeKey{Source: "crawl", Key: fmt.Sprint(i)}
+		records = append(records, m.Normalise(node.Source, node.Key, match.Attributes{
+			"name": {name}, "address": {"1000 Market Street"}, "city": {"San Francisco"},
+		}))
+		nodes = append(nodes, node)
+	}
+	var edges []match.Edge
+	for _, pair := range match.Candidates(records) {
+		score := m.Score(m.Compare(records[pair[0]], records[pair[1]]))
+		if m.Decide(score) != match.Different {
+			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Score: score})
+		}
+	}
+	fmt.Println(match.ClusterAll(nodes, edges))
+	// Output:
+	// [[0 2] [1]]
+}
+
 func ExampleSchema_Check() {
 	problems := match.Place().Check(match.Attributes{"nam": {"Joe's"}, "latitude": {"91"}})
 	for _, p := range problems {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Candidates answers with the pairs of records that are worth comparing, as indices: those that
+// share a feature which no more than GenericAbove of the records carry. Each pair stands there
+// once, the lower index first, ordered.
+func Candidates(records []*Record) [][2]int {
+	carriers := map[uint64][]int{}
+	for i, r := range records {
+		for _, f := range r.Features() {
+			carriers[f.Hash] = append(carriers[f.Hash], i)
+		}
+	}
+	met := make([]int, len(records)) // the last record that met this one, plus one
+	var pairs [][2]int
+	for i, r := range records {
+		for _, f := range r.Features() {
+			list := carriers[f.Hash]
+			if len(list) > GenericAbove {
+				continue
+			}
+			for _, j := range list {
+				if j > i && met[j] != i+1 {
+					met[j] = i + 1
+					pairs = append(pairs, [2]int{i, j})
+				}
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return pairs
+}
+
+// ClusterAll splits all records of a set into things: its components over edges that reach the
+// threshold, each as Cluster does. A component of more than MaxComponent records is cut at scores
+// that rise by CutStep up to CutMax; what is still too large there is taken as a whole up to
+// MaxLinked records, and beyond that every record stays alone.
+//
+// The answer is that of Cluster: a function of the set, clusters and members ordered by NodeKey.
+func ClusterAll(nodes []NodeKey, edges []Edge) [][]int {
+	// No edge leads from one component to another any more, so none is joined with another.
+	return Cluster(nodes, cut(len(nodes), edges))
+}
+
+// cut answers with the edges inside of components that are not too large.
+func cut(n int, edges []Edge) []Edge {
+	var kept []Edge
+	for least := Threshold; least <= CutMax && len(edges) > 0; least += CutStep {
+		limit := MaxComponent
+		if least == CutMax {
+			limit = MaxLinked
+		}
+		of, size := components(n, edges, least)
+		var large []Edge
+		for _, e := range edges {
+			switch c := of[e.A]; {
+			case c != of[e.B]:
+			case size[c] <= limit:
+				kept = append(kept, e)
+			default:
+				large = append(large, e)
+			}
+		}
+		edges = large
+	}
+	return kept
+}
+
+// components answers with the component of every node, over edges of at least the given score, and
+// with the number of nodes in each.
+func components(n int, edges []Edge, least Score) (of, size []int) {
+	of, size = make([]int, n), make([]int, n)
+	for i := range of {
+		of[i] = i
+	}
+	root := func(i int) int {
+		for of[i] != i {
+			of[i] = of[of[i]]
+			i = of[i]
+		}
+		return i
+	}
+	for _, e := range edges {
+		if e.Score >= least {
+			of[root(e.A)] = root(e.B)
+		}
+	}
+	for i := range of {
+		of[i] = root(i)
+		size[of[i]]++
+	}
+	return of, size
+}
