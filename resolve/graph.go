@@ -14,7 +14,7 @@ import (
 
 // MaxLinked is the size above which a component that no cut divides is left apart: each of its
 // records is an entity of its own.
-const MaxLinked = 2000
+const MaxLinked = match.MaxLinked
 
 // graph is the graph of edges around a batch, as it was and as it is now. It is read as far as the
 // walk goes and no further.

@@ -37,7 +37,7 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 		records[i], sources[i], truth[i] = row.attributes, "set", row.columns[o.Truth]
 	}
 	s := newSet(o.Schema, o.Pack, sources, records, nil)
-	results, took, err := s.compare(ctx, candidates(s.records, func(int, int) bool { return true }))
+	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,11 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
 		}
 	}
-	s.judgeClusters(r, clusterAll(s.records, edges), results, truth)
+	nodes := make([]match.NodeKey, len(s.records))
+	for i, record := range s.records {
+		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
+	}
+	s.judgeClusters(r, match.ClusterAll(nodes, edges), results, truth)
 	return r, nil
 }
 

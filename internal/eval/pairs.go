@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/match"
@@ -32,15 +33,15 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	}
 	var records, others []match.Attributes
 	var sources []string
-	var list [][2]int32
+	var list [][2]int
 	var truth []bool
 	for _, p := range pairs {
 		if o.Split != "" && p.split != o.Split {
 			others = append(others, p.a, p.b)
 			continue
 		}
-		n := int32(len(records))
-		list = append(list, [2]int32{n, n + 1})
+		n := len(records)
+		list = append(list, [2]int{n, n + 1})
 		records, sources, truth = append(records, p.a, p.b), append(sources, "a", "b"), append(truth, p.same)
 	}
 	if len(list) == 0 {
@@ -112,16 +113,8 @@ func loadPairs(o PairsOptions) ([]pair, error) {
 }
 
 func sharesFeature(a, b *match.Record) bool {
-	x, y := a.Features(), b.Features()
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0].Hash < y[0].Hash:
-			x = x[1:]
-		case x[0].Hash > y[0].Hash:
-			y = y[1:]
-		default:
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Features(), func(f match.Feature) bool {
+		_, _, ok := b.Feature(f.Hash)
+		return ok
+	})
 }

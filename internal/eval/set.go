@@ -63,23 +63,21 @@ func newSet(schema *match.Schema, pack *match.Pack, sources []string, records []
 	return s
 }
 
-// compared is a pair of records with its vector.
+// compared is a pair of records with its score.
 type compared struct {
-	a, b   int
-	vector match.Vector
-	score  match.Score
+	a, b  int
+	score match.Score
 }
 
-// compare fills in the vectors of pairs and answers with the mean time of one.
-func (s *set) compare(ctx context.Context, pairs [][2]int32) ([]compared, time.Duration, error) {
+// compare fills in the scores of pairs and answers with the mean time of one.
+func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Duration, error) {
 	out := make([]compared, len(pairs))
 	start := time.Now()
 	for n, p := range pairs {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		v := s.matcher.Compare(s.records[p[0]], s.records[p[1]])
-		out[n] = compared{int(p[0]), int(p[1]), v, s.matcher.Score(v)}
+		out[n] = compared{p[0], p[1], s.matcher.Score(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))}
 	}
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }

@@ -66,7 +66,8 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		truth[[2]int{i, j}] = true
 	}
 	s := newSet(o.Schema, o.Pack, sources, records, nil)
-	results, took, err := s.compare(ctx, candidates(s.records, func(i, j int) bool { return i < len(left) && j >= len(left) }))
+	across := slices.DeleteFunc(match.Candidates(s.records), func(p [2]int) bool { return p[0] >= len(left) || p[1] < len(left) })
+	results, took, err := s.compare(ctx, across)
 	if err != nil {
 		return nil, err
 	}
