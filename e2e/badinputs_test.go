@@ -152,18 +152,31 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func startTarget(t *testing.T, n int) *target {
+// openService opens an installation for the time of a test. What is started over it afterwards ends
+// before it is closed.
+func openService(t *testing.T, n int, options *locus.Options) *locus.Service {
 	t.Helper()
-	logs := &lockedBuffer{}
-	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := locus.Open(t.Context(), cells, &locus.Options{Logger: logger})
+	svc, err := locus.Open(t.Context(), cells, options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := svc.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return svc
+}
+
+func startTarget(t *testing.T, n int) *target {
+	t.Helper()
+	logs := &lockedBuffer{}
+	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	svc := openService(t, n, &locus.Options{Logger: logger})
 	server, err := httpapi.New(svc, &httpapi.Options{Logger: logger, Linger: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -185,9 +198,6 @@ func startTarget(t *testing.T, n int) *target {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("drain: %v", err)
-		}
-		if err := svc.Close(); err != nil {
-			t.Errorf("close: %v", err)
 		}
 	})
 	return target

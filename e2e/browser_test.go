@@ -21,7 +21,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -88,20 +87,7 @@ type tab struct {
 // meanwhile fails it.
 func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 	t.Helper()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: cellCount, Rules: locus.Rules(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	svc, err := locus.Open(t.Context(), cells, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := svc.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
+	tab := &tab{T: t, svc: openService(t, cellCount, nil), addr: "127.0.0.1:0", stop: func() {}}
 	tab.serve()
 	t.Cleanup(func() { tab.stop() })
 

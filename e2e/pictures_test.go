@@ -47,7 +47,7 @@ func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 	var best *entity.Entity
 	most := 0
 	for after := entity.PUID(0); ; {
-		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: 1000})
+		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}
