@@ -162,13 +162,10 @@ func refusal(response *http.Response, raw []byte) error {
 	return &p
 }
 
-// gone is the refusal of what is not there or not there any more, nil for any other error.
-func gone(err error) *httpapi.Problem {
+// gone tells whether an error says that something is not there, or not any more, and in which words.
+func gone(err error) (*httpapi.Problem, bool) {
 	p, ok := errors.AsType[*httpapi.Problem](err)
-	if !ok || p.Code != httpapi.CodeNotFound && p.Code != httpapi.CodeErased {
-		return nil
-	}
-	return p
+	return p, ok && (p.Code == httpapi.CodeNotFound || p.Code == httpapi.CodeErased)
 }
 
 // inProcess is a transport that calls a handler.

@@ -120,7 +120,7 @@ func (im *importer) resume(ctx context.Context) error {
 		return err
 	}
 	_, err = im.client.get(ctx, httpapi.RecordPath(old.Source, old.Key), nil, nil)
-	if gone(err) != nil {
+	if _, ok := gone(err); ok {
 		return nil
 	}
 	if err != nil {

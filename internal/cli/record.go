@@ -149,8 +149,8 @@ func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun
 	for _, ref := range refs {
 		var r httpapi.Record
 		_, err := cl.get(c.Context(), httpapi.RecordPath(ref.Source, ref.Key), nil, &r)
-		switch refusal := gone(err); {
-		case refusal != nil:
+		switch refusal, ok := gone(err); {
+		case ok:
 			missing++
 			a.say("%s: %s", term.Escape(ref.String()), term.Escape(refusal.Detail))
 		case err != nil:
