@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 )
 
@@ -16,17 +15,8 @@ var ErrWorse = errors.New("eval: worse than the baseline")
 // Tolerance is the loss of F1 that a change may cost a set: half a point.
 const Tolerance = 0.005
 
-// Baseline holds the frozen F1 of every set by its name.
+// Baseline holds the frozen F1 of every set by its name, to four digits.
 type Baseline map[string]float64
-
-// NewBaseline freezes the figures of reports, to four digits.
-func NewBaseline(reports []*Report) Baseline {
-	b := Baseline{}
-	for _, r := range reports {
-		b[r.Name] = math.Round(r.F1.Value*1e4) / 1e4
-	}
-	return b
-}
 
 // ReadBaseline reads a JSON object of names and figures.
 func ReadBaseline(path string) (Baseline, error) {
@@ -39,18 +29,6 @@ func ReadBaseline(path string) (Baseline, error) {
 		return nil, fmt.Errorf("read baseline %s: %w", path, err)
 	}
 	return b, nil
-}
-
-// Write writes the baseline, one set a line, ordered by name.
-func (b Baseline) Write(path string) error {
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write baseline: %w", err)
-	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write baseline: %w", err)
-	}
-	return nil
 }
 
 // Compare answers with an error for every set that lost more than Tolerance,

@@ -15,7 +15,6 @@ type ClustersOptions struct {
 	Path    string            // CSV file with a header
 	Truth   string            // column: rows of one value are one thing
 	Mapping map[string]string // column → attribute, beside the columns named like one
-	Schema  *match.Schema     // Defaults to match.Place()
 	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
@@ -23,8 +22,7 @@ type ClustersOptions struct {
 // are compared, the records clustered, and F1 is over the pairs of rows that
 // lie in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
-	o.Schema = cmp.Or(o.Schema, match.Place())
-	c, err := columnsFor(o.Schema, o.Mapping)
+	c, err := columnsFor(o.Mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +34,7 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	for i, row := range rows {
 		records[i], sources[i], truth[i] = row.attributes, "set", row.columns[o.Truth]
 	}
-	s := newSet(o.Schema, o.Pack, sources, records, nil)
+	s := newSet(o.Pack, sources, records, nil)
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err

@@ -39,9 +39,9 @@ type columns struct {
 
 // columnsFor maps the columns that are named like an attribute, and those that
 // were asked for. Columns that give the answer away are refused.
-func columnsFor(schema *match.Schema, asked map[string]string) (columns, error) {
+func columnsFor(asked map[string]string) (columns, error) {
 	c := columns{of: map[string]string{}, asked: asked}
-	for _, a := range schema.Attributes {
+	for _, a := range place.Attributes {
 		c.of[a.Name] = a.Name
 	}
 	for _, column := range sortedKeys(asked) {
@@ -49,8 +49,8 @@ func columnsFor(schema *match.Schema, asked map[string]string) (columns, error) 
 		if forbidden[name] {
 			return columns{}, fmt.Errorf("%w: map %q: leave it out", ErrForbidden, column)
 		}
-		if _, ok := schema.Attribute(asked[column]); !ok {
-			return columns{}, fmt.Errorf("%w: map %q: kind %s has no attribute %q", ErrSet, column, schema.Kind, asked[column])
+		if _, ok := place.Attribute(asked[column]); !ok {
+			return columns{}, fmt.Errorf("%w: map %q: kind %s has no attribute %q", ErrSet, column, place.Kind, asked[column])
 		}
 		c.of[column] = asked[column]
 	}

@@ -19,14 +19,12 @@ type PairsOptions struct {
 	Split   string            // keep the pairs of this split only. Defaults to all
 	Also    []string          // further files whose records are counted for the statistics, unlabelled
 	Mapping map[string]string // column → attribute, beside the columns named like one
-	Schema  *match.Schema     // Defaults to match.Place()
 	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Pairs measures decisions about given pairs: each is compared, and is one
 // thing if its score reaches the threshold.
 func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
-	o.Schema = cmp.Or(o.Schema, match.Place())
 	pairs, err := loadPairs(o)
 	if err != nil {
 		return nil, err
@@ -47,7 +45,7 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %s has no pair of split %q", ErrSet, o.Path, o.Split)
 	}
-	s := newSet(o.Schema, o.Pack, sources, records, others)
+	s := newSet(o.Pack, sources, records, others)
 	results, took, err := s.compare(ctx, list)
 	if err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func decided(positive, truth bool) Counts {
 
 // loadPairs reads the pairs of a file by its ending.
 func loadPairs(o PairsOptions) ([]pair, error) {
-	c, err := columnsFor(o.Schema, o.Mapping)
+	c, err := columnsFor(o.Mapping)
 	if err != nil {
 		return nil, err
 	}

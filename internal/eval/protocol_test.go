@@ -242,10 +242,7 @@ func TestBaseline(t *testing.T) {
 	report := func(name string, f1 float64) *eval.Report {
 		return &eval.Report{Name: name, F1: eval.Figure{Value: f1}}
 	}
-	path := filepath.Join(t.TempDir(), "baseline.json")
-	if err := eval.NewBaseline([]*eval.Report{report("a", 0.9), report("b", 0.8)}).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, "baseline.json", `{"a": 0.9, "b": 0.8}`)
 	b, err := eval.ReadBaseline(path)
 	if err != nil {
 		t.Fatal(err)

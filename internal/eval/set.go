@@ -18,6 +18,9 @@ import (
 // worst is the number of errors that a report spells out.
 const worst = 20
 
+// place is the kind of all labelled sets.
+var place = match.Place()
+
 // set is loaded records with all that a protocol needs of them.
 type set struct {
 	matcher   *match.Matcher
@@ -28,7 +31,7 @@ type set struct {
 // newSet normalises records. Statistics are counted over distinct records, and
 // without labels. A record's key is the hash of its content, so that neither
 // an id nor the order of rows can leak into a decision.
-func newSet(schema *match.Schema, pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
+func newSet(pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
@@ -52,9 +55,9 @@ func newSet(schema *match.Schema, pack *match.Pack, sources []string, records []
 		seen[key]++
 	}
 	if pack == nil {
-		pack = match.BuildPack(schema, slices.Values(distinct))
+		pack = match.BuildPack(place, slices.Values(distinct))
 	}
-	s := &set{matcher: match.New(schema, pack)}
+	s := &set{matcher: match.New(place, pack)}
 	start := time.Now()
 	for i, a := range records {
 		s.records = append(s.records, s.matcher.Normalise(sources[i], keys[i], a))

@@ -21,15 +21,13 @@ type TablesOptions struct {
 	GoldRight         string            // and with the right one. Defaults to its second
 	OneToOne          bool              // every row has at most one partner: the best ones are taken first
 	Mapping           map[string]string // column → attribute, beside the columns named like one
-	Schema            *match.Schema     // Defaults to match.Place()
 	Pack              *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Tables measures matching across two tables: the pairs that share a feature
 // are compared, and F1 is over the pairs that are taken for one thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
-	o.Schema = cmp.Or(o.Schema, match.Place())
-	c, err := columnsFor(o.Schema, o.Mapping)
+	c, err := columnsFor(o.Mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +63,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		}
 		truth[[2]int{i, j}] = true
 	}
-	s := newSet(o.Schema, o.Pack, sources, records, nil)
+	s := newSet(o.Pack, sources, records, nil)
 	across := slices.DeleteFunc(match.Candidates(s.records), func(p [2]int) bool { return p[0] >= len(left) || p[1] < len(left) })
 	results, took, err := s.compare(ctx, across)
 	if err != nil {
