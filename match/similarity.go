@@ -49,6 +49,8 @@ func runes(buf *[similarWindow]rune, s string) []rune {
 	return buf[:n]
 }
 
+// similarASCII ends as similarRunes does. One end for both would take a copy of the letters: a pair
+// of records would be compared 2 % slower.
 func similarASCII(a, b string) float64 {
 	if len(a) > similarWindow {
 		a = a[:similarWindow]

@@ -94,3 +94,25 @@ func TestSimilar_LongWordsAreCut(t *testing.T) {
 		t.Errorf("%v, want 1: the letters behind the window are not compared", got)
 	}
 }
+
+// BenchmarkSimilar compares words as names have them, on both paths.
+func BenchmarkSimilar(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		pairs [][2]string
+	}{
+		{"ascii", [][2]string{
+			{"zanzibar", "zanzibra"}, {"pizzeria", "pizzerria"}, {"quetzal", "dental"}, {"sanfranciscobakery", "sanfranbakery"},
+			{"mcdonalds", "mcdonald"}, {"joespizzaandpastarestaurant", "joespizzapastarestaurant"},
+		}},
+		{"runes", [][2]string{{"東京タワー", "東京タワ"}, {"mañana", "manana"}, {"кофейня", "кофеин"}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				p := c.pairs[i%len(c.pairs)]
+				similar(p[0], p[1])
+			}
+		})
+	}
+}
