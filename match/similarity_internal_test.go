@@ -102,8 +102,12 @@ func BenchmarkSimilar(b *testing.B) {
 		pairs [][2]string
 	}{
 		{"ascii", [][2]string{
-			{"zanzibar", "zanzibra"}, {"pizzeria", "pizzerria"}, {"quetzal", "dental"}, {"sanfranciscobakery", "sanfranbakery"},
-			{"mcdonalds", "mcdonald"}, {"joespizzaandpastarestaurant", "joespizzapastarestaurant"},
+			{"zanzibar", "zanzibra"},
+			{"pizzeria", "pizzerria"},
+			{"quetzal", "dental"},
+			{"sanfranciscobakery", "sanfranbakery"},
+			{"mcdonalds", "mcdonald"},
+			{"joespizzaandpastarestaurant", "joespizzapastarestaurant"},
 		}},
 		{"runes", [][2]string{{"東京タワー", "東京タワ"}, {"mañana", "manana"}, {"кофейня", "кофеин"}}},
 	} {
