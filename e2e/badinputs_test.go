@@ -177,10 +177,7 @@ func startTarget(t *testing.T, n int) *target {
 	logs := &lockedBuffer{}
 	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	svc := openService(t, n, &locus.Options{Logger: logger})
-	server, err := httpapi.New(svc, &httpapi.Options{Logger: logger, Linger: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := httpapi.New(svc, &httpapi.Options{Logger: logger, Linger: -1})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -119,10 +119,7 @@ func (tab *tab) serve() {
 		tab.Fatal(err)
 	}
 	tab.addr = listener.Addr().String()
-	server, err := httpapi.New(tab.svc, &httpapi.Options{Linger: -1, Version: tab.version})
-	if err != nil {
-		tab.Fatal(err)
-	}
+	server := httpapi.New(tab.svc, &httpapi.Options{Linger: -1, Version: tab.version})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(ctx, &freezer{listener, &tab.frozen}) }()

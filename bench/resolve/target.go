@@ -47,10 +47,7 @@ func putLibrary(ctx context.Context, s *locus.Service, records []demo.Record) er
 }
 
 func overHTTP(s *locus.Service, clients int) (func(context.Context, []demo.Record) error, func() error, error) {
-	api, err := httpapi.New(s, nil)
-	if err != nil {
-		return nil, nil, err
-	}
+	api := httpapi.New(s, nil)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err

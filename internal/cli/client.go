@@ -81,10 +81,7 @@ func openClient(ctx context.Context, dir string, create bool) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute})
-	if err != nil {
-		return nil, errors.Join(err, svc.Close())
-	}
+	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute})
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: "data " + dir,
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,

@@ -148,14 +148,11 @@ func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Op
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
 		options.Hosts = append(options.Hosts, host)
 	}
-	server, err := httpapi.New(svc, options)
-	if err != nil {
-		return errors.Join(err, svc.Close(), closeAll(listeners))
-	}
+	server := httpapi.New(svc, options)
 	if err := ready("http://" + listeners[0].Addr().String()); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
-	err = server.Serve(ctx, listeners...)
+	err := server.Serve(ctx, listeners...)
 	if closeErr := svc.Close(); closeErr != nil {
 		err = errors.Join(err, fmt.Errorf("close the cells: %w", closeErr))
 	}

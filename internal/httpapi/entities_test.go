@@ -157,10 +157,7 @@ func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	svc := openService(t, dir)
-	server, err := httpapi.New(svc, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := httpapi.New(svc, nil)
 	f := &fixture{t, svc, server}
 	for i := range 6 {
 		f.put([4]string{"guide", fmt.Sprint(i), "Blue Heron " + words[i], ""})
@@ -174,9 +171,7 @@ func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {
 	}
 	f.svc = openService(t, dir)
 	defer f.svc.Close()
-	if f.server, err = httpapi.New(f.svc, nil); err != nil {
-		t.Fatal(err)
-	}
+	f.server = httpapi.New(f.svc, nil)
 	if next := decode[httpapi.EntityList](f.get("/v1/entities?q=heron&limit=3&cursor=" + cursor)); len(next.Entities) != 3 {
 		t.Errorf("after the restart %d entities", len(next.Entities))
 	}

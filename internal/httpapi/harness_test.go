@@ -49,10 +49,7 @@ func setup(t *testing.T, opts *httpapi.Options) *fixture {
 			t.Errorf("close: %v", err)
 		}
 	})
-	server, err := httpapi.New(svc, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := httpapi.New(svc, opts)
 	return &fixture{t, svc, server}
 }
 

@@ -28,10 +28,7 @@ func TestHealth(t *testing.T) {
 func TestReadyz_SaysNoWhenTheCellsAreClosed(t *testing.T) {
 	t.Parallel()
 	svc := openService(t, t.TempDir())
-	server, err := httpapi.New(svc, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := httpapi.New(svc, nil)
 	if err := svc.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ type Server struct {
 
 // New makes the interface of an open service, which stays the caller's to close. The server needs
 // no network: ServeHTTP is all of it.
-func New(svc *locus.Service, options *Options) (*Server, error) {
+func New(svc *locus.Service, options *Options) *Server {
 	s := &Server{
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
@@ -144,5 +144,5 @@ func New(svc *locus.Service, options *Options) (*Server, error) {
 	s.mux.HandleFunc("/v1/records/{source}", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
 	s.registerConsole()
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
-	return s, nil
+	return s
 }
