@@ -183,6 +183,7 @@ func TestJSONL(t *testing.T) {
 		{"key as a number", `{"source":"x","key":1}`, []string{"1 refused invalid /key"}},
 		{"no key", `{"source":"x","name":"a"}`, []string{"1 refused invalid /key"}},
 		{"no source", `{"key":"1"}`, []string{"1 refused invalid /source"}},
+		{"nothing", `{}`, []string{"1 refused invalid /source"}},
 		{"unknown name", `{"source":"x","key":"1","nmae":"a"}`, []string{"1 refused unknown_field /nmae"}},
 		{"other case", `{"source":"x","key":"1","Name":"a"}`, []string{"1 refused unknown_field /Name"}},
 		{"a refused row, corrected", `{"line":7,"code":"invalid","pointer":"/name","reason":"no","row":{"source":"x","key":"1","name":"a"}}`, []string{"1 x:1 map[name:[a]]"}},

@@ -46,7 +46,7 @@ func (r *jsonlReader) Next() (*Row, error) {
 		if text[0] == '[' && r.lines.number == 1 {
 			return nil, &FileError{Name: r.name, Line: 1, Reason: "a JSON array, but one object a line is meant", Hint: "jq -c '.[]' makes lines of it"}
 		}
-		refused := &RowError{Line: r.lines.number, Code: "too_large"}
+		refused := &RowError{Line: r.lines.number, Code: "invalid"}
 		if cut {
 			return nil, refused.whole(text, "too_large", fmt.Sprintf("it is longer than %d bytes", MaxRow))
 		}
