@@ -12,7 +12,7 @@ LINT      := tools/bin/golangci-lint
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/e2e lint fmt fuzz bench bench/micro eval demo \
+.PHONY: help build test test/race test/short test/e2e lint fmt fuzz bench bench/ids bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -54,6 +54,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 bench: ## the whole: durable resolves a second, latency, bytes a record (RECORDS=100000)
 	$(GO) run ./bench/resolve -records $(RECORDS)
 	$(GO) run ./bench/resolve -records $(RECORDS) -via http
+
+bench/ids: ## ids beside those of other libraries, some minutes (IDS='-count 10 -go go1.27.1')
+	$(GO) run ./bench/ids $(IDS)
 
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...

@@ -33,9 +33,10 @@ func Check(packages []Package, picture map[string]Rule, laws []Law) []string {
 			wrong = append(wrong, checkImport(name, path, rule)...)
 			wrong = append(wrong, checkLaws(name, path, laws)...)
 		}
-		wrong = append(wrong, checkUnused(name, p.Imports, rule)...)
-		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-			if thirdParty(path) && !allows(slices.Concat(rule.Modules, TestModules, Pure), path) {
+		tests := slices.Concat(p.TestImports, p.XTestImports)
+		wrong = append(wrong, checkUnused(name, p.Imports, tests, rule)...)
+		for _, path := range tests {
+			if thirdParty(path) && !allows(slices.Concat(rule.Modules, rule.Tests, TestModules, Pure), path) {
 				wrong = append(wrong, fmt.Sprintf("%s: a test imports %s, which is no test module", title(name), path))
 			}
 		}
@@ -68,18 +69,22 @@ func checkImport(name, path string, rule Rule) []string {
 }
 
 // checkUnused keeps the picture from promising more than there is.
-func checkUnused(name string, imports []string, rule Rule) []string {
+func checkUnused(name string, imports, tests []string, rule Rule) []string {
 	var wrong []string
 	for _, target := range rule.Imports {
 		if !slices.ContainsFunc(imports, func(path string) bool { return ours(path) && short(path) == target }) {
 			wrong = append(wrong, fmt.Sprintf("%s: does not import %s any more; erase the arrow in internal/archtest/picture.go", title(name), title(target)))
 		}
 	}
-	for _, module := range rule.Modules {
-		if !slices.ContainsFunc(imports, func(path string) bool { return within(path, module) }) {
-			wrong = append(wrong, fmt.Sprintf("%s: does not take %s any more; erase it in internal/archtest/picture.go", title(name), module))
+	unused := func(modules, imports []string) {
+		for _, module := range modules {
+			if !slices.ContainsFunc(imports, func(path string) bool { return within(path, module) }) {
+				wrong = append(wrong, fmt.Sprintf("%s: does not take %s any more; erase it in internal/archtest/picture.go", title(name), module))
+			}
 		}
 	}
+	unused(rule.Modules, imports)
+	unused(rule.Tests, tests)
 	return wrong
 }
 

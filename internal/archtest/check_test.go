@@ -77,6 +77,14 @@ func TestCheck_FindsPlantedImports(t *testing.T) {
 			archtest.Package{ImportPath: m + "/cell", XTestImports: []string{"github.com/stretchr/testify/require"}},
 			"cell: a test imports github.com/stretchr/testify/require, which is no test module",
 		},
+		"module of the tests in production code": {
+			archtest.Package{ImportPath: m + "/bench/ids", Imports: []string{"github.com/google/uuid"}},
+			"bench/ids: imports github.com/google/uuid, a module that it may not take",
+		},
+		"module that no test takes": {
+			archtest.Package{ImportPath: m + "/bench/ids"},
+			"bench/ids: does not take github.com/google/uuid any more; erase it in internal/archtest/picture.go",
+		},
 		"package that was not drawn": {
 			archtest.Package{ImportPath: m + "/util"},
 			"util: package is not in the picture; draw it in internal/archtest/picture.go first",

@@ -11,6 +11,8 @@ type Rule struct {
 	Imports []string
 	// Modules are third-party modules; their packages are included.
 	Modules []string
+	// Tests are third-party modules that only its tests import, besides TestModules.
+	Tests []string
 }
 
 // Modules by the name that the code knows them by.
@@ -122,6 +124,21 @@ var Picture = map[string]Rule{
 	"bench/resolve": {
 		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity"},
 	},
+	"bench/ids": {Tests: idPeers},
+}
+
+// idPeers are the other makers of ids that bench/ids compares package locality with.
+var idPeers = []string{
+	"github.com/bwmarrin/snowflake",
+	"github.com/gofrs/uuid/v5",
+	"github.com/google/uuid",
+	"github.com/nats-io/nuid",
+	"github.com/oklog/ulid/v2",
+	"github.com/rogpeppe/fastuuid",
+	"github.com/rs/xid",
+	"github.com/segmentio/ksuid",
+	"github.com/sony/sonyflake/v2",
+	"go.mongodb.org/mongo-driver/v2",
 }
 
 // Law reserves an import for some packages, whatever Picture says.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// benchmarks is the package whose test binary is measured.
+const benchmarks = "github.com/locus-db/locus/bench/ids"
+
+// minting are the benchmarks in which several goroutines work at a time; the others need one.
+var minting = []string{"New", "Fill", "NewIn"}
+
+// measure builds one test binary for each toolchain and starts them in turn, so that a bad quarter
+// of an hour of the machine meets all of them. The reader gets what they print, as saved does.
+func measure(ctx context.Context, o options, read *reader, saved io.Writer) error {
+	dir, err := os.MkdirTemp("", "locus-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var binaries []string
+	for _, toolchain := range append([]string{""}, strings.FieldsFunc(o.toolchains, func(r rune) bool { return r == ',' })...) {
+		binary := filepath.Join(dir, "ids"+toolchain+".test")
+		fmt.Fprintln(os.Stderr, "building with", cmp.Or(toolchain, "the go command's toolchain"))
+		if err := build(ctx, toolchain, binary); err != nil {
+			return err
+		}
+		binaries = append(binaries, binary)
+	}
+	begin := time.Now()
+	for i := range o.invocations {
+		for j, binary := range binaries {
+			head := fmt.Sprintf("invocation: %d\n", len(read.invocations)+1)
+			read.begin()
+			if _, err := io.WriteString(saved, head); err != nil {
+				return err
+			}
+			done, all := i*len(binaries)+j, o.invocations*len(binaries)
+			fmt.Fprintf(os.Stderr, "%d of %d%s:", done+1, all, left(time.Since(begin), done, all))
+			if err := invoke(ctx, o, binary, read, saved); err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr)
+		}
+	}
+	return nil
+}
+
+// left says how long the rest will take, once that can be told.
+func left(spent time.Duration, done, all int) string {
+	if done == 0 {
+		return ""
+	}
+	rest := spent / time.Duration(done) * time.Duration(all-done)
+	return fmt.Sprintf(" (%v left)", rest.Round(time.Second))
+}
+
+func build(ctx context.Context, toolchain, binary string) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, benchmarks)
+	cmd.Env = os.Environ()
+	if toolchain != "" {
+		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+toolchain)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the benchmarks: %w\n%s", cmp.Or(ctx.Err(), err), out)
+	}
+	return nil
+}
+
+// invoke starts a test binary once for the benchmarks in which several goroutines can take turns,
+// and once for the others.
+func invoke(ctx context.Context, o options, binary string, read *reader, saved io.Writer) error {
+	one, _, _ := strings.Cut(o.cpu, ",")
+	several := "^Benchmark(" + strings.Join(minting, "|") + ")$"
+	common := []string{
+		"-test.run=^$", "-test.benchmem", "-test.timeout=0",
+		"-test.count=" + strconv.Itoa(o.count), "-test.benchtime=" + o.benchtime.String(),
+	}
+	for _, args := range [][]string{
+		{"-test.bench=" + several, "-test.cpu=" + o.cpu},
+		{"-test.bench=.", "-test.skip=" + several, "-test.cpu=" + one},
+	} {
+		if err := start(ctx, binary, append(args, common...), read, saved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func start(ctx context.Context, binary string, args []string, read *reader, saved io.Writer) error {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var bench string
+	lines := bufio.NewScanner(io.TeeReader(out, saved))
+	for lines.Scan() {
+		if m, ok, err := read.line(lines.Text()); err != nil {
+			return err
+		} else if ok && m.bench != bench {
+			bench = m.bench
+			fmt.Fprint(os.Stderr, " ", bench)
+		}
+	}
+	if err := cmp.Or(lines.Err(), cmd.Wait()); err != nil {
+		return fmt.Errorf("run the benchmarks: %w", cmp.Or(ctx.Err(), err))
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "slices"
+
+// peer is who makes, prints or reads ids; its key follows peer= in a benchmark's name.
+type peer struct {
+	key   string
+	title string
+	// kind says what its figures can be compared with.
+	kind kind
+	// chars is the length of its text.
+	chars int
+	note  string
+}
+
+type kind int
+
+const (
+	own     kind = iota // Locus
+	timed               // the time is in the id, as in Locus's
+	random              // no time in the id
+	limited             // waits when a millisecond's ids are used up
+	floor               // no ids: what the work costs at least
+)
+
+// peers in the order in which ties are shown.
+var peers = []peer{
+	{"locus", "**Locus**", own, 36, ""},
+	{"locus-local", "**Locus**, a Local for each goroutine", own, 36, ""},
+	{"locus-scatter", "**Locus**, order scatter", own, 36, ""},
+	{"locus-sequential", "**Locus**, order sequential", own, 36, ""},
+	{"locus-odd", "**Locus**, one of three cells", own, 36, "searches up to 30 blocks"},
+	{"locus-near", "**Locus**, Near", own, 36, ""},
+
+	{"google", "google/uuid", random, 36, ""},
+	{"google-v4", "google/uuid v4", random, 36, "no time"},
+	{"google-v4-pooled", "google/uuid v4, EnableRandPool", random, 36, "no time"},
+	{"google-v7", "google/uuid v7", timed, 36, ""},
+	{"gofrs", "gofrs/uuid", random, 36, ""},
+	{"gofrs-v4", "gofrs/uuid v4", random, 36, "no time"},
+	{"gofrs-v7", "gofrs/uuid v7", timed, 36, ""},
+	{"std", "std uuid", random, 36, ""},
+	{"std-v4", "std uuid v4", random, 36, "no time"},
+	{"std-v7", "std uuid v7", timed, 36, ""},
+	{"ulid", "oklog/ulid", timed, 26, "26 characters"},
+	{"ksuid", "segmentio/ksuid", timed, 27, "27 characters, seconds"},
+	{"xid", "rs/xid", timed, 20, "20 characters, seconds"},
+	{"objectid", "MongoDB ObjectID", timed, 24, "24 characters, seconds"},
+	{"fastuuid", "rogpeppe/fastuuid", random, 36, "no time: a counter from a random start"},
+	{"nuid", "nats-io/nuid", random, 22, "no time; 22 characters, made as text"},
+	{"snowflake", "bwmarrin/snowflake", limited, 19, "64 bits; limited to 4,096,000 ids/s by design"},
+	{"sonyflake", "sony/sonyflake", limited, 18, "63 bits; limited to 25,600 ids/s by design"},
+
+	{"loop", "empty loop", floor, 0, ""},
+	{"monotonic", "monotonic clock, time.Since", floor, 0, ""},
+	{"clock", "wall clock, time.Now().UnixMilli()", floor, 0, ""},
+}
+
+// peerOf returns the peer of a key; one that peers does not hold is shown by its key.
+func peerOf(key string) peer {
+	if i := slices.IndexFunc(peers, func(p peer) bool { return p.key == key }); i >= 0 {
+		return peers[i]
+	}
+	return peer{key: key, title: key, kind: random}
+}
+
+// titles say in the tables what a benchmark does.
+var titles = map[string]string{
+	"New":         "New",
+	"Fill":        "Fill of 64, per id",
+	"NewIn":       "NewIn",
+	"String":      "String, escaping",
+	"StringLocal": "String, local",
+	"AppendText":  "AppendText",
+	"NewString":   "New + String",
+	"Parse":       "Parse",
+	"PgxEncode":   "pgx, encode",
+	"PgxScan":     "pgx, scan",
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// median returns the middle value, or the mean of the two middle ones; NaN if there is none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// series is a value of each invocation that has it.
+type series []float64
+
+func (s series) median() float64 { return median(s) }
+func (s series) min() float64    { return slices.Min(s) }
+func (s series) max() float64    { return slices.Max(s) }
+
+// runs are the invocations of one toolchain.
+type runs []*invocation
+
+// ns returns the median of m's times in each invocation that measured it.
+func (r runs) ns(m measured) (s series) {
+	for _, inv := range r {
+		if of := inv.samples[m]; of != nil && len(of.ns) > 0 {
+			s = append(s, median(of.ns))
+		}
+	}
+	return s
+}
+
+// allocs returns the most allocations of an operation, of any invocation.
+func (r runs) allocs(m measured) float64 {
+	most := 0.0
+	for _, inv := range r {
+		if of := inv.samples[m]; of != nil && len(of.allocs) > 0 {
+			most = max(most, median(of.allocs))
+		}
+	}
+	return most
+}
+
+// ratios divides the time of one by that of the other in each invocation that measured both.
+func (r runs) ratios(dividend, divisor measured) (s series) {
+	for _, inv := range r {
+		a, b := inv.samples[dividend], inv.samples[divisor]
+		if a != nil && b != nil && len(a.ns) > 0 && len(b.ns) > 0 {
+			s = append(s, median(a.ns)/median(b.ns))
+		}
+	}
+	return s
+}
+
+// cpus returns the processor counts that a benchmark was measured with, in order.
+func (r runs) cpus(bench string) (counts []int) {
+	for _, inv := range r {
+		for m := range inv.samples {
+			if m.bench == bench && !slices.Contains(counts, m.cpu) {
+				counts = append(counts, m.cpu)
+			}
+		}
+	}
+	slices.Sort(counts)
+	return counts
+}
