@@ -5,84 +5,99 @@ package locality
 import "time"
 
 const (
-	// anchorEvery is how long a lane trusts the monotonic clock alone. Two clones of
-	// a machine show one millisecond until they look at the wall clock again, so it
-	// is short.
+	// anchorEvery is how long a generator trusts the monotonic clock alone. Two clones
+	// of a machine show one millisecond until they look at the wall clock again, so
+	// it is short.
 	anchorEvery = 10 * time.Millisecond
-	// maxBehind is how far the wall clock may fall behind before the identity is
-	// given up; up to it the lane's own time runs on at half speed.
+	// maxJitter is how far the wall clock may fall behind without notice: it and the
+	// monotonic clock are not read at one instant.
+	maxJitter = time.Millisecond
+	// maxBehind is how far it may fall behind before the identity is given up; up to
+	// it the generator's own time runs on at half speed.
 	maxBehind = 10 * time.Second
-	// maxAhead is how far the wall clock may run ahead of the monotonic one before
-	// the identity is given up: a machine that slept may have been copied.
+	// maxAhead is how far it may run ahead of the monotonic clock before the identity
+	// is given up: a machine that slept may have been copied.
 	maxAhead = time.Second
 )
 
 // processStart carries the monotonic reading that time.Since subtracts.
 var processStart = time.Now()
 
-// clock is the time of one lane: it never goes back unless it says so. Reading
-// the monotonic clock costs half of reading the wall clock, which is asked only
-// every anchorEvery. A lane's mutex guards it.
+func sinceStart() time.Duration { return time.Since(processStart) }
+
+// clock is the time of a generator: it never goes back unless it says so. A mutex
+// guards it.
 type clock struct {
 	// own replaces both clocks below; it is read for each id.
 	own  func() time.Time
 	mono func() time.Duration
 	wall func() time.Time
+	// steady clocks never go back, however far the wall clock does, and so they never
+	// jump.
+	steady bool
 
 	started bool
 	// anchored is the monotonic time of the last look at the wall clock, last the
-	// lane's time then: nanoseconds since 1970, or milliseconds under a clock of its
-	// own.
+	// generator's time then: nanoseconds since 1970, or milliseconds under a clock of
+	// its own.
 	anchored time.Duration
 	last     int64
-	// slow is 1 while the wall clock is behind: the lane's time runs at half speed.
+	// slow is 1 while the wall clock is behind: time runs at half speed.
 	slow uint8
+	// spent counts the ids of one millisecond under a clock of its own.
+	spent uint64
 }
 
-func newClock(own func() time.Time) clock {
-	return clock{own: own, mono: sinceStart, wall: time.Now}
-}
-
-func sinceStart() time.Duration { return time.Since(processStart) }
-
-// read returns the lane's time in milliseconds, whether it looked beyond the
-// monotonic clock, and whether the wall clock jumped so far that the identity is
-// no longer safe.
-func (c *clock) read() (ms int64, looked, jumped bool) {
+// read returns the time in milliseconds at which n ids are minted, and how far the
+// wall clock jumped, negative for back, if that was so far that the identity is no
+// longer safe.
+func (c *clock) read(n int) (ms int64, jump time.Duration) {
 	if c.own != nil {
-		ms, jumped = c.readOwn()
-		return ms, true, jumped
+		return c.readOwn(n)
 	}
 	mono := c.mono()
 	elapsed := mono - c.anchored
-	lane := c.last + int64(elapsed>>c.slow)
+	now := c.last + int64(elapsed>>c.slow)
 	if c.started && elapsed >= 0 && elapsed < anchorEvery {
-		return lane / int64(time.Millisecond), false, false
+		return now / int64(time.Millisecond), 0
 	}
 	wall := c.wall().UnixNano()
-	behind := time.Duration(lane - wall)
-	c.anchored, c.slow = mono, 0
+	behind := time.Duration(now - wall)
+	started := c.started
+	c.started, c.anchored, c.last, c.slow = true, mono, wall, 0
 	switch {
-	case !c.started, behind <= 0 && -behind <= maxAhead:
-		c.last = wall
-	case behind > 0 && behind <= maxBehind:
-		c.last, c.slow = lane, 1
+	case !started, behind <= 0 && (-behind <= maxAhead || c.steady):
+	case behind > 0 && behind <= maxJitter:
+		c.last = now
+	case behind > 0 && (behind <= maxBehind || c.steady):
+		c.last, c.slow = now, 1
 	default:
-		c.last, jumped = wall, true
+		jump = -behind
 	}
-	c.started = true
-	return c.last / int64(time.Millisecond), true, jumped
+	return c.last / int64(time.Millisecond), jump
 }
 
 // readOwn follows a clock that was passed in. Whether it ran ahead cannot be told
-// from time that passed, and it has no monotonic half to run on with, so the
-// lane's time stands while it is behind.
-func (c *clock) readOwn() (ms int64, jumped bool) {
+// from time that passed, and it has no monotonic half to run on with, so time
+// stands while it is behind. A clock that stands for a whole cycle of the counter
+// is moved on.
+func (c *clock) readOwn(n int) (ms int64, jump time.Duration) {
 	now := c.own().UnixMilli()
-	jumped = c.started && c.last-now > maxBehind.Milliseconds()
-	if !c.started || jumped || now > c.last {
-		c.last = now
+	if back := c.last - now; c.started && back > maxBehind.Milliseconds() && !c.steady {
+		jump = -time.Duration(back) * time.Millisecond
+	}
+	if !c.started || jump != 0 || now > c.last {
+		c.last, c.spent = now, 0
+	}
+	if c.spent += uint64(n); c.spent > cycle {
+		c.last, c.spent = c.last+1, uint64(n)
 	}
 	c.started = true
-	return c.last, jumped
+	return c.last, jump
+}
+
+// ahead returns what must be added to the monotonic time for the time of the
+// generator, in nanoseconds, if that is all there is to it until the next look.
+func (c *clock) ahead() (time.Duration, bool) {
+	return time.Duration(c.last) - c.anchored, c.own == nil && c.slow == 0
 }

@@ -2,39 +2,72 @@
 
 package locality
 
-import "time"
+import (
+	"maps"
+	"net"
+	"time"
+)
 
 // NewGeneratorAs makes a generator of a process whose number is what getpid says.
 func NewGeneratorAs(opts *Options, getpid func() int) (*Generator, error) {
-	return newGenerator(opts, getpid)
+	return newGenerator(opts, getpid, net.Interfaces)
 }
 
-// SetCounter makes c the counter of the last id of both lanes.
-func (g *Generator) SetCounter(c uint32) { g.main.c, g.near.c = c, c }
-
-// SetWindow makes a Sequential generator go on from a position, whatever window it
-// is in.
-func (g *Generator) SetWindow(ms int64, position uint32) {
-	g.main.window, g.main.base, g.main.count = floorDiv(ms, windowMillis), position, 0
+// NewGeneratorOn makes a generator on a machine with these network interfaces.
+func NewGeneratorOn(opts *Options, pid int, interfaces []net.Interface, err error) (*Generator, error) {
+	return newGenerator(opts, func() int { return pid }, func() ([]net.Interface, error) { return interfaces, err })
 }
 
-// SetClocks replaces the machine's two clocks.
-func (g *Generator) SetClocks(mono func() time.Duration, wall func() time.Time) {
-	for _, l := range []*lane{&g.main, &g.near} {
-		l.mono, l.wall = mono, wall
+// SetCounter makes c the counter of the last id of the main lane and of the near
+// one.
+func (g *Generator) SetCounter(c uint32) {
+	g.state.Load().counter.Store(c)
+	g.lockSide()
+	defer g.side.Unlock()
+	g.nearLane().c = c
+}
+
+// SetSpent makes n the number of ids that were minted since the clock of g's own
+// moved, and since its lane of dated ids was made.
+func (g *Generator) SetSpent(n uint64) {
+	g.clock.spent = n
+	if g.side.dated != nil {
+		g.side.dated.span = n
 	}
+}
+
+// SetClocks replaces the machine's two clocks: the generator starts anew with the
+// first ones, and sees others as a copy of the machine does.
+func (g *Generator) SetClocks(mono func() time.Duration, wall func() time.Time) {
+	g.clock.mono, g.clock.wall = mono, wall
+	if g.shortcut {
+		g.shortcut, g.clock.started = false, false
+	}
+	g.state.Load().anchor.Store(never)
 }
 
 // Fork returns a copy of g as a forked process or a cloned machine has it: the same
 // memory under another process number.
 func (g *Generator) Fork(getpid func() int) *Generator {
-	f := &Generator{}
-	for _, pair := range [][2]*lane{{&f.main, &g.main}, {&f.near, &g.near}} {
-		to, from := pair[0], pair[1]
-		to.clock, to.order, to.node, to.near = from.clock, from.order, from.node, from.near
-		to.simulated, to.rand, to.getpid = from.simulated, from.rand, getpid
-		to.pid, to.y, to.c, to.z, to.span = from.pid, from.y, from.c, from.z, from.span
-		to.window, to.base, to.count = from.window, from.base, from.count
+	f := &Generator{opts: g.opts, key: g.key, getpid: getpid, simulated: g.simulated, shortcut: g.shortcut}
+	f.clock, f.pid, f.reigns = g.clock, g.pid, g.reigns
+	f.seeded.Store(g.seeded.Load())
+	was := g.state.Load()
+	st := &state{identity: was.identity, order: was.order, stride: was.stride, key: was.key, until: was.until, reign: was.reign}
+	st.ahead.Store(was.ahead.Load())
+	st.anchor.Store(was.anchor.Load())
+	st.counter.Store(was.counter.Load())
+	f.state.Store(st)
+	f.side.reign, f.side.past = g.side.reign, maps.Clone(g.side.past)
+	for p, l := range f.side.past {
+		copied := *l
+		f.side.past[p] = &copied
+	}
+	for _, pair := range [][2]**lane{{&f.side.near, &g.side.near}, {&f.side.dated, &g.side.dated}} {
+		if l := *pair[1]; l != nil {
+			copied := *l
+			*pair[0] = &copied
+		}
 	}
 	return f
 }
@@ -47,8 +80,36 @@ func Blocks(s Segment, c uint32) (lo, hi, size, steps uint64) {
 	return b.first << shift, (b.first + b.n) << shift, 1 << shift, b.steps(c)
 }
 
-// Step is what is added to the counter for each id.
-const Step = step
+// Step is what is added to the counter for each id in Variable order.
+const Step = stride
 
-// Assemble lays an id out.
-func Assemble(w uint32, x uint16, y uint32, z int64) ID { return assemble(w, x, y, z) }
+// Assemble lays an id of version b out.
+func Assemble(w uint32, x uint16, y uint32, z int64) (id ID) {
+	VersionB.identity(x, y).put(&id, w, z)
+	return id
+}
+
+// EveryNth returns every n-th of the next n*m ids, and does not mint the others.
+func (g *Generator) EveryNth(n, m int) []ID {
+	ids := make([]ID, m)
+	st, ms := g.now(1)
+	for i := range ids {
+		st.put(&ids[i], st.order.position(st.counter.Add(uint32(n)*st.stride), st.key), ms)
+	}
+	return ids
+}
+
+// Late begins to mint as New does, and ends when the returned function is called:
+// what a goroutine does that is stopped in between.
+func (g *Generator) Late() (end func() ID) {
+	st, ms := g.now(1)
+	return func() (id ID) {
+		st.put(&id, st.order.position(st.counter.Add(st.stride), st.key), ms)
+		return id
+	}
+}
+
+// Permute is the position of a counter in Scatter order.
+func Permute(before, after, c uint32) uint32 {
+	return scatterKey{before: before, after: after}.permute(c)
+}

@@ -5,7 +5,6 @@ package locality
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"time"
 )
 
@@ -14,9 +13,6 @@ import (
 // map key; the zero value is Nil(). Source: the Locality UUID (version b) format
 // of Groupon; doc.go has the layout.
 type ID [16]byte
-
-// version is the high half of byte 6 in every id that this package mints.
-const version = 0xb
 
 // Nil returns the id of 128 zero bits. It is never minted.
 func Nil() ID { return ID{} }
@@ -46,66 +42,108 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is Nil(). encoding/json asks it for omitzero.
 func (id ID) IsZero() bool { return id == ID{} }
 
+// Version returns the four bits that say how an id is laid out: 0xb for those of
+// this package, 8 for those of generators with Options.Envelope Version8.
+func (id ID) Version() int { return int(id[6] >> 4) }
+
 // Position returns the first 32 bits: the place of the id on the ring of cells.
 func (id ID) Position() uint32 { return binary.BigEndian.Uint32(id[0:4]) }
 
 // Counter returns the counter that the position was made from, if the id was
-// minted in Variable order; for other ids it is just another number.
+// minted in Variable order or near something; for other ids it is just another
+// number.
 func (id ID) Counter() uint32 { return reverseDigits(id.Position()) }
-
-// Version returns the four bits that say how an id is laid out: 0xb for those of
-// this package.
-func (id ID) Version() int { return int(id[6] >> 4) }
 
 // PID returns the low 16 bits of the number of the process that minted the id. It
 // says false if the version is not b.
 func (id ID) PID() (uint16, bool) {
-	if id.Version() != version {
-		return 0, false
-	}
-	return binary.BigEndian.Uint16(id[4:6]), true
+	return id.pid(), id.Version() == 0xb
 }
 
 // Node returns the 28 bits that tell minting processes apart. It says false if
 // the version is not b.
 func (id ID) Node() (uint32, bool) {
-	if id.Version() != version {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32(id[6:10]) & maxNode, true
+	return binary.BigEndian.Uint32(id[6:10]) & (1<<28 - 1), id.Version() == 0xb
 }
 
 // Time returns when the id was minted, in UTC and whole milliseconds. It says
 // false if the version is not b. The field reaches the year 10889, and time.Time
-// refuses to write years beyond 9999 as JSON: print UnixMilli.
+// refuses to write years beyond 9999 as JSON: print Millis.
 func (id ID) Time() (time.Time, bool) {
-	if id.Version() != version {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(id.Millis()).UTC(), true
+	return id.time(), id.Version() == 0xb
 }
 
-// Millis returns the 48 bits of time, whatever the version: in an id of version b the milliseconds
+// Millis returns the 48 bits of time, whatever the version: in an id of this package the milliseconds
 // since 1970 at which it was minted. Routing goes by them, as by Position.
 func (id ID) Millis() int64 { return int64(binary.BigEndian.Uint64(id[8:16]) & maxMillis) }
 
-const (
-	maxNode   = 1<<28 - 1
-	maxMillis = 1<<48 - 1
-)
+func (id ID) pid() uint16     { return binary.BigEndian.Uint16(id[4:6]) }
+func (id ID) time() time.Time { return time.UnixMilli(id.Millis()).UTC() }
 
-// assemble lays an id out: position w, process x, node y, milliseconds z. It
-// takes the low 16, 28 and 48 bits of the last three.
-func assemble(w uint32, x uint16, y uint32, z int64) (id ID) {
-	binary.BigEndian.PutUint32(id[0:4], w)
-	binary.BigEndian.PutUint16(id[4:6], x)
-	binary.BigEndian.PutUint64(id[8:16], uint64(y)<<48|uint64(z)&maxMillis)
-	binary.BigEndian.PutUint16(id[6:8], version<<12|uint16(y>>16&0xfff))
-	return id
+// maxMillis is the last millisecond that an id can carry.
+const maxMillis = 1<<48 - 1
+
+// Fields are what the bytes of an id say if it was laid out by this package.
+type Fields struct {
+	PID  uint16
+	Node uint32
+	Time time.Time
 }
 
-// reverseDigits turns the order of the eight hex digits of v around.
-func reverseDigits(v uint32) uint32 {
-	v = bits.ReverseBytes32(v)
-	return v>>4&0x0f0f0f0f | v&0x0f0f0f0f<<4
+// FieldsV8 reads an id that was minted with Options.Envelope Version8, its node
+// having 26 bits. An id of version 8 may be anybody's, so only who knows where it
+// comes from should ask; it says false if version and variant are not those of a
+// UUID of version 8 (RFC 9562, section 5.8).
+func FieldsV8(id ID) (Fields, bool) {
+	high, low := binary.BigEndian.Uint16(id[6:8]), binary.BigEndian.Uint16(id[8:10])
+	return Fields{PID: id.pid(), Node: uint32(high&0xfff)<<14 | uint32(low&0x3fff), Time: id.time()},
+		id.Version() == 8 && low>>14 == 0b10
+}
+
+// Envelope is what surrounds the fields of an id: its version, and for Version8
+// the variant.
+type Envelope int
+
+const (
+	// VersionB is the format of the reference: the digit b, and 28 bits of node. It is
+	// no version of RFC 9562, and validators that insist on one refuse it. It is the
+	// default.
+	VersionB Envelope = iota
+	// Version8 makes ids that are UUIDs of version 8 of RFC 9562: two bits of the node
+	// become the variant. PID, Node and Time say false of them; see FieldsV8.
+	Version8
+)
+
+// nodeBits is how many bits of node the envelope leaves.
+func (e Envelope) nodeBits() int {
+	if e == Version8 {
+		return 26
+	}
+	return 28
+}
+
+// identity is what tells lanes apart, laid out: everything of an id but its
+// position and its time, as two big-endian halves.
+type identity struct{ high, low uint64 }
+
+// identity lays out process x and node y, of which it takes the low nodeBits.
+func (e Envelope) identity(x uint16, y uint32) identity {
+	if e == Version8 {
+		return identity{
+			high: uint64(x)<<16 | 8<<12 | uint64(y>>14&0xfff),
+			low:  0b10<<62 | uint64(y&0x3fff)<<48,
+		}
+	}
+	return identity{
+		high: uint64(x)<<16 | 0xb<<12 | uint64(y>>16&0xfff),
+		low:  uint64(y&0xffff) << 48,
+	}
+}
+
+// put completes an identity with a position and a time, of which it takes 48 bits.
+// It writes where the id is wanted: a copy of bytes just written as two words
+// stalls the processor.
+func (who identity) put(id *ID, position uint32, ms int64) {
+	binary.BigEndian.PutUint64(id[0:8], uint64(position)<<32|who.high)
+	binary.BigEndian.PutUint64(id[8:16], who.low|uint64(ms)&maxMillis)
 }

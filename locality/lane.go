@@ -3,138 +3,88 @@
 package locality
 
 import (
-	"crypto/md5"
-	"encoding/binary"
-	"io"
 	"math"
 	"sync"
-	"time"
 )
 
-const (
-	// step is added to the counter for each id: odd, so all 2^32 values come before
-	// one repeats.
-	step uint32 = 198491317
-	// stepInverse undoes step: step * stepInverse = 1 (mod 2^32).
-	stepInverse uint32 = 3127333277
-	// cycle is the number of counters.
-	cycle = 1 << 32
-)
-
-// lane is one counter with one identity (process, node). Everything it mints is
-// unique by this rule: ids of one millisecond have counters less than a full
-// cycle apart, because a mint that would complete the cycle moves the lane's time
-// on first. So they differ in the counter, hence in the position, whatever
-// positions were asked for.
+// lane is one counter with one identity, moved on by any number of steps under a
+// lock, in Variable arithmetic. Everything it mints is unique by this rule: ids of
+// one millisecond have counters less than a full cycle apart, because a mint that
+// would complete the cycle moves the lane's time on first. So they differ in the
+// counter, hence in the position, whatever positions were asked for.
 type lane struct {
-	mu sync.Mutex
-	clock
-
-	order Order
-	node  Node
-	near  bool
-	// simulated is set when time or randomness were passed in: such a lane does not
-	// count among the identities of the process.
-	simulated bool
-	rand      io.Reader
-	getpid    func() int
-
-	pid int
-	y   uint32
-	c   uint32
+	identity
+	c uint32
 	// z is the time of the last id in milliseconds, span the steps from the first id
 	// at z to the last.
 	z    int64
 	span uint64
-
-	// window is the ten minutes whose base Sequential order counts from, numbered
-	// since 1970; base the position before the first one of the window.
-	window int64
-	base   uint32
-	count  uint32
 }
 
-// windowMillis is the length of a Sequential window.
-const windowMillis = 10 * 60 * 1000
-
-// identify draws the identity: a new node and counter, or the counter alone if
-// the node is fixed. Time may begin anywhere under a new identity. A Sequential
-// lane with a fixed node has nothing to draw that its ids depend on, so its time
-// holds: going back would count through an old window again.
-func (l *lane) identify() {
-	l.pid = l.getpid()
-	switch {
-	case l.node.fixed && l.near:
-		l.y = l.node.value | nearNode
-	case l.node.fixed:
-		l.y = l.node.value
-	case l.simulated:
-		l.y = draw(l.rand) & maxNode
-	default:
-		l.y = drawNode()
-	}
-	l.c = draw(l.rand)
-	if l.node.fixed && l.order == Sequential {
-		return
-	}
-	l.z, l.span, l.window = math.MinInt64, 0, math.MinInt64
+// lane returns a new lane of process pid, with node y if it has a value.
+func (g *Generator) lane(pid int, y uint32, drawn bool) *lane {
+	return &lane{identity: g.identify(pid, y, drawn), c: draw(g.opts.Rand), z: math.MinInt64}
 }
 
-// now reads the clock, and draws the identity again if the process is another one
-// or the clock jumped.
-func (l *lane) now() int64 {
-	ms, looked, jumped := l.read()
-	if jumped || looked && l.getpid() != l.pid {
-		l.identify()
-	}
-	return ms
-}
-
-// at returns the time that an id m steps on must carry, and the span after it;
-// the caller commits them. now and from are milliseconds.
-func (l *lane) at(m uint64, now, from int64) (z int64, span uint64) {
-	z = max(now, from, l.z)
-	if z > l.z {
-		return z, 0
+// at returns the time that an id m steps on must carry, not before ms, and the span
+// after it.
+func (l *lane) at(m uint64, ms int64) (z int64, span uint64) {
+	if ms > l.z {
+		return ms, 0
 	}
 	if span = l.span + m; span >= cycle {
-		return z + 1, 0
+		return l.z + 1, 0
 	}
-	return z, span
+	return l.z, span
 }
 
-// variable mints the next id in Variable order.
-func (l *lane) variable(now int64) ID {
-	l.z, l.span = l.at(1, now, math.MinInt64)
-	l.c += step
-	return l.assemble(reverseDigits(l.c))
-}
-
-// sequential mints the next id of the window that its own time falls in.
-func (l *lane) sequential(now int64) ID {
-	l.z, l.span = l.at(1, now, math.MinInt64)
-	if window := floorDiv(l.z, windowMillis); window != l.window {
-		l.window, l.base, l.count = window, windowBase(l.z), 0
+// in mints inside s, whose blocks are b, not before ms. Nothing changes if it
+// fails.
+func (l *lane) in(s Segment, b blocks, ms int64) (id ID, err error) {
+	m := b.steps(l.c)
+	z, span := l.at(m, max(ms, s.From))
+	if s.Until != 0 && z >= s.Until {
+		return ID{}, ErrSegmentOver
 	}
-	l.count++
-	return l.assemble(l.base + l.count)
+	l.c += uint32(m) * stride
+	l.z, l.span = z, span
+	l.put(&id, reverseDigits(l.c), z)
+	return id, nil
 }
 
-// assemble lays an id out at a position, with the lane's identity and time.
-func (l *lane) assemble(position uint32) ID { return assemble(position, uint16(l.pid), l.y, l.z) }
-
-// windowBase is the position before the first one of the window of ms: the first
-// four bytes, little-endian, of the MD5 of the first 11 digits of yyyyMMddHHmm in
-// UTC. MD5 spreads here and protects nothing.
-func windowBase(ms int64) uint32 {
-	sum := md5.Sum([]byte(time.UnixMilli(ms).UTC().Format("200601021504")[:11]))
-	return binary.LittleEndian.Uint32(sum[:4])
+// side holds the lanes of a generator beside its main one, each made at first use.
+// They last for one reign of the main lane, whose clock they follow.
+type side struct {
+	sync.Mutex
+	reign uint64
+	// near mints what must lie in a segment now, past in a period that is over, dated
+	// at times that the caller gives.
+	near  *lane
+	past  map[period]*lane
+	dated *lane
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
+// lockSide locks the side lanes, which are those of the present reign, and returns
+// the time in milliseconds.
+func (g *Generator) lockSide() int64 {
+	for {
+		st, ms := g.now(0)
+		g.side.Lock()
+		if st.reign > g.side.reign {
+			g.side.reign, g.side.near, g.side.past, g.side.dated = st.reign, nil, nil, nil
+		}
+		if st.reign == g.side.reign {
+			return ms
+		}
+		g.side.Unlock() // the identity changed meanwhile, and the clock with it
 	}
-	return q
+}
+
+// nearLane returns the lane of NewIn and Near. The side must be locked.
+func (g *Generator) nearLane() *lane {
+	if g.side.near == nil {
+		node := g.opts.Node
+		g.side.near = g.lane(g.getpid(), node.value|g.opts.nearNode(), node.kind != fixedNode)
+	}
+	return g.side.near
 }

@@ -36,7 +36,7 @@ func (s Segment) check() error {
 	if uint64(s.Lo) >= s.Hi || s.Hi > cycle {
 		return fmt.Errorf("%w: positions %d to %d", ErrSegment, s.Lo, s.Hi)
 	}
-	if s.From < 0 || s.Until < 0 || s.Until != 0 && s.From >= s.Until {
+	if s.From < 0 || s.From > maxMillis || s.Until < 0 || s.Until != 0 && s.From >= s.Until {
 		return fmt.Errorf("%w: times %d to %d", ErrSegment, s.From, s.Until)
 	}
 	return nil
@@ -54,10 +54,9 @@ func (g *Generator) NewIn(s Segment) (ID, error) {
 	if err := s.check(); err != nil {
 		return ID{}, err
 	}
-	l := &g.near
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.in(s, s.blocks(), l.now())
+	ms := g.lockSide()
+	defer g.side.Unlock()
+	return g.nearLane().in(s, s.blocks(), ms)
 }
 
 // FillIn mints len(ids) ids inside s, as NewIn does, reading the clock once for up to
@@ -77,12 +76,11 @@ func (g *Generator) FillIn(s Segment, ids []ID) error {
 }
 
 func (g *Generator) fillIn(s Segment, ids []ID) (err error) {
-	l := &g.near
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b, now := s.blocks(), l.now()
+	ms := g.lockSide()
+	defer g.side.Unlock()
+	l, b := g.nearLane(), s.blocks()
 	for i := range ids {
-		if ids[i], err = l.in(s, b, now); err != nil {
+		if ids[i], err = l.in(s, b, ms); err != nil {
 			return err
 		}
 	}
@@ -96,23 +94,10 @@ func (g *Generator) fillIn(s Segment, ids []ID) (err error) {
 func (g *Generator) Near(parent ID) ID {
 	const digits = 5
 	b := blocks{first: uint64(parent.Position() >> 12), n: 1, digits: digits}
-	l := &g.near
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	id, _ := l.in(Segment{}, b, l.now()) // open in time, so never over
+	ms := g.lockSide()
+	defer g.side.Unlock()
+	id, _ := g.nearLane().in(Segment{}, b, ms) // open in time, so never over
 	return id
-}
-
-// in mints inside s, whose blocks are b. Nothing changes if it fails.
-func (l *lane) in(s Segment, b blocks, now int64) (ID, error) {
-	m := b.steps(l.c)
-	z, span := l.at(m, now, s.From)
-	if s.Until != 0 && z >= s.Until {
-		return ID{}, ErrSegmentOver
-	}
-	l.c += uint32(m) * step
-	l.z, l.span = z, span
-	return l.assemble(reverseDigits(l.c)), nil
 }
 
 // blocks are n adjacent aligned blocks of the ring: those whose positions begin
@@ -137,14 +122,14 @@ func (s Segment) blocks() blocks {
 
 // steps returns the least m >= 1 such that the counter c, m steps on, has its
 // position in one of the blocks. The leading hex digits of a position are the
-// trailing ones of its counter, so a block fixes c + m*step modulo 16^digits, and
-// step has an inverse there: no search.
+// trailing ones of its counter, so a block fixes c + m*stride modulo 16^digits, and
+// stride has an inverse there: no search.
 func (b blocks) steps(c uint32) uint64 {
 	size := uint64(1) << (4 * b.digits)
 	least := uint64(cycle)
 	for p := b.first; p < b.first+b.n; p++ {
 		residue := reverseDigits(uint32(p << (32 - 4*b.digits)))
-		m := uint64((residue-c)*stepInverse) & (size - 1)
+		m := uint64((residue-c)*strideInverse) & (size - 1)
 		if m == 0 {
 			m = size
 		}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locality
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrDate says that a generator cannot date an id as asked; the text says why.
+var ErrDate = errors.New("locality: cannot date the id")
+
+var (
+	errDateRange      = fmt.Errorf("%w: the time must be from 1970 to the year 10889", ErrDate)
+	errDateSequential = fmt.Errorf("%w: a Sequential generator counts by its own clock: set Options.Now", ErrDate)
+)
+
+// NewAt mints an id that carries the time t, cut to milliseconds: for records that
+// are older than their ids. Any number of ids may carry one time. They come from a
+// lane of their own, whose node is random whatever Options.Node is, in the order
+// of the generator. The error is ErrDate: a Sequential generator refuses, and so
+// do times that 48 bits of milliseconds since 1970 cannot hold.
+func (g *Generator) NewAt(t time.Time) (id ID, err error) {
+	ms := t.UnixMilli()
+	if ms < 0 || ms > maxMillis {
+		return ID{}, errDateRange
+	}
+	if g.opts.Order == Sequential {
+		return ID{}, errDateSequential
+	}
+	g.lockSide()
+	defer g.side.Unlock()
+	// The time says nothing about what was minted before, so the counter alone must.
+	if l := g.side.dated; l == nil || l.span == cycle {
+		g.side.dated = g.lane(g.getpid(), 0, true)
+	}
+	l := g.side.dated
+	l.span++
+	l.c += g.opts.Order.stride()
+	l.put(&id, g.opts.Order.position(l.c, g.key), ms)
+	return id, nil
+}
+
+// period is a stretch of time, [from, until) in milliseconds.
+type period struct{ from, until int64 }
+
+// NewInPast mints an id inside a segment whose time is over, for what must live
+// beside things of then: positions as NewIn chooses them, and a time in [From,
+// Until) that tells the generation of cells, not when the id was minted. The error
+// is ErrSegment, also for a segment without an end.
+//
+// Each period has a lane of its own, whose node is random whatever Options.Node
+// is. It begins at a random millisecond, moves on as that of NewIn does, and takes
+// a new identity at the end of the period: a time chosen by the caller could be
+// chosen again when the counter has come round.
+func (g *Generator) NewInPast(s Segment) (ID, error) {
+	if err := s.check(); err != nil {
+		return ID{}, err
+	}
+	if s.Until == 0 {
+		return ID{}, fmt.Errorf("%w of the past: it has no end: use NewIn", ErrSegment)
+	}
+	g.lockSide()
+	defer g.side.Unlock()
+	b, p := s.blocks(), period{s.From, s.Until}
+	if l := g.side.past[p]; l != nil {
+		if id, err := l.in(s, b, s.From); err == nil {
+			return id, nil
+		}
+	}
+	if g.side.past == nil {
+		g.side.past = map[period]*lane{}
+	}
+	l := g.lane(g.getpid(), 0, true)
+	g.side.past[p] = l
+	offset := uint64(draw(g.opts.Rand))<<32 | uint64(draw(g.opts.Rand))
+	return l.in(s, b, s.From+int64(offset%uint64(s.Until-s.From)))
+}

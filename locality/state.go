@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locality
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// state is one identity with one counter: all that New reads. It is replaced as a
+// whole by whoever notices that it must be, at a new identity and at a new window
+// of Sequential order. The counter is part of it, so a goroutine that still holds
+// an old state mints ids that the new one cannot.
+//
+//	New ──► state ──► monotonic time - anchor < 10 ms, before until? ──► counter, id
+//	          ▲                       │ no
+//	          └────── look: wall clock, process number, Reseed, window
+//
+// Every 10 ms, and for every id where time does not simply follow the monotonic
+// clock, a mint goes through look, which does under a lock what the short way
+// leaves out.
+//
+// Ids of one state differ in counter or time: 2^32 of them are not minted in a
+// millisecond. What would have to happen is that a goroutine stops between its
+// look at the clock and its step of the counter while others mint exactly 2^32.
+type state struct {
+	identity
+	order  Order
+	stride uint32
+	key    scatterKey
+	// until is the first millisecond that is not for this state.
+	until int64
+	// reign numbers the identities of the generator.
+	reign uint64
+	// anchor is the monotonic time of the last look at the wall clock, or never; ahead
+	// is what must be added to it. Both are nanoseconds.
+	anchor, ahead atomic.Int64
+
+	// The counter has a cache line of its own: it is written for each id, the rest
+	// hardly ever.
+	_       [64]byte
+	counter atomic.Uint32
+	_       [60]byte
+}
+
+// never is an anchor that no monotonic time is near to.
+const never = math.MinInt64
+
+// now returns the state to mint n ids from, and their time in milliseconds.
+func (g *Generator) now(n int) (*state, int64) {
+	if g.seeded.Load() == reseeds.Load() {
+		st := g.state.Load()
+		mono := int64(sinceStart())
+		// One comparison also catches a monotonic clock before its anchor.
+		if uint64(mono-st.anchor.Load()) < uint64(anchorEvery) {
+			if ms := (mono + st.ahead.Load()) / int64(time.Millisecond); ms < st.until {
+				return st, ms
+			}
+		}
+	}
+	return g.look(n)
+}
+
+// look is now taking the long way.
+func (g *Generator) look(n int) (*state, int64) { return g.refresh(n, "") }
+
+// refresh reads the clock and brings the state up to date, with a new identity if
+// there is a reason for one: that which is given, or one that it finds.
+func (g *Generator) refresh(n int, why string) (*state, int64) {
+	g.mu.Lock()
+	ms, jump := g.clock.read(n)
+	pid, seeds := g.getpid(), reseeds.Load()
+	switch {
+	case pid != g.pid:
+		why = "the process number changed"
+	case jump < 0:
+		why = "the wall clock went back"
+	case jump > 0:
+		why = "the wall clock ran ahead of the monotonic clock, as in a machine that slept"
+	case seeds != g.seeded.Load():
+		why = "it was asked for"
+	}
+	was := g.state.Load()
+	st := was
+	switch {
+	case was == nil || why != "" && g.mustRenew(pid):
+		st = g.begin(pid, ms)
+	case ms >= was.until:
+		st = g.enter(ms, was.identity, was.reign)
+	}
+	g.pid = pid
+	// Whoever sees the new anchor sees the new ahead: it is stored first.
+	if ahead, ok := g.clock.ahead(); ok && g.shortcut {
+		st.ahead.Store(int64(ahead))
+		st.anchor.Store(int64(g.clock.anchored))
+	} else {
+		st.anchor.Store(never)
+	}
+	if st != was {
+		g.state.Store(st)
+	}
+	g.seeded.Store(seeds)
+	g.mu.Unlock()
+	if was != nil && st.reign != was.reign {
+		g.opts.OnEvent(Event{Kind: IdentityChanged, Why: why, Jump: jump, Node: g.opts.Node})
+	}
+	return st, ms
+}
+
+// mustRenew reports whether a new identity differs from the old. In Sequential
+// order with a node that stays, only another process number makes one: the count
+// of the window would begin again, and meet itself.
+func (g *Generator) mustRenew(pid int) bool {
+	return !g.clock.steady || g.opts.PID == RealPID && uint16(pid) != uint16(g.pid)
+}
+
+// begin draws an identity.
+func (g *Generator) begin(pid int, ms int64) *state {
+	node := g.opts.Node
+	g.reigns++
+	return g.enter(ms, g.identify(pid, node.value, node.kind == randomNode), g.reigns)
+}
+
+// enter returns a state that begins at ms: at the base of its window, or at a
+// counter drawn at random.
+func (g *Generator) enter(ms int64, who identity, reign uint64) *state {
+	st := &state{identity: who, order: g.opts.Order, stride: g.opts.Order.stride(), key: g.key, reign: reign, until: math.MaxInt64}
+	if st.order == Sequential {
+		st.until = windowEnd(ms)
+		st.counter.Store(windowBase(ms))
+	} else {
+		st.counter.Store(draw(g.opts.Rand))
+	}
+	return st
+}
