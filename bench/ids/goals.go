@@ -39,6 +39,8 @@ var goals = []goal{
 	{bench: "New", ours: "locus", against: only("std-v7"), ratio: 3},
 	{bench: "New", ours: "locus", against: only("google-v7"), ratio: 4},
 	{bench: "New", ours: "locus", against: bestTimed, ratio: 1.5, noAllocs: true, many: true},
+	{bench: "New", ours: "locus-lease", against: bestTimed, ratio: 1.5, noAllocs: true, many: true},
+	{bench: "New", ours: "locus-local", against: bestTimed, ratio: 1.5, noAllocs: true, many: true},
 	{bench: "Fill", ours: "locus", than: "New", against: bestTimed, ratio: 12, noAllocs: true},
 	{bench: "NewIn", ours: "locus", against: only("monotonic"), ratio: 2.5, noAllocs: true},
 	{bench: "NewIn", ours: "locus-odd", against: only("monotonic"), ratio: 2.5, noAllocs: true},

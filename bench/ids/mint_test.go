@@ -22,10 +22,13 @@ import (
 )
 
 func BenchmarkNew(b *testing.B) {
-	sequential := &locality.Options{Order: locality.Sequential}
+	g := generator(b, nil)
 	subjects := append(floors(),
-		subject{peer: "locus", loop: mint(generator(b, nil))},
-		subject{peer: "locus-sequential", loop: mint(generator(b, sequential))},
+		subject{peer: "locus", loop: mint(g)},
+		subject{peer: "locus-local", each: func() loop { return mintLocal(g.Local()) }},
+		subject{peer: "locus-lease", loop: mint(generator(b, &locality.Options{Lease: 256}))},
+		subject{peer: "locus-scatter", loop: mint(generator(b, &locality.Options{Order: locality.Scatter}))},
+		subject{peer: "locus-sequential", loop: mint(generator(b, &locality.Options{Order: locality.Sequential}))},
 	)
 	compare(b, append(subjects, minters(b)...)...)
 }
@@ -66,6 +69,16 @@ func mint(g *locality.Generator) loop {
 		var id locality.ID
 		for range n {
 			id = g.New()
+		}
+		runtime.KeepAlive(id)
+	}
+}
+
+func mintLocal(l *locality.Local) loop {
+	return func(n int) {
+		var id locality.ID
+		for range n {
+			id = l.New()
 		}
 		runtime.KeepAlive(id)
 	}

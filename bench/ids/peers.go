@@ -29,6 +29,7 @@ const (
 var peers = []peer{
 	{"locus", "**Locus**", own, 36, ""},
 	{"locus-local", "**Locus**, a Local for each goroutine", own, 36, ""},
+	{"locus-lease", "**Locus**, Lease of 256", own, 36, ""},
 	{"locus-scatter", "**Locus**, order scatter", own, 36, ""},
 	{"locus-sequential", "**Locus**, order sequential", own, 36, ""},
 	{"locus-odd", "**Locus**, one of three cells", own, 36, "searches up to 30 blocks"},
