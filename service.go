@@ -34,6 +34,8 @@ type Options struct {
 	Pack *match.Pack
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
+	// Node tells the ids that this service mints from those of others. Defaults to a random one.
+	Node locality.Node
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 	// Waiting is how many callers may wait in the queue of writes. Defaults to 256.
@@ -93,7 +95,9 @@ type Service struct {
 // service's from then on: Close closes them, and so does an error of Open.
 func Open(ctx context.Context, cells Cells, opts *Options) (*Service, error) {
 	o := opts.withDefaults()
-	ids, err := locality.NewGenerator(nil)
+	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
+		o.Logger.Warn("id generator warns", "event", e.Kind.String(), "why", e.Why, "node", e.Node.String(), "jump_ms", e.Jump.Milliseconds())
+	}})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: %w", err), cells.Close())
 	}
