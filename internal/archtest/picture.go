@@ -27,6 +27,7 @@ const (
 	goInternal = "github.com/rogpeppe/go-internal"
 	goleak     = "go.uber.org/goleak"
 	goose      = "github.com/pressly/goose/v3"
+	googleUUID = "github.com/google/uuid"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
 	pflag      = "github.com/spf13/pflag"
@@ -63,7 +64,7 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":  {},
+	"locality":  {Tests: []string{googleUUID}},
 	"cell":      {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
@@ -131,7 +132,7 @@ var Picture = map[string]Rule{
 var idPeers = []string{
 	"github.com/bwmarrin/snowflake",
 	"github.com/gofrs/uuid/v5",
-	"github.com/google/uuid",
+	googleUUID,
 	"github.com/nats-io/nuid",
 	"github.com/oklog/ulid/v2",
 	"github.com/rogpeppe/fastuuid",
