@@ -30,6 +30,7 @@ const (
 	googleUUID = "github.com/google/uuid"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
+	mongo      = "go.mongodb.org/mongo-driver/v2"
 	pflag      = "github.com/spf13/pflag"
 	phones     = "github.com/nyaruka/phonenumbers"
 	prometheus = "github.com/prometheus/client_golang"
@@ -64,7 +65,7 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":  {Tests: []string{googleUUID}},
+	"locality":  {Tests: []string{mongo, googleUUID}},
 	"cell":      {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
@@ -139,7 +140,7 @@ var idPeers = []string{
 	"github.com/rs/xid",
 	"github.com/segmentio/ksuid",
 	"github.com/sony/sonyflake/v2",
-	"go.mongodb.org/mongo-driver/v2",
+	mongo,
 }
 
 // Law reserves an import for some packages, whatever Picture says.
