@@ -4,6 +4,8 @@ package locality_test
 
 import (
 	"bufio"
+	"crypto/md5"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,7 +21,7 @@ import (
 )
 
 // vectors reads a file of testdata: one JSON object a line, produced by the
-// reference classes in Java.
+// reference classes in Java and Ruby; testdata/README.md tells how.
 func vectors[T any](t *testing.T, name string, lines int) []T {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
@@ -76,8 +78,9 @@ func TestVectors_Decode(t *testing.T) {
 		}
 		if v.Via == "string" || v.Via == "java.util.UUID" {
 			parsed, err := locality.Parse(javaTrim(v.Input))
-			if err != nil || parsed != id {
-				t.Errorf("line %d: Parse(%q) = %v, %v", i+1, v.Input, parsed, err)
+			lenient, errLenient := locality.ParseLenient(v.Input)
+			if err != nil || errLenient != nil || parsed != id || lenient != id {
+				t.Errorf("line %d: Parse(%q) = %v, %v, ParseLenient %v, %v", i+1, v.Input, parsed, err, lenient, errLenient)
 			}
 		}
 		if v.Valid != nil {
@@ -132,6 +135,9 @@ func TestVectors_Invalid(t *testing.T) {
 		if v.OK {
 			if _, err := locality.Parse(javaTrim(*v.Input)); err != nil {
 				t.Errorf("line %d: %q trimmed: %v", i+1, *v.Input, err)
+			}
+			if _, err := locality.ParseLenient(*v.Input); err != nil {
+				t.Errorf("line %d: ParseLenient(%q): %v", i+1, *v.Input, err)
 			}
 		}
 	}
@@ -207,19 +213,27 @@ func TestVectors_Generate(t *testing.T) {
 		Mac           string
 		Millis        int64  `json:"ms"`
 		Spec          string `json:"spec_uuid"`
+		Java          string `json:"java_uuid"`
 	}
+	differ := 0
 	for i, v := range vectors[line](t, "generate.jsonl", 100) {
 		mac, err := strconv.ParseUint(v.Mac, 16, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		node := uint32(mac) & (1<<28 - 1)
-		w := v.Counter
+		w, java := v.Counter, v.Counter
 		if v.Mode == "variable" {
-			w = reverse(w)
+			w, java = reverse(w), javaPosition(java)
 		}
 		if id := locality.Assemble(w, uint16(v.PID), node, v.Millis); id.String() != v.Spec {
 			t.Errorf("line %d: laid out as %s, want %s", i+1, id, v.Spec)
+		}
+		if id := locality.Assemble(java, uint16(v.PID), node, v.Millis); id.String() != v.Java {
+			t.Errorf("line %d: the oracle gives %s, Java %s", i+1, id, v.Java)
+		}
+		if v.Java != v.Spec {
+			differ++
 		}
 		if node >= 1<<27 {
 			continue // the top bit marks near lanes
@@ -237,21 +251,28 @@ func TestVectors_Generate(t *testing.T) {
 			t.Errorf("line %d: minted %s, want %s", i+1, id, v.Spec)
 		}
 	}
+	if differ != 27 {
+		t.Errorf("%d ids of the Java class differ from its documentation, want 27", differ)
+	}
 }
 
 func TestVectors_Sequential(t *testing.T) {
 	t.Parallel()
 	type line struct {
-		Millis int64    `json:"ms"`
-		First  []string `json:"first_w"`
+		Millis   int64 `json:"ms"`
+		Key, MD5 string
+		Start    uint32
+		First    []string `json:"first_w"`
 	}
 	for i, v := range vectors[line](t, "sequential.jsonl", 50) {
-		g, err := locality.NewGenerator(&locality.Options{
-			Order: locality.Sequential,
-			Now:   func() time.Time { return time.UnixMilli(v.Millis) },
-		})
-		if err != nil {
-			t.Fatal(err)
+		key := time.UnixMilli(v.Millis).UTC().Format("200601021504")[:11]
+		sum := md5.Sum([]byte(key))
+		if key != v.Key || hex.EncodeToString(sum[:]) != v.MD5 || binary.LittleEndian.Uint32(sum[:]) != v.Start {
+			t.Errorf("line %d: key %s, %x, want %s, %s from %d", i+1, key, sum, v.Key, v.MD5, v.Start)
+		}
+		g := generator(t, &locality.Options{Order: locality.Sequential, Now: at(v.Millis)})
+		if first := fmt.Sprintf("%08x", v.Start+1); first != v.First[0] {
+			t.Errorf("line %d: the first id is at %s, want start+1, %s", i+1, v.First[0], first)
 		}
 		for n, want := range v.First {
 			if got := fmt.Sprintf("%08x", g.New().Position()); got != want {
@@ -267,17 +288,44 @@ func TestVectors_SequentialWrap(t *testing.T) {
 		Prev uint32
 		Java string `json:"java_w"`
 	}
-	g, err := locality.NewGenerator(&locality.Options{
-		Order: locality.Sequential,
-		Now:   func() time.Time { return time.UnixMilli(0) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := generator(t, &locality.Options{Order: locality.Sequential, Now: at(0)})
 	for i, v := range vectors[line](t, "sequential_wrap.jsonl", 6) {
 		g.SetCounter(v.Prev)
 		if got := fmt.Sprintf("%08x", g.New().Position()); got != v.Java {
 			t.Errorf("line %d: %s follows %08x, want %s", i+1, got, v.Prev, v.Java)
 		}
+	}
+}
+
+// The Java class writes the window in the calendar and the digits of its machine's
+// language; here it is that of en-US everywhere, and of UTC.
+func TestVectors_SequentialLocale(t *testing.T) {
+	t.Parallel()
+	type line struct {
+		Locale string
+		Millis int64   `json:"ms"`
+		Start  *string `json:"start_hex"`
+	}
+	all := vectors[line](t, "sequential_locale.jsonl", 8)
+	base, err := strconv.ParseUint(*all[0].Start, 16, 32)
+	if err != nil || all[0].Locale != "en-US" {
+		t.Fatalf("line 1 is of %s: %v", all[0].Locale, err)
+	}
+	others := 0
+	for i, v := range all {
+		zone := time.FixedZone(v.Locale, (i-4)*3600)
+		g := generator(t, &locality.Options{
+			Order: locality.Sequential,
+			Now:   func() time.Time { return time.UnixMilli(v.Millis).In(zone) },
+		})
+		if got := g.New().Position(); got != uint32(base)+1 {
+			t.Errorf("line %d: first position %08x, want %08x", i+1, got, base+1)
+		}
+		if v.Start == nil || *v.Start != *all[0].Start {
+			others++
+		}
+	}
+	if others != 5 {
+		t.Errorf("Java has another base or none in %d locales, want 5", others)
 	}
 }
