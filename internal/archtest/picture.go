@@ -32,6 +32,7 @@ const (
 	lipgloss   = "charm.land/lipgloss/v2"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
 	pflag      = "github.com/spf13/pflag"
+	pgx        = "github.com/jackc/pgx/v5"
 	phones     = "github.com/nyaruka/phonenumbers"
 	prometheus = "github.com/prometheus/client_golang"
 	rapid      = "pgregory.net/rapid"
@@ -70,6 +71,8 @@ var Picture = map[string]Rule{
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
 	"match":     {Modules: []string{xxhash, xText, xNet, geo}},
+	// No library by the rule, since it takes a driver: the one exception.
+	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
 		Imports: []string{"match", "entity", "cell", "changelog", "locality", mutant},
 	},
@@ -156,6 +159,7 @@ type Law struct {
 // Laws are the sentences of ARCHITECTURE.md that speak of an import.
 var Laws = []Law{
 	{sqlite, "", []string{"backend/sqlite"}, "a driver lives in its backend"},
+	{pgx, "", []string{"backend", "locality/localitypgx"}, "a driver lives in its backend; localitypgx teaches it ids"},
 	{goose, "", []string{"backend"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "bench"}, "status codes are known at the edge"},
