@@ -4,27 +4,36 @@ package cli
 
 import (
 	"bufio"
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"time"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
 )
 
+// exampleID is the first id that the source texts explain.
+const exampleID = "20be0ffc-314a-bd53-7a50-013a65ca76d2"
+
+// minting are the flags for making ids.
+type minting struct {
+	number      int
+	order, near string
+	node        nodeFlag
+}
+
 func (a *app) idCommand() *cobra.Command {
-	var n int
-	var order, near string
+	var m minting
+	var mapFile string
 	c := &cobra.Command{
 		Use:   "id [ID | -]",
 		Short: "Mint ids, or show what an id says about itself",
 		Long: "Without an argument ids are minted, one a line. With an id its fields are shown, with - those of the\n" +
-			"ids on the standard input, one a line.",
+			"ids on the standard input, one a line. Ids are read in any usual spelling: upper case, without hyphens,\n" +
+			"in braces, with urn:uuid:.",
 		Example: "  locus id -n 1000                                  mint\n" +
-			"  locus id 20be0ffc-314a-bd53-7a50-013a65ca76d2     explain",
+			"  locus id " + exampleID + "     explain",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -33,72 +42,104 @@ func (a *app) idCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.mint(n, order, near)
+				return a.mint(c, &m)
 			}
-			for _, name := range []string{"number", "order", "near"} {
+			for _, name := range []string{"number", "order", "near", "node"} {
 				if c.Flags().Changed(name) {
 					return usage("locus id "+args[0], "--%s is for minting, not for explaining an id", name)
 				}
 			}
+			e, err := newExplainer(mapFile)
+			if err != nil {
+				return err
+			}
 			if args[0] == "-" {
-				return a.explainIDs()
+				return a.explainIDs(c.Context(), e)
 			}
 			id, err := parseID(args[0])
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(idFields(id))
+				return a.printJSON(e.explain(id))
 			}
-			return a.printID(id)
+			_, err = fmt.Fprint(a.stdout, e.card(id))
+			return err
 		},
 	}
-	c.Flags().IntVarP(&n, "number", "n", 1, "how many to mint")
-	c.Flags().StringVar(&order, "order", "variable", "order of minted ids: variable (spread) or sequential (gathered)")
-	c.Flags().StringVar(&near, "near", "", "mint near this id, so that both live in one cell")
+	f := c.Flags()
+	f.IntVarP(&m.number, "number", "n", 1, "how many to mint")
+	f.StringVar(&m.order, "order", "variable", "order of minted ids: variable (spread evenly), sequential (gathered) or scatter (spread, for several tables)")
+	f.StringVar(&m.near, "near", "", "mint near this id, so that both live in one cell")
+	f.Var(&m.node, "node", "node of minted ids: a number that no other process has, or random")
+	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
+	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is that of an import
 	return c
 }
 
-func (a *app) mint(n int, order, near string) error {
-	if n < 1 {
-		return usage("locus id -n 10", "--number %d: want at least 1", n)
+func (a *app) mint(c *cobra.Command, m *minting) error {
+	flags := c.Flags()
+	switch {
+	case m.number < 1:
+		return usage("locus id -n 10", "--number %d: want at least 1", m.number)
+	case flags.Changed("map"):
+		return usage("locus id "+exampleID+" --map FILE", "--map is for explaining an id, not for minting")
+	case m.near != "" && flags.Changed("order"):
+		return usage("leave --order out", "--near has an order of its own: one id after the other in the cell of that id")
 	}
-	options := &locality.Options{}
-	switch order {
+	// A new identity is nothing that whoever asks for ids has to do something about.
+	options := &locality.Options{Node: m.node.Node, OnEvent: func(locality.Event) {}}
+	switch m.order {
 	case "variable":
 	case "sequential":
 		options.Order = locality.Sequential
+	case "scatter":
+		options.Order = locality.Scatter
 	default:
-		return usage("--order variable, --order sequential", "--order %.40q is not known", order)
+		return usage("--order variable, --order sequential, --order scatter", "--order %.40q is not known", m.order)
 	}
 	g, err := locality.NewGenerator(options)
 	if err != nil {
 		return fmt.Errorf("mint ids: %w", err)
 	}
-	fill := g.Fill
-	if near != "" {
-		parent, err := parseID(near)
+	fill := func(ids []locality.ID) error { g.Fill(ids); return nil }
+	if m.near != "" {
+		parent, err := parseID(m.near)
 		if err != nil {
 			return err
 		}
-		fill = func(ids []locality.ID) {
-			for i := range ids {
-				ids[i] = g.Near(parent)
-			}
-		}
+		segment := beside(parent)
+		fill = func(ids []locality.ID) error { return g.FillIn(segment, ids) }
 	}
-	out := bufio.NewWriter(a.stdout)
-	ids := make([]locality.ID, min(n, 1024))
+	return a.printMinted(c.Context(), m.number, fill)
+}
+
+// beside is where Generator.Near mints: the positions with the first 20 bits of parent.
+func beside(parent locality.ID) locality.Segment {
+	lo := parent.Position() &^ 0xfff
+	return locality.Segment{Lo: lo, Hi: uint64(lo) + 0x1000}
+}
+
+// printMinted writes n ids, a line each.
+func (a *app) printMinted(ctx context.Context, n int, fill func([]locality.ID) error) error {
+	before, after := "", "\n"
+	if a.json {
+		before, after = `{"type":"result","id":"`, "\"}\n"
+	}
+	out := bufio.NewWriterSize(a.stdout, 64<<10)
+	ids := make([]locality.ID, min(n, 4096))
 	var line []byte
 	for ; n > 0; n -= len(ids) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		ids = ids[:min(n, len(ids))]
-		fill(ids)
+		if err := fill(ids); err != nil {
+			return fmt.Errorf("mint ids: %w", err)
+		}
 		for _, id := range ids {
-			line, _ = id.AppendText(line[:0])
-			if a.json {
-				line = fmt.Appendf(nil, `{"id":%q}`, line)
-			}
-			if _, err := out.Write(append(line, '\n')); err != nil {
+			line, _ = id.AppendText(append(line[:0], before...))
+			if _, err := out.Write(append(line, after...)); err != nil {
 				return err
 			}
 		}
@@ -106,95 +147,22 @@ func (a *app) mint(n int, order, near string) error {
 	return out.Flush()
 }
 
-// parseID reads a Locality UUID: another version may be an id, but not one of these.
-func parseID(text string) (locality.ID, error) {
-	id, err := locality.Parse(text)
+// nodeFlag is --node: what tells the ids of processes apart.
+type nodeFlag struct{ locality.Node }
+
+// Set implements pflag.Value.
+func (n *nodeFlag) Set(text string) error {
+	if text == "random" {
+		n.Node = locality.RandomNode()
+		return nil
+	}
+	v, err := strconv.ParseUint(text, 10, 27)
 	if err != nil {
-		return id, usage("locus id 20be0ffc-314a-bd53-7a50-013a65ca76d2", "%.60q is no id: want 36 characters, hex digits in groups of 8-4-4-4-12", text)
+		return fmt.Errorf("%.40q is neither random nor a number below 2^27 = 134217728, such as the ordinal of a replica", text)
 	}
-	if _, ok := id.Time(); !ok {
-		return id, usage("", "%s is a UUID of version %x: want version b, a Locality UUID", id, id.Version())
-	}
-	return id, nil
-}
-
-// fields of an id, for JSON.
-type fields struct {
-	ID       locality.ID `json:"id"`
-	Position uint32      `json:"position"`
-	Counter  uint32      `json:"counter"`
-	Process  uint16      `json:"process"`
-	Node     string      `json:"node"`
-	Millis   int64       `json:"time_ms"`
-	Time     string      `json:"time"`
-}
-
-func idFields(id locality.ID) fields {
-	process, _ := id.PID()
-	node, _ := id.Node()
-	at, _ := id.Time()
-	return fields{
-		ID: id, Position: id.Position(), Counter: id.Counter(), Process: process,
-		Node:   fmt.Sprintf("%x:%02x:%02x:%02x", node>>24, node>>16&0xff, node>>8&0xff, node&0xff),
-		Millis: at.UnixMilli(), Time: at.Format(time.RFC3339Nano),
-	}
-}
-
-func (a *app) printID(id locality.ID) error {
-	f := idFields(id)
-	at, _ := id.Time()
-	_, err := fmt.Fprintf(a.stdout, "id        %s\nposition  0x%08x   %.4f %% of the way round the ring\ncounter   %s (0x%08x)\nprocess   %s\nnode      %s\ntime      %s UTC (%d)\n",
-		f.ID, f.Position, float64(f.Position)/(1<<32)*100, term.Count(int64(f.Counter)), f.Counter, term.Count(int64(f.Process)), f.Node,
-		at.Format("2006-01-02 15:04:05.000"), f.Millis)
-	return err
-}
-
-// explainIDs reads ids, one a line. A bad line is told and the rest is explained.
-func (a *app) explainIDs() error {
-	const header = "id\tposition\tcounter\tprocess\tnode\ttime"
-	out := bufio.NewWriter(a.stdout)
-	defer out.Flush()
-	if !a.json {
-		fmt.Fprintln(out, header)
-	}
-	in := bufio.NewReader(a.stdin)
-	bad := 0
-	for number := 1; ; number++ {
-		line, err := in.ReadString('\n')
-		if errors.Is(err, io.EOF) && line == "" {
-			break
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read ids: %w", err)
-		}
-		if n := len(line); n > 0 && line[n-1] == '\n' {
-			line = line[:n-1]
-		}
-		id, err := parseID(line)
-		if err != nil {
-			bad++
-			a.say("line %d: %s", number, term.Escape(err.Error()))
-			continue
-		}
-		f := idFields(id)
-		if a.json {
-			if err := out.Flush(); err != nil {
-				return err
-			}
-			if err := a.printJSON(f); err != nil {
-				return err
-			}
-			continue
-		}
-		if _, err := fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\n", f.ID, f.Position, f.Counter, f.Process, f.Node, f.Time); err != nil {
-			return err
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	if bad > 0 {
-		return &failure{Code: "invalid", Message: fmt.Sprintf("%d lines are no ids", bad), Hint: "their numbers stand above", Exit: exitPartly}
-	}
+	n.Node = locality.FixedNode(uint32(v))
 	return nil
 }
+
+// Type implements pflag.Value.
+func (n *nodeFlag) Type() string { return "number" }

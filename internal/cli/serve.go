@@ -30,6 +30,7 @@ const defaultAddr = "127.0.0.1:7070"
 type serving struct {
 	addr     string
 	cells    int
+	node     nodeFlag
 	insecure bool
 	hosts    []string
 	shutdown time.Duration
@@ -49,7 +50,7 @@ func (a *app) serveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			svc, options, err := a.openServed(c.Context(), a.data, s.cells)
+			svc, options, err := a.openServed(c.Context(), a.data, &s)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
@@ -59,6 +60,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory; made if it is not there")
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
 	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new data directory, 16 if 0")
+	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
@@ -131,12 +133,14 @@ func closeAll(listeners []net.Listener) error {
 // openServed opens a data directory whose work is measured, and answers with what its server needs to log
 // and to measure in the same place. A server that resolves makes garbage fast: it may have twice as much
 // of it before it collects as other programs, unless GOGC says otherwise.
-func (a *app) openServed(ctx context.Context, dir string, cells int) (*locus.Service, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, dir string, s *serving) (*locus.Service, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 	options := &httpapi.Options{Logger: a.logger(), Metrics: obs.NewMetrics(), Version: version()}
-	svc, err := open(ctx, dir, &all.Options{Cells: cells}, &locus.Options{Logger: options.Logger, OnBatch: options.Metrics.Batch})
+	svc, err := open(ctx, dir, &all.Options{Cells: s.cells}, &locus.Options{
+		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch,
+	})
 	return svc, options, err
 }
 

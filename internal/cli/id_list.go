@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/locality"
+)
+
+// otherVersions are the UUIDs of RFC 9562 that are not made here.
+var otherVersions = map[int]string{
+	1: "time and MAC address", 2: "DCE security", 3: "MD5 of a name", 4: "random", 5: "SHA-1 of a name",
+	6: "time and MAC address, sortable", 7: "Unix time and randomness",
+}
+
+// parseID reads an id that says something about itself: a Locality UUID, or one of version 8, which may be one.
+func parseID(text string) (locality.ID, error) {
+	const hint = "ids of Locus have a b after the second hyphen: " + exampleID
+	id, err := locality.Parse(text)
+	if err != nil {
+		return id, usage("locus id "+exampleID, "%.60q is no id: want 36 characters, hex digits in groups of 8-4-4-4-12", text)
+	}
+	_, laidOut := locality.FieldsV8(id)
+	version := id.Version()
+	switch kind, known := otherVersions[version]; {
+	case version == 0xb || laidOut:
+		return id, nil
+	case id == locality.Nil() || id == locality.Max():
+		return id, usage(hint, "%s is the nil or the max UUID, which stands for no id", id)
+	case version == 8:
+		return id, usage(hint, "%s says version 8, but its variant is not that of a UUID: nothing is known about its fields", id)
+	case known:
+		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is no place", id, version, kind)
+	default:
+		return id, usage(hint, "%s says version %x, which is no Locality UUID and no UUID of RFC 9562", id, version)
+	}
+}
+
+// maxLine bounds a line of ids, so that a stream without line ends is not held in memory; maxLanes bounds the
+// processes and nodes whose last ids are kept.
+const (
+	maxLine  = 64 << 10
+	maxLanes = 1 << 16
+)
+
+// explainIDs explains ids, one a line. A bad line is told and the rest is explained.
+func (a *app) explainIDs(ctx context.Context, e *explainer) error {
+	out := bufio.NewWriterSize(a.stdout, 64<<10)
+	if !a.json {
+		out.WriteString("id\tposition\tcounter\tprocess\tnode\ttime\tversion\torder_guess\twindow_number\tsteps\tcell\n")
+	}
+	in := bufio.NewReaderSize(a.stdin, maxLine)
+	bad := 0
+	for number := 1; ; number++ {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("read ids: %w", err), out.Flush())
+		}
+		id, err := parseID(line)
+		if err != nil {
+			bad++
+			if err := out.Flush(); err != nil {
+				return err
+			}
+			a.say("line %d: %s", number, term.Escape(err.Error()))
+			continue
+		}
+		f := e.explain(id)
+		f.Type, f.Steps = "result", e.steps(id)
+		if err := a.writeFields(out, f); err != nil {
+			return err
+		}
+		// Who types ids, or feeds them slowly, sees each answer at once.
+		if in.Buffered() == 0 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return &failure{Code: "invalid", Message: plural(bad, "line") + " could not be explained", Hint: "the numbers stand above", Exit: exitPartly}
+	}
+	return nil
+}
+
+// readLine reads a line without its end. Of one that is too long it keeps the beginning, with an ellipsis, which
+// no id has.
+func readLine(in *bufio.Reader) (string, error) {
+	line, err := in.ReadSlice('\n')
+	text := string(line)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text = text[:100] + "…"
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = in.ReadSlice('\n')
+	}
+	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
+		return "", err
+	}
+	return strings.TrimSuffix(text, "\n"), nil
+}
+
+// writeFields writes the line of an id.
+func (a *app) writeFields(out *bufio.Writer, f *fields) error {
+	if a.json {
+		line, err := json.Marshal(f)
+		if err == nil {
+			_, err = out.Write(append(line, '\n'))
+		}
+		return err
+	}
+	number, steps, where := "", "", ""
+	if f.Number > 0 {
+		number = fmt.Sprint(f.Number)
+	}
+	if f.Steps != nil {
+		steps = fmt.Sprint(*f.Steps)
+	}
+	if f.Cell != nil {
+		where = f.Cell.String()
+	}
+	_, err := fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		f.ID, f.Position, f.Counter, f.Process, f.Node, f.Time, f.Version, f.Order, number, steps, where)
+	return err
+}
+
+// steps is how many ids were minted from the last one of the same process and node to this one, nil if there
+// was none. In a window of Sequential order these are positions; two ids of another order look like that by
+// chance, but hardly ever with the lesser number.
+func (e *explainer) steps(id locality.ID) *uint32 {
+	lane := [6]byte(id[4:10])
+	from, seen := e.last[lane]
+	if !seen && len(e.last) == maxLanes {
+		clear(e.last)
+	}
+	e.last[lane] = id
+	n, connected := id.Steps(from)
+	if !seen || !connected {
+		return nil
+	}
+	at, ok := id.WindowCount()
+	was, okay := from.WindowCount()
+	if passed := at - was; ok && okay && passed == id.Position()-from.Position() {
+		n = min(n, passed)
+	}
+	return &n
+}
