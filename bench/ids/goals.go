@@ -53,6 +53,8 @@ var goals = []goal{
 	{bench: "NewString", ours: "locus", against: only("std-v4"), ratio: 1.7},
 	{bench: "NewString", ours: "locus", against: only("std-v7"), ratio: 2},
 	{bench: "Parse", ours: "locus", against: best36, ratio: 1.4, noAllocs: true},
+	{bench: "PgxEncode", ours: "locus", against: only("google"), ratio: 20, noAllocs: true},
+	{bench: "PgxScan", ours: "locus", against: only("google"), ratio: 5, noAllocs: true},
 }
 
 // result is a row of the first table.

@@ -39,6 +39,7 @@ var peers = []peer{
 	{"google-v4", "google/uuid v4", random, 36, "no time"},
 	{"google-v4-pooled", "google/uuid v4, EnableRandPool", random, 36, "no time"},
 	{"google-v7", "google/uuid v7", timed, 36, ""},
+	{"array", "plain [16]byte", random, 0, ""},
 	{"gofrs", "gofrs/uuid", random, 36, ""},
 	{"gofrs-v4", "gofrs/uuid v4", random, 36, "no time"},
 	{"gofrs-v7", "gofrs/uuid v7", timed, 36, ""},

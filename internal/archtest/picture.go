@@ -132,7 +132,8 @@ var Picture = map[string]Rule{
 	"bench/ids": {Tests: idPeers},
 }
 
-// idPeers are the other makers of ids that bench/ids compares package locality with.
+// idPeers are the other makers of ids that bench/ids compares package locality with, and the
+// driver that both hand their ids to.
 var idPeers = []string{
 	"github.com/bwmarrin/snowflake",
 	"github.com/gofrs/uuid/v5",
@@ -144,6 +145,7 @@ var idPeers = []string{
 	"github.com/segmentio/ksuid",
 	"github.com/sony/sonyflake/v2",
 	mongo,
+	pgx,
 }
 
 // Law reserves an import for some packages, whatever Picture says.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	google "github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/locality/localitypgx"
+)
+
+// BenchmarkPgxEncode writes an id as pgx writes an argument of a query. That a query takes
+// arguments as interfaces is not counted: it costs everybody the same.
+func BenchmarkPgxEncode(b *testing.B) {
+	registered, plain := pgtype.NewMap(), pgtype.NewMap()
+	localitypgx.Register(registered)
+	id := generator(b, nil).New()
+	compare(b,
+		subject{peer: "locus", loop: encode(registered, id)},
+		subject{peer: "google", loop: encode(plain, google.UUID(id))},
+		subject{peer: "array", loop: encode(plain, [16]byte(id))},
+	)
+}
+
+func encode(m *pgtype.Map, id any) loop {
+	buf := make([]byte, 0, 64)
+	return func(n int) {
+		for range n {
+			out, err := m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, id, buf)
+			fail(err)
+			byteSink = out[7]
+		}
+	}
+}
+
+// BenchmarkPgxScan reads an id as pgx reads a column.
+func BenchmarkPgxScan(b *testing.B) {
+	registered, plain := pgtype.NewMap(), pgtype.NewMap()
+	localitypgx.Register(registered)
+	id := generator(b, nil).New()
+	compare(b,
+		subject{peer: "locus", loop: scan(registered, id[:], new(locality.ID))},
+		subject{peer: "google", loop: scan(plain, id[:], new(google.UUID))},
+		subject{peer: "array", loop: scan(plain, id[:], new([16]byte))},
+	)
+}
+
+func scan(m *pgtype.Map, column []byte, id any) loop {
+	return func(n int) {
+		for range n {
+			fail(m.Scan(pgtype.UUIDOID, pgtype.BinaryFormatCode, column, id))
+		}
+	}
+}
