@@ -24,9 +24,9 @@ var otherVersions = map[int]string{
 // parseID reads an id that says something about itself: a Locality UUID, or one of version 8, which may be one.
 func parseID(text string) (locality.ID, error) {
 	const hint = "ids of Locus have a b after the second hyphen: " + exampleID
-	id, err := locality.Parse(text)
+	id, err := locality.ParseLenient(text)
 	if err != nil {
-		return id, usage("locus id "+exampleID, "%.60q is no id: want 36 characters, hex digits in groups of 8-4-4-4-12", text)
+		return id, usage("locus id "+exampleID, "%.60q is no id: want 32 hex digits, in groups of 8-4-4-4-12 or without hyphens", text)
 	}
 	_, laidOut := locality.FieldsV8(id)
 	version := id.Version()
@@ -80,7 +80,7 @@ func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 			continue
 		}
 		f := e.explain(id)
-		f.Type, f.Steps = "result", e.steps(id)
+		f.Type, f.Steps = "result", e.steps(f)
 		if err := a.writeFields(out, f); err != nil {
 			return err
 		}
@@ -144,21 +144,22 @@ func (a *app) writeFields(out *bufio.Writer, f *fields) error {
 // steps is how many ids were minted from the last one of the same process and node to this one, nil if there
 // was none. In a window of Sequential order these are positions; two ids of another order look like that by
 // chance, but hardly ever with the lesser number.
-func (e *explainer) steps(id locality.ID) *uint32 {
-	lane := [6]byte(id[4:10])
+func (e *explainer) steps(f *fields) *uint32 {
+	lane := [6]byte(f.ID[4:10])
 	from, seen := e.last[lane]
 	if !seen && len(e.last) == maxLanes {
 		clear(e.last)
 	}
-	e.last[lane] = id
-	n, connected := id.Steps(from)
+	e.last[lane] = f.ID
+	n, connected := f.ID.Steps(from)
 	if !seen || !connected {
 		return nil
 	}
-	at, ok := id.WindowCount()
-	was, okay := from.WindowCount()
-	if passed := at - was; ok && okay && passed == id.Position()-from.Position() {
-		n = min(n, passed)
+	if f.Number > 0 {
+		passed := f.Position - from.Position()
+		if was, ok := from.WindowCount(); ok && passed == f.Number-was {
+			n = min(n, passed)
+		}
 	}
 	return &n
 }

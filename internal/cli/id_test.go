@@ -90,6 +90,29 @@ order     not sequential: not within 2^24 after its window's base
 	}
 }
 
+// People paste ids; HTTP takes one spelling.
+func TestID_AnyUsualSpelling(t *testing.T) {
+	t.Parallel()
+	bare := strings.ReplaceAll(known, "-", "")
+	spellings := []string{
+		known, strings.ToUpper(known), bare, strings.ToUpper(bare), "{" + known + "}", "{" + bare + "}",
+		"urn:uuid:" + known, "URN:UUID:" + bare, " \t" + known + "\r",
+	}
+	want := run(t.Context(), nil, "id", known).stdout
+	for _, text := range spellings {
+		if got := run(t.Context(), nil, "id", text); got.stdout != want || got.code != 0 {
+			t.Errorf("%q: exit code %d, %s%s", text, got.code, got.stdout, got.err)
+		}
+		if got := run(t.Context(), nil, "id", "--near", text); got.code != 0 || !strings.HasPrefix(got.stdout, known[:5]) {
+			t.Errorf("near %q: exit code %d, %s%s", text, got.code, got.stdout, got.err)
+		}
+	}
+	list := runIn(t, strings.NewReader(strings.Join(spellings, "\n")), "id", "-")
+	if n := strings.Count(list.stdout, "\n"+known+"\t"); list.code != 0 || n != len(spellings) {
+		t.Errorf("exit code %d, %d of %d lines: %s", list.code, n, len(spellings), list.err)
+	}
+}
+
 func TestID_JSON(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -134,7 +157,7 @@ func TestID_Errors(t *testing.T) {
 	for _, c := range []struct {
 		args, says string
 	}{
-		{"nonsense", `"nonsense" is no id: want 36 characters`},
+		{"nonsense", `"nonsense" is no id: want 32 hex digits`},
 		{"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "version 4 (random)"},
 		{"01a1fc92-c484-7e6c-a5b6-013a65ca76d2", "version 7 (Unix time and randomness)"},
 		{"c8c9cef9-7a7f-cd53-7a50-013e4e2afbde", "version c, which is no Locality UUID"},
