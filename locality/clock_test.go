@@ -86,7 +86,7 @@ func TestClock_SmallStepBackIsSleptThroughAtHalfSpeed(t *testing.T) {
 	}
 }
 
-func TestClock_JumpsDrawTheIdentityAgain(t *testing.T) {
+func TestP07_JumpsOfTheClockDrawTheIdentityAgain(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{
 		"an hour back":    -time.Hour,
@@ -97,12 +97,16 @@ func TestClock_JumpsDrawTheIdentityAgain(t *testing.T) {
 		"a century ahead": 100 * 365 * 24 * time.Hour,
 	} {
 		m := newMachine()
-		g := m.on(t, nil)
+		var events []locality.Event
+		g := m.on(t, &locality.Options{OnEvent: func(e locality.Event) { events = append(events, e) }})
 		_, node := mint(g)
 		m.set(jump)
 		m.pass(20 * time.Millisecond)
 		if at, y := mint(g); !at.Equal(m.wall) || y == node {
 			t.Errorf("%s: id of %v with node %x, want %v and another node", name, at, y, m.wall)
+		}
+		if len(events) != 1 || events[0].Kind != locality.IdentityChanged || events[0].Jump != jump {
+			t.Errorf("%s: events %+v, want one about a jump of %v", name, events, jump)
 		}
 	}
 	for name, jump := range map[string]time.Duration{"half a s ahead": 500 * time.Millisecond, "nine s back": -9 * time.Second} {
@@ -114,6 +118,33 @@ func TestClock_JumpsDrawTheIdentityAgain(t *testing.T) {
 		if _, y := mint(g); y != node {
 			t.Errorf("%s: the node changed", name)
 		}
+	}
+}
+
+func TestClock_FixedNodeDrawsTheCounterAgain(t *testing.T) {
+	t.Parallel()
+	m := newMachine()
+	g := m.on(t, &locality.Options{Node: locality.FixedNode(31338)})
+	before := g.New()
+	m.set(-time.Hour)
+	m.pass(time.Second)
+	after := g.New()
+	if n, ok := after.Steps(before); !ok || n < 2 || after.Millis() != m.wall.UnixMilli() {
+		t.Errorf("%v after %v: want the node and another counter, at %d", after, before, m.wall.UnixMilli())
+	}
+}
+
+func TestClock_JitterIsNotNoticed(t *testing.T) {
+	t.Parallel()
+	m := newMachine()
+	g := m.on(t, nil)
+	mint(g)
+	m.set(-800 * time.Microsecond)
+	m.pass(100 * time.Millisecond)
+	first, _ := mint(g)
+	m.pass(8 * time.Millisecond)
+	if at, _ := mint(g); at.Sub(first) != 8*time.Millisecond {
+		t.Errorf("time went on by %v in 8 ms", at.Sub(first))
 	}
 }
 
@@ -129,7 +160,7 @@ func TestClock_MonotonicBackIsLookedInto(t *testing.T) {
 	}
 }
 
-func TestClock_CloneOfAMachine(t *testing.T) {
+func TestP07_CloneOfAMachine(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
 	m := newMachine()
@@ -156,7 +187,7 @@ func TestClock_CloneOfAMachine(t *testing.T) {
 	}
 }
 
-func TestClock_SequentialWithFixedNodeNeverGoesBack(t *testing.T) {
+func TestP07_SequentialWithFixedNodeNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	m := newMachine()
 	g := m.on(t, &locality.Options{Order: locality.Sequential, Node: locality.FixedNode(31337)})
@@ -175,9 +206,9 @@ func TestClock_SequentialWithFixedNodeNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestClock_AnyHistory plays clocks that are set at will: under one identity time
+// TestP07_AnyHistoryOfTheClock plays clocks that are set at will: under one identity time
 // never goes back, and no id comes twice.
-func TestClock_AnyHistory(t *testing.T) {
+func TestP07_AnyHistoryOfTheClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMachine()

@@ -118,10 +118,17 @@ func TestVariable_SharedByTablesAliases(t *testing.T) {
 	t.Parallel()
 	// The documented weakness must stay true as documented.
 	for _, c := range []struct{ stride, n, used int }{
-		{1, 16, 16}, {1, 64, 64},
-		{2, 16, 8}, {2, 64, 32}, {2, 1000, 504},
-		{16, 16, 1}, {16, 64, 4}, {16, 1000, 63},
-		{256, 16, 1}, {256, 64, 1}, {256, 1000, 5},
+		{1, 16, 16},
+		{1, 64, 64},
+		{2, 16, 8},
+		{2, 64, 32},
+		{2, 1000, 504},
+		{16, 16, 1},
+		{16, 64, 4},
+		{16, 1000, 63},
+		{256, 16, 1},
+		{256, 64, 1},
+		{256, 1000, 5},
 	} {
 		_, used := busiest(cells(lot(t, locality.Variable, 8).EveryNth(c.stride, 8*c.n), c.n))
 		if used > c.used+1 || used < c.used-1 || c.n < 1000 && used != c.used {

@@ -44,5 +44,5 @@ func logEvent(e Event) {
 	if e.Jump != 0 {
 		attrs = append(attrs, slog.Duration("jump", e.Jump))
 	}
-	slog.Warn("locality: "+e.Kind.String(), attrs...)
+	slog.Default().Warn("locality: "+e.Kind.String(), attrs...)
 }

@@ -213,7 +213,7 @@ func TestP07_ContainersWithOnePIDAndAddress(t *testing.T) {
 	var ids []locality.ID
 	for range containers {
 		ids = container(t, &locality.Options{
-				Now: now, Node: locality.HardwareNode(), Order: locality.Sequential, Rand: seeded(1),
+			Now: now, Node: locality.HardwareNode(), Order: locality.Sequential, Rand: seeded(1),
 		}).Append(ids, 10)
 	}
 	control(t, (containers-1)*10, ids)

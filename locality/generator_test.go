@@ -15,7 +15,13 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-func generator(t testing.TB, opts *locality.Options) *locality.Generator {
+// tb is what testing.TB and *rapid.T have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func generator(t tb, opts *locality.Options) *locality.Generator {
 	t.Helper()
 	g, err := locality.NewGenerator(opts)
 	if err != nil {
@@ -100,19 +106,31 @@ func TestGenerator_FixedNodeIsShared(t *testing.T) {
 	if y, _ := a.Near(locality.Nil()).Node(); y != 4242+1<<27 {
 		t.Errorf("near node %#x, want 4242 + 2^27", y)
 	}
-	if _, err := locality.NewGenerator(&locality.Options{Node: locality.FixedNode(4242), Order: locality.Sequential}); !errors.Is(err, locality.ErrOptions) {
-		t.Errorf("the node with another order: %v, want ErrOptions", err)
+	for name, other := range map[string]locality.Options{
+		"order":    {Order: locality.Sequential},
+		"process":  {PID: locality.RandomPID},
+		"envelope": {Envelope: locality.Version8},
+		"lease":    {Lease: 5},
+	} {
+		other.Node = opts.Node
+		if _, err := locality.NewGenerator(&other); !errors.Is(err, locality.ErrOptions) {
+			t.Errorf("the node with another %s: %v, want ErrOptions", name, err)
+		}
 	}
 }
 
 func TestOptions_Strings(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]interface{ String() string }{
-		"variable":   locality.Variable,
-		"sequential": locality.Sequential,
-		"Order(7)":   locality.Order(7),
-		"random":     locality.RandomNode(),
-		"fixed(5)":   locality.FixedNode(5),
+		"variable":         locality.Variable,
+		"sequential":       locality.Sequential,
+		"scatter":          locality.Scatter,
+		"Order(7)":         locality.Order(7),
+		"random":           locality.RandomNode(),
+		"fixed(5)":         locality.FixedNode(5),
+		"hardware":         locality.HardwareNode(),
+		"identity changed": locality.IdentityChanged,
+		"node in doubt":    locality.NodeInDoubt,
 	} {
 		if got.String() != want {
 			t.Errorf("String = %s, want %s", got, want)
@@ -124,7 +142,12 @@ func TestNewGenerator_Refuses(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]locality.Options{
 		"order":      {Order: 3},
+		"process":    {PID: 2},
+		"envelope":   {Envelope: 2},
+		"lease":      {Lease: -1},
+		"long lease": {Lease: 1<<16 + 1},
 		"node":       {Node: locality.FixedNode(1 << 27)},
+		"node of v8": {Node: locality.FixedNode(1 << 25), Envelope: locality.Version8},
 		"randomness": {Rand: bytes.NewReader(nil)},
 	} {
 		if _, err := locality.NewGenerator(&opts); !errors.Is(err, locality.ErrOptions) {
@@ -173,6 +196,47 @@ func TestGenerator_Fields(t *testing.T) {
 	next := g.New()
 	if next.Counter()-id.Counter() != locality.Step {
 		t.Errorf("counters %d and %d", id.Counter(), next.Counter())
+	}
+}
+
+func TestGenerator_RandomPID(t *testing.T) {
+	t.Parallel()
+	seen := map[uint16]bool{}
+	for range 20 {
+		x, _ := generator(t, &locality.Options{PID: locality.RandomPID}).New().PID()
+		seen[x] = true
+	}
+	if len(seen) < 15 {
+		t.Errorf("20 generators drew %d process fields", len(seen))
+	}
+}
+
+func TestGenerator_ClockThatStands(t *testing.T) {
+	t.Parallel()
+	g := generator(t, &locality.Options{Now: at(1.7e12)})
+	g.SetSpent(1<<32 - 2)
+	for i, want := range []int64{1.7e12, 1.7e12, 1.7e12 + 1, 1.7e12 + 1} {
+		if id := g.New(); id.Millis() != want {
+			t.Errorf("id %d before and after the end of a cycle carries %d, want %d", i, id.Millis(), want)
+		}
+	}
+}
+
+func TestGenerator_Append(t *testing.T) {
+	t.Parallel()
+	g := generator(t, nil)
+	first := g.New()
+	ids := g.Append([]locality.ID{first}, 3)
+	if len(ids) != 4 || ids[0] != first {
+		t.Fatalf("Append gave %v", ids)
+	}
+	for i := 1; i < len(ids); i++ {
+		if !follows(ids[i-1], ids[i]) {
+			t.Errorf("%v does not follow %v", ids[i], ids[i-1])
+		}
+	}
+	if got := g.Append(nil, 0); len(got) != 0 {
+		t.Errorf("Append of none gave %v", got)
 	}
 }
 
@@ -234,11 +298,19 @@ func TestGenerator_SequentialRollsOver(t *testing.T) {
 // TestGenerator_Allocations does not run in parallel: it counts.
 func TestGenerator_Allocations(t *testing.T) {
 	variable, sequential := generator(t, nil), generator(t, &locality.Options{Order: locality.Sequential})
+	scatter, leased := generator(t, &locality.Options{Order: locality.Scatter}), generator(t, &locality.Options{Lease: 64})
+	local, over := variable.Local(), locality.Segment{Hi: ring, From: 1, Until: 1e12}
 	ids := make([]locality.ID, 64)
 	seg := locality.Segment{Lo: 0x12340000, Hi: 0x12350000, From: 1}
 	for name, fn := range map[string]func(){
 		"New":            func() { ids[0] = variable.New() },
 		"New sequential": func() { ids[0] = sequential.New() },
+		"New scatter":    func() { ids[0] = scatter.New() },
+		"New leased":     func() { ids[0] = leased.New() },
+		"Local":          func() { ids[0] = local.New() },
+		"Append":         func() { ids = variable.Append(ids[:0], 64) },
+		"NewAt":          func() { ids[0], _ = variable.NewAt(time.Time{}) },
+		"NewInPast":      func() { ids[0], _ = variable.NewInPast(over) },
 		"package New":    func() { ids[0] = locality.New() },
 		"Fill":           func() { variable.Fill(ids) },
 		"NewIn":          func() { ids[0], _ = variable.NewIn(seg) },
@@ -264,4 +336,3 @@ func BenchmarkFill64(b *testing.B) {
 		g.Fill(ids)
 	}
 }
-
