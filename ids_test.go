@@ -44,7 +44,7 @@ func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 		if fixed := c.name != "random"; fixed && (was != 815|1<<27 || is != was) || !fixed && was == is {
 			t.Errorf("%s: nodes %d, then %d", c.name, was, is)
 		}
-		line := "level=WARN msg=\"id generator warns\" event=\"identity changed\" why=\"it was asked for\" node=" + c.name + " jump_ms=0\n"
+		line := "level=WARN msg=\"id generator\" event.kind=\"identity changed\" event.why=\"it was asked for\" event.node=" + c.name + "\n"
 		if got := logs.String(); strings.Count(got, line) != 1 {
 			t.Errorf("%s: the log is\n%swant once\n%s", c.name, got, line)
 		}

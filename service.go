@@ -96,7 +96,7 @@ type Service struct {
 func Open(ctx context.Context, cells Cells, opts *Options) (*Service, error) {
 	o := opts.withDefaults()
 	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
-		o.Logger.Warn("id generator warns", "event", e.Kind.String(), "why", e.Why, "node", e.Node.String(), "jump_ms", e.Jump.Milliseconds())
+		o.Logger.Warn("id generator", "event", e)
 	}})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: %w", err), cells.Close())

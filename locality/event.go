@@ -38,11 +38,15 @@ type Event struct {
 	Node Node
 }
 
-// logEvent is what OnEvent defaults to.
-func logEvent(e Event) {
-	attrs := []any{slog.String("why", e.Why), slog.String("node", e.Node.String())}
+// LogValue makes a group of kind, why, node and, if the clock jumped, jump_ms of an
+// event that is an attribute of a line of log/slog.
+func (e Event) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("kind", e.Kind.String()), slog.String("why", e.Why), slog.String("node", e.Node.String())}
 	if e.Jump != 0 {
-		attrs = append(attrs, slog.Duration("jump", e.Jump))
+		attrs = append(attrs, slog.Int64("jump_ms", e.Jump.Milliseconds()))
 	}
-	slog.Default().Warn("locality: "+e.Kind.String(), attrs...)
+	return slog.GroupValue(attrs...)
 }
+
+// logEvent is what OnEvent defaults to.
+func logEvent(e Event) { slog.Default().Warn("id generator", "event", e) }

@@ -3,6 +3,8 @@
 package locality_test
 
 import (
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -154,3 +156,12 @@ func TestReseed_OfFixedNodes(t *testing.T) {
 
 // pass lets time pass in a bubble of synctest, which takes none.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
+
+func TestEvent_InALog(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Warn("x", "event", locality.Event{Why: "y z", Jump: -time.Second, Node: locality.FixedNode(7)})
+	if want := `event.kind="identity changed" event.why="y z" event.node=fixed(7) event.jump_ms=-1000`; !strings.Contains(log.String(), want) {
+		t.Errorf("%s does not contain %s", log.String(), want)
+	}
+}
