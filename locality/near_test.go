@@ -37,7 +37,7 @@ func placeOf(id locality.ID) place {
 	return place{id.Position(), at.UnixMilli()}
 }
 
-func TestNewIn_InsideAndNeverTwice(t *testing.T) {
+func TestP07_NearInsideAndNeverTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := int64(1.7e12)
@@ -145,7 +145,7 @@ func reverse(c uint32) (w uint32) {
 	return w
 }
 
-func TestNewIn_FrozenClock(t *testing.T) {
+func TestP07_NearFrozenClock(t *testing.T) {
 	t.Parallel()
 	const n = 1_000_000
 	g := generator(t, &locality.Options{Now: at(1.7e12), Rand: seeded(5)})

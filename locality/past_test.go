@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-func TestNewInPast_InsideAndNeverTwice(t *testing.T) {
+func TestP07_PastInsideAndNeverTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator(t, &locality.Options{Now: at(1.7e12)})

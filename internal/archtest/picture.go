@@ -66,7 +66,7 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":  {Tests: []string{mongo, googleUUID}},
+	"locality":  {Imports: []string{mutant}, Tests: []string{mongo, googleUUID}},
 	"cell":      {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},

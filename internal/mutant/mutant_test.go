@@ -12,6 +12,9 @@ import (
 // bugs are all that are planted: which test of which package must find each.
 var bugs = []struct{ name, what, pkg, test string }{
 	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
+	{"P7b", "a wall clock that went back is ignored", "locality", "TestP07_JumpsOfTheClockDrawTheIdentityAgain"},
+	{"P7c", "a forked process goes on with the identity of its parent", "locality", "TestP07_ForkedProcesses"},
+	{"P7d", "a mint near something does not notice that the counter came round", "locality", "TestP07_NearFrozenClock"},
 	{"P9a", "records that a generic feature joined stay joined", "resolve", "TestResolver_AnyOrderGivesTheSameEntities"},
 	{"P9b", "the id of a merged entity leads nowhere", ".", "TestP09_AnIdLeadsToItsEntityForEver"},
 	{"P9c", "a record is written without its redo entry", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
