@@ -184,9 +184,9 @@ func (g *Generator) Append(ids []ID, n int) []ID {
 	return ids
 }
 
-// Reseed gives the generator a new identity: of its random nodes, and a new
-// counter to fixed ones. A Sequential generator with a fixed node has nothing to
-// draw and stays as it is.
+// Reseed gives the generator a new identity: a random node is drawn again, for a
+// fixed one the counter is, and one in Sequential order leaves a part of its window
+// out.
 func (g *Generator) Reseed() { g.refresh(0, "it was asked for") }
 
 // Reseed gives every generator of the process a new identity, before the next id

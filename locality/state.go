@@ -89,8 +89,8 @@ func (g *Generator) refresh(n int, why string) (*state, int64) {
 	was := g.state.Load()
 	st := was
 	switch {
-	case was == nil || why != "" && g.mustRenew(pid):
-		st = g.begin(pid, ms)
+	case was == nil || why != "":
+		st = g.begin(pid, ms, was)
 	case ms >= was.until:
 		st = g.enter(ms, was.identity, was.reign)
 	}
@@ -107,24 +107,25 @@ func (g *Generator) refresh(n int, why string) (*state, int64) {
 	}
 	g.seeded.Store(seeds)
 	g.mu.Unlock()
-	if was != nil && st.reign != was.reign {
+	if was != nil && why != "" {
 		g.opts.OnEvent(Event{Kind: IdentityChanged, Why: why, Jump: jump, Node: g.opts.Node})
 	}
 	return st, ms
 }
 
-// mustRenew reports whether a new identity differs from the old. In Sequential
-// order with a node that stays, only another process number makes one: the count
-// of the window would begin again, and meet itself.
-func (g *Generator) mustRenew(pid int) bool {
-	return !g.clock.steady || g.opts.PID == RealPID && uint16(pid) != uint16(g.pid)
-}
-
-// begin draws an identity.
-func (g *Generator) begin(pid int, ms int64) *state {
+// begin draws an identity. In Sequential order with a node that stays there is
+// nothing to draw, and counting from the base again would repeat the window: there
+// the count goes on behind a gap, which no goroutine that is late can have reached,
+// and whose length tells copies of the process apart.
+func (g *Generator) begin(pid int, ms int64, was *state) *state {
 	node := g.opts.Node
 	g.reigns++
-	return g.enter(ms, g.identify(pid, node.value, node.kind == randomNode), g.reigns)
+	st := g.enter(ms, g.identify(pid, node.value, node.kind == randomNode), g.reigns)
+	if was != nil && g.clock.steady && ms < was.until {
+		const gap = 1 << 20
+		st.counter.Store(was.counter.Load() + gap + draw(g.opts.Rand)%gap)
+	}
+	return st
 }
 
 // enter returns a state that begins at ms: at the base of its window, or at a

@@ -4,6 +4,7 @@ package locality_test
 
 import (
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -147,15 +148,16 @@ func TestReseed_OfFixedNodes(t *testing.T) {
 	if n, ok := b.Steps(a); !ok || n < 2 {
 		t.Errorf("%v after %v: want the same node and another counter", b, a)
 	}
-	// Its ids depend on nothing that could be drawn: counting again would repeat them.
 	sequential := generator(t, &locality.Options{Node: locality.FixedNode(60_003), Order: locality.Sequential})
-	ids := fill(sequential, 100)
+	copied := sequential.Fork(os.Getpid)
+	ids, near := fill(sequential, 100), sequential.Near(locality.Nil())
 	sequential.Reseed()
-	none(t, "sequential", ids, fill(sequential, 100))
+	copied.Reseed()
+	none(t, "sequential", ids, fill(sequential, 100), fill(copied, 100))
+	if n, ok := sequential.Near(locality.Nil()).Steps(near); !ok || n == 16*16*16*16*16 {
+		t.Error("the near lane of a fixed node went on as before")
+	}
 }
-
-// pass lets time pass in a bubble of synctest, which takes none.
-func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
 
 func TestEvent_InALog(t *testing.T) {
 	t.Parallel()
@@ -165,3 +167,6 @@ func TestEvent_InALog(t *testing.T) {
 		t.Errorf("%s does not contain %s", log.String(), want)
 	}
 }
+
+// pass lets time pass in a bubble of synctest, which takes none.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits
