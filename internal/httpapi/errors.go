@@ -137,6 +137,7 @@ var sentinels = []struct {
 	{locality.ErrSegmentOver, CodeStaleMap},
 	{locality.ErrSegment, CodeInternal},
 	{locality.ErrOptions, CodeInternal},
+	{locality.ErrDate, CodeInternal},
 	{cell.ErrMap, CodeInternal},
 	{cell.ErrNoRoom, CodeNoRoom},
 	{locus.ErrOverloaded, CodeOverloaded},
