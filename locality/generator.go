@@ -139,7 +139,7 @@ func newGenerator(opts *Options, getpid func() int, interfaces func() ([]net.Int
 		}
 		g.clock = clock{own: o.Now, mono: sinceStart, wall: time.Now, steady: o.Node.kind != randomNode && o.Order == Sequential}
 		g.locals.New = func() any { return &Local{g: g, size: o.Lease} }
-		g.look(0)
+		g.look(0, "")
 		return g
 	}
 	if o.Node.kind == randomNode || simulated {
@@ -167,8 +167,7 @@ func (g *Generator) New() (id ID) {
 func (g *Generator) Fill(ids []ID) {
 	for run := range slices.Chunk(ids, fillRun) {
 		st, ms := g.now(len(run))
-		steps := uint32(len(run)) * st.stride
-		c := st.counter.Add(steps) - steps
+		c := st.take(len(run))
 		for i := range run {
 			c += st.stride
 			st.put(&run[i], st.order.position(c, st.key), ms)
@@ -187,7 +186,7 @@ func (g *Generator) Append(ids []ID, n int) []ID {
 // Reseed gives the generator a new identity: a random node is drawn again, for a
 // fixed one the counter is, and one in Sequential order leaves a part of its window
 // out.
-func (g *Generator) Reseed() { g.refresh(0, "it was asked for") }
+func (g *Generator) Reseed() { g.look(0, asked) }
 
 // Reseed gives every generator of the process a new identity, before the next id
 // that it mints. Call it where a copy of the process may have begun to run: after

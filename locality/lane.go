@@ -23,9 +23,9 @@ type lane struct {
 	span uint64
 }
 
-// lane returns a new lane of process pid, with node y if it has a value.
-func (g *Generator) lane(pid int, y uint32, drawn bool) *lane {
-	return &lane{identity: g.identify(pid, y, drawn), c: draw(g.opts.Rand), z: math.MinInt64}
+// lane returns a new lane, with node y unless that is to be drawn.
+func (g *Generator) lane(y uint32, drawn bool) *lane {
+	return &lane{identity: g.identify(g.getpid(), y, drawn), c: draw(g.opts.Rand), z: math.MinInt64}
 }
 
 // at returns the time that an id m steps on must carry, not before ms, and the span
@@ -86,7 +86,7 @@ func (g *Generator) lockSide() int64 {
 func (g *Generator) nearLane() *lane {
 	if g.side.near == nil {
 		node := g.opts.Node
-		g.side.near = g.lane(g.getpid(), node.value|g.opts.nearNode(), node.kind != fixedNode)
+		g.side.near = g.lane(node.value|g.opts.nearNode(), node.kind != fixedNode)
 	}
 	return g.side.near
 }

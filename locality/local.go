@@ -39,9 +39,7 @@ func (l *Local) New() (id ID) {
 		if !l.g.shortcut {
 			n = 1 // a clock of its own is asked, and counted, for each id
 		}
-		steps := uint32(n) * st.stride
-		l.c = st.counter.Add(steps) - steps
-		l.st, l.left, l.until = st, n, ms+leaseMillis
+		l.st, l.c, l.left, l.until = st, st.take(n), n, ms+leaseMillis
 	}
 	l.left--
 	l.c += st.stride

@@ -33,7 +33,7 @@ func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 	defer g.side.Unlock()
 	// The time says nothing about what was minted before, so the counter alone must.
 	if l := g.side.dated; l == nil || l.span == cycle {
-		g.side.dated = g.lane(g.getpid(), 0, true)
+		g.side.dated = g.lane(0, true)
 	}
 	l := g.side.dated
 	l.span++
@@ -72,7 +72,7 @@ func (g *Generator) NewInPast(s Segment) (ID, error) {
 	if g.side.past == nil {
 		g.side.past = map[period]*lane{}
 	}
-	l := g.lane(g.getpid(), 0, true)
+	l := g.lane(0, true)
 	g.side.past[p] = l
 	offset := uint64(draw(g.opts.Rand))<<32 | uint64(draw(g.opts.Rand))
 	return l.in(s, b, s.From+int64(offset%uint64(s.Until-s.From)))

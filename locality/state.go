@@ -61,15 +61,22 @@ func (g *Generator) now(n int) (*state, int64) {
 			}
 		}
 	}
-	return g.look(n)
+	return g.look(n, "")
 }
 
-// look is now taking the long way.
-func (g *Generator) look(n int) (*state, int64) { return g.refresh(n, "") }
+// take steps the counter n times and returns where it was before.
+func (st *state) take(n int) (before uint32) {
+	steps := uint32(n) * st.stride
+	return st.counter.Add(steps) - steps
+}
 
-// refresh reads the clock and brings the state up to date, with a new identity if
-// there is a reason for one: that which is given, or one that it finds.
-func (g *Generator) refresh(n int, why string) (*state, int64) {
+// asked is the reason for a new identity that Reseed gives.
+const asked = "it was asked for"
+
+// look is now taking the long way: it reads the clock and brings the state up to
+// date, with a new identity if there is a reason for one, that which is given or
+// one that it finds.
+func (g *Generator) look(n int, why string) (*state, int64) {
 	g.mu.Lock()
 	ms, jump := g.clock.read(n)
 	pid, seeds := g.getpid(), reseeds.Load()
@@ -84,7 +91,7 @@ func (g *Generator) refresh(n int, why string) (*state, int64) {
 	case jump > 0:
 		why = "the wall clock ran ahead of the monotonic clock, as in a machine that slept"
 	case seeds != g.seeded.Load():
-		why = "it was asked for"
+		why = asked
 	}
 	was := g.state.Load()
 	st := was
