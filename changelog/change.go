@@ -56,6 +56,8 @@ type Change struct {
 // with changelogtest.Run.
 type Store interface {
 	// Append adds changes at the end, in order. Their Seq is ignored: the cell gives the next ones.
+	// Whoever appends second waits until the first has committed, so the order of Seq is the order
+	// in which transactions commit: a reader that has seen a Seq has seen everything below it.
 	Append(ctx context.Context, changes []Change) error
 	// Changes answers with the changes after seq, in order, at most limit.
 	Changes(ctx context.Context, after Seq, limit int) ([]Change, error)

@@ -13,7 +13,8 @@ import (
 // transaction wrote. A backend certifies itself with entitytest.Run.
 type Store interface {
 	// Records answers with the record of each puid, nil where the cell has none. A deleted record
-	// is answered as its tombstone.
+	// is answered as its tombstone. In an update nobody else changes these records until the
+	// transaction ends.
 	Records(ctx context.Context, puids []PUID) ([]*Record, error)
 	// PutRecords writes whole records by their puid, new ones and new versions alike. A puid named
 	// twice keeps the later one.

@@ -2,12 +2,12 @@
 
 package resolve
 
-import "errors"
+import "github.com/locus-db/locus/cell"
 
 // ErrUnknownOutcome is wrapped by errors after which a write may or may not have been done. All
 // other errors of a write mean that it was not.
-var ErrUnknownOutcome = errors.New("resolve: outcome unknown")
+var ErrUnknownOutcome = cell.ErrUnknownOutcome
 
 // ErrUnavailable is wrapped by errors of a cell that takes no work: it is closed, its disk
 // failed, or another program holds it. Nothing was done.
-var ErrUnavailable = errors.New("resolve: cell unavailable")
+var ErrUnavailable = cell.ErrUnavailable

@@ -8,6 +8,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/match"
 )
 
@@ -36,6 +37,8 @@ type Pair struct{ A, B entity.PUID }
 // written in the record's own transaction and removed once everything that follows is durable.
 type Redo struct {
 	PUID entity.PUID
+	// Version is the version of the record that was written.
+	Version int64
 	// Lost are the features that the record carried before this version and carries no more.
 	Lost []uint64
 }
@@ -58,12 +61,16 @@ type Store interface {
 	// DeleteEdges removes edges; one that is not there is passed over.
 	DeleteEdges(ctx context.Context, pairs []Pair) error
 
-	// PutRedo enters records in the redo set; an entry that is there is replaced.
-	PutRedo(ctx context.Context, entries []Redo) error
-	// Redo answers with entries in the order of their puids, at most limit.
-	Redo(ctx context.Context, limit int) ([]Redo, error)
-	// ClearRedo takes records out of the redo set.
-	ClearRedo(ctx context.Context, puids []entity.PUID) error
+	// PutRedo enters records in the redo set, and answers with the entries as they are now, in order.
+	// One that is there takes the higher version and keeps its lost features beside the new ones:
+	// nobody has removed their postings yet.
+	PutRedo(ctx context.Context, entries []Redo) ([]Redo, error)
+	// Redo answers with entries in the order of their puids, those after the given puid only, at
+	// most limit. after is below every puid of the cell at the beginning: math.MinInt64.
+	Redo(ctx context.Context, after entity.PUID, limit int) ([]Redo, error)
+	// ClearRedo takes entries out of the redo set, but for those whose version is higher than the
+	// one given: somebody wrote the record again meanwhile.
+	ClearRedo(ctx context.Context, entries []Redo) error
 	// RedoDepth is the number of entries.
 	RedoDepth(ctx context.Context) (int, error)
 }
@@ -73,14 +80,9 @@ type Tx interface {
 	cell.Store
 	entity.Store
 	changelog.Store
+	lease.Store
 	Store
 }
 
-// Cell is one database. Both methods run fn in a transaction and hand on its error.
-type Cell interface {
-	// Update commits what fn wrote, durably, or nothing if fn returns an error. It is retried by
-	// nobody: an error that wraps ErrUnknownOutcome means that the commit may have happened.
-	Update(ctx context.Context, fn func(Tx) error) error
-	// View reads one snapshot. Writing in it is an error.
-	View(ctx context.Context, fn func(Tx) error) error
-}
+// Cell is one database.
+type Cell = cell.Database[Tx]

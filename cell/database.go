@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrIdentity says that a database is not the cell that it should be: another
+// cell, of another map, made under other rules, or a copy.
+var ErrIdentity = errors.New("cell: not the cell that it should be")
+
+// ErrUnavailable is wrapped by errors of a cell that cannot be asked, or takes no
+// work. It is never "not found", and nothing was done.
+var ErrUnavailable = errors.New("cell: cell unavailable")
+
+// ErrUnknownOutcome is wrapped by errors of a commit whose answer was lost: it may
+// have been done. All other errors of a transaction mean that it was not.
+var ErrUnknownOutcome = errors.New("cell: outcome unknown")
+
+// Database is a cell as a database: how its transactions are run. T is what they
+// are given: a Store, and whatever else lives in the same cells. All methods hand on
+// the error of fn, as errors.Is sees it; after one nothing was written. fn may be run
+// again if the database asks for that, so it must do nothing that lasts but by T.
+type Database[T Store] interface {
+	// Update commits what fn wrote, durably. Updates of one cell may run side by side.
+	Update(ctx context.Context, fn func(T) error) error
+	// Exclusive is an Update that runs alone: it waits for the updates in flight,
+	// others wait for it, and it is not overtaken by those that come after it.
+	Exclusive(ctx context.Context, fn func(T) error) error
+	// View reads one snapshot. Writing in it is an error.
+	View(ctx context.Context, fn func(T) error) error
+	// Read is a View for who reads what it wrote itself: a database that keeps pages in
+	// memory by connection reads them there.
+	Read(ctx context.Context, fn func(T) error) error
+}
+
+// Opened is a cell's database, opened.
+type Opened[T Store] interface {
+	Database[T]
+	// Identify writes who the cell is into a new database, and compares it with what an
+	// old one says: ErrIdentity.
+	Identify(ctx context.Context, id Identity) error
+	// Stats tells how full the cell is.
+	Stats(ctx context.Context) (Stats, error)
+	// Close waits for the transactions in flight.
+	Close() error
+}
+
+// Driver opens the databases of one kind.
+type Driver[T Store] interface {
+	// Dial opens the database at a url, without asking which cell it is. create makes a
+	// database that is not there, and brings the schema of an old one up to date.
+	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
+}
+
+// Identity says which cell a database is.
+type Identity struct {
+	// Map is the id of the cell map that the cell belongs to.
+	Map  string
+	Cell ID
+	// Lo and Hi are the ends of the cell's range of puids: the first puid is Lo+1, the
+	// last Hi.
+	Lo, Hi int64
+	// Rules name what the derived rows of the cell are made with.
+	Rules string
+}
+
+// IdentityOf returns who a cell of the map is. It panics if the map does not list
+// the cell.
+func (m *Map) IdentityOf(c ID, rules string) Identity {
+	lo, hi := m.PuidRange(c)
+	return Identity{Map: m.spec.ID, Cell: c, Lo: lo, Hi: hi, Rules: rules}
+}
+
+// Check compares what a database says with who it should be, and says with
+// ErrIdentity what to do if they differ. at names the database.
+func (want Identity) Check(got Identity, at string) error {
+	switch {
+	case got.Map != want.Map:
+		return fmt.Errorf("%w: %s belongs to the cell map %s, not to %s: it is of another installation; put the right one in its place",
+			ErrIdentity, at, got.Map, want.Map)
+	case got.Cell != want.Cell:
+		return fmt.Errorf("%w: %s is cell %s, not %s: databases were swapped or copied; give each its own name back",
+			ErrIdentity, at, got.Cell, want.Cell)
+	case got.Lo != want.Lo || got.Hi != want.Hi:
+		return fmt.Errorf("%w: %s has puids %d to %d, not %d to %d: the cell map is not the one that it was made with; restore the map",
+			ErrIdentity, at, got.Lo+1, got.Hi, want.Lo+1, want.Hi)
+	case got.Rules != want.Rules:
+		return fmt.Errorf("%w: %s was made under the rules %q, this Locus works under %q: start it with the schema and pack of then, or ingest the sources into a new installation",
+			ErrIdentity, at, got.Rules, want.Rules)
+	}
+	return nil
+}
