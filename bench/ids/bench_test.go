@@ -3,31 +3,17 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
+	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/locality"
 )
 
-// A loop does the same n times. Every subject has a loop of its own, so that nothing is called
-// through an interface or a closure between two measured operations.
-type loop func(n int)
-
-// subject is what one line of a benchmark's output is about.
-type subject struct {
-	peer string // a key of peers
-	loop loop
-	// each makes the loop of a goroutine, in place of loop, if goroutines share nothing.
-	each func() loop
-	// setup changes what the whole process uses, and undo changes it back.
-	setup func() (undo func())
-}
+type (
+	loop    = compare.Loop
+	subject = compare.Subject
+)
 
 // std holds the subjects of the standard library's uuid by benchmark. It is empty for a Go without.
 var std map[string][]subject
@@ -40,72 +26,29 @@ var (
 	id12Sink [12]byte
 	id16Sink [16]byte
 	id20Sink [20]byte
-	failure  error
 )
 
-// fail notes an error outside of the measured path. Small enough to be inlined.
-func fail(err error) {
-	if err != nil {
-		failure = err
-	}
+func TestMain(m *testing.M) { compare.TestMain(m) }
+
+// measure measures subjects, those of the standard library among them.
+func measure(b *testing.B, subjects ...subject) {
+	suite.Run(b, append(subjects, std[strings.TrimPrefix(b.Name(), "Benchmark")]...)...)
 }
 
-// TestMain says above the benchmarks which Go compiled them; the reader wants to know.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if flag.Lookup("test.bench").Value.String() != "" {
-		fmt.Println("go:", runtime.Version())
-	}
-	m.Run()
+// Every benchmark runs, is known to the tables, and no goal is left without its two sides.
+func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
+	t.Parallel()
+	suite.Check(t, func(g compare.Goal) bool { return std == nil && needsStd(g.Against) })
 }
 
-// compare measures subjects. Those that mint do so with as many goroutines as there are processors,
-// which go test -cpu chooses.
-func compare(b *testing.B, subjects ...subject) {
-	bench := strings.TrimPrefix(b.Name(), "Benchmark")
-	for _, s := range append(subjects, std[bench]...) {
-		b.Run("peer="+s.peer, func(b *testing.B) {
-			if s.setup != nil {
-				defer s.setup()()
-			}
-			if s.each == nil {
-				s.each = func() loop { return s.loop }
-			}
-			failure = nil
-			b.ReportAllocs()
-			b.ResetTimer()
-			if slices.Contains(minting, bench) && runtime.GOMAXPROCS(0) > 1 {
-				share(b.N, s.each)
-			} else {
-				s.each()(b.N)
-			}
-			if failure != nil {
-				b.Fatal(failure)
-			}
-		})
+// needsStd tells whether only the standard library will do.
+func needsStd(r compare.Rival) bool {
+	for _, p := range peers {
+		if r.Fits(p.key) && !strings.HasPrefix(p.key, "std") {
+			return false
+		}
 	}
-}
-
-// share does what testing.B.RunParallel does, but hands out many turns at a time: asking for each
-// would cost as much as some of the ids.
-func share(n int, each func() loop) {
-	procs := runtime.GOMAXPROCS(0)
-	turns := min(max(n/procs/16, 1), 4096)
-	var taken atomic.Int64
-	var wg sync.WaitGroup
-	for range procs {
-		wg.Go(func() {
-			loop := each()
-			for {
-				end := int(taken.Add(int64(turns)))
-				if end-turns >= n {
-					return
-				}
-				loop(turns - max(end-n, 0))
-			}
-		})
-	}
-	wg.Wait()
+	return true
 }
 
 func generator(b *testing.B, opts *locality.Options) *locality.Generator {

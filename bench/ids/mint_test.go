@@ -18,24 +18,25 @@ import (
 	"github.com/sony/sonyflake/v2"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/locality"
 )
 
 func BenchmarkNew(b *testing.B) {
 	g := generator(b, nil)
 	subjects := append(floors(),
-		subject{peer: "locus", loop: mint(g)},
-		subject{peer: "locus-local", each: func() loop { return mintLocal(g.Local()) }},
-		subject{peer: "locus-lease", loop: mint(generator(b, &locality.Options{Lease: 256}))},
-		subject{peer: "locus-scatter", loop: mint(generator(b, &locality.Options{Order: locality.Scatter}))},
-		subject{peer: "locus-sequential", loop: mint(generator(b, &locality.Options{Order: locality.Sequential}))},
+		subject{Peer: "locus", Loop: mint(g)},
+		subject{Peer: "locus-local", Each: func() loop { return mintLocal(g.Local()) }},
+		subject{Peer: "locus-lease", Loop: mint(generator(b, &locality.Options{Lease: 256}))},
+		subject{Peer: "locus-scatter", Loop: mint(generator(b, &locality.Options{Order: locality.Scatter}))},
+		subject{Peer: "locus-sequential", Loop: mint(generator(b, &locality.Options{Order: locality.Sequential}))},
 	)
-	compare(b, append(subjects, minters(b)...)...)
+	measure(b, append(subjects, minters(b)...)...)
 }
 
 func BenchmarkFill(b *testing.B) {
 	g := generator(b, nil)
-	compare(b, subject{peer: "locus", loop: func(n int) {
+	measure(b, subject{Peer: "locus", Loop: func(n int) {
 		ids := make([]locality.ID, 64)
 		for n > 0 {
 			part := ids[:min(n, len(ids))]
@@ -50,11 +51,11 @@ func BenchmarkNewIn(b *testing.B) {
 	g := generator(b, nil)
 	near := generator(b, nil)
 	parent := near.New()
-	compare(b,
+	measure(b,
 		monotonic(),
-		subject{peer: "locus", loop: mintIn(g, locality.Segment{Lo: 2 << 28, Hi: 3 << 28})},
-		subject{peer: "locus-odd", loop: mintIn(g, locality.Segment{Lo: 1431655766, Hi: 2863311531})},
-		subject{peer: "locus-near", loop: func(n int) {
+		subject{Peer: "locus", Loop: mintIn(g, locality.Segment{Lo: 2 << 28, Hi: 3 << 28})},
+		subject{Peer: "locus-odd", Loop: mintIn(g, locality.Segment{Lo: 1431655766, Hi: 2863311531})},
+		subject{Peer: "locus-near", Loop: func(n int) {
 			var id locality.ID
 			for range n {
 				id = near.Near(parent)
@@ -90,7 +91,7 @@ func mintIn(g *locality.Generator, s locality.Segment) loop {
 		var err error
 		for range n {
 			id, err = g.NewIn(s)
-			fail(err)
+			compare.Fail(err)
 		}
 		runtime.KeepAlive(id)
 	}
@@ -99,13 +100,13 @@ func mintIn(g *locality.Generator, s locality.Segment) loop {
 // floors are what minting cannot go below: the loop itself, and the clocks in it.
 func floors() []subject {
 	return []subject{
-		{peer: "loop", loop: func(n int) {
+		{Peer: "loop", Loop: func(n int) {
 			for i := range n {
 				runtime.KeepAlive(i)
 			}
 		}},
 		monotonic(),
-		{peer: "clock", loop: func(n int) {
+		{Peer: "clock", Loop: func(n int) {
 			var ms int64
 			for range n {
 				ms = time.Now().UnixMilli()
@@ -117,7 +118,7 @@ func floors() []subject {
 
 func monotonic() subject {
 	start := time.Now()
-	return subject{peer: "monotonic", loop: func(n int) {
+	return subject{Peer: "monotonic", Loop: func(n int) {
 		var d time.Duration
 		for range n {
 			d = time.Since(start)
@@ -149,84 +150,84 @@ func minters(b *testing.B) []subject {
 		runtime.KeepAlive(id)
 	}
 	return []subject{
-		{peer: "google-v4", loop: googleV4},
-		{peer: "google-v4-pooled", loop: googleV4, setup: googlePool},
-		{peer: "google-v7", loop: func(n int) {
+		{Peer: "google-v4", Loop: googleV4},
+		{Peer: "google-v4-pooled", Loop: googleV4, Setup: googlePool},
+		{Peer: "google-v7", Loop: func(n int) {
 			var id google.UUID
 			for range n {
 				id = google.Must(google.NewV7())
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "gofrs-v4", loop: func(n int) {
+		{Peer: "gofrs-v4", Loop: func(n int) {
 			var id gofrs.UUID
 			for range n {
 				id = gofrs.Must(gofrs.NewV4())
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "gofrs-v7", loop: func(n int) {
+		{Peer: "gofrs-v7", Loop: func(n int) {
 			var id gofrs.UUID
 			for range n {
 				id = gofrs.Must(gofrs.NewV7())
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "ulid", loop: func(n int) {
+		{Peer: "ulid", Loop: func(n int) {
 			var id ulid.ULID
 			for range n {
 				id = ulid.Make()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "ksuid", loop: func(n int) {
+		{Peer: "ksuid", Loop: func(n int) {
 			var id ksuid.KSUID
 			for range n {
 				id = ksuid.New()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "xid", loop: func(n int) {
+		{Peer: "xid", Loop: func(n int) {
 			var id xid.ID
 			for range n {
 				id = xid.New()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "objectid", loop: func(n int) {
+		{Peer: "objectid", Loop: func(n int) {
 			var id bson.ObjectID
 			for range n {
 				id = bson.NewObjectID()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "fastuuid", loop: func(n int) {
+		{Peer: "fastuuid", Loop: func(n int) {
 			var id [24]byte
 			for range n {
 				id = fast.Next()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "nuid", loop: func(n int) {
+		{Peer: "nuid", Loop: func(n int) {
 			var id string
 			for range n {
 				id = nuid.Next()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "snowflake", loop: func(n int) {
+		{Peer: "snowflake", Loop: func(n int) {
 			var id snowflake.ID
 			for range n {
 				id = snow.Generate()
 			}
 			runtime.KeepAlive(id)
 		}},
-		{peer: "sonyflake", loop: func(n int) {
+		{Peer: "sonyflake", Loop: func(n int) {
 			var id int64
 			var err error
 			for range n {
 				id, err = sony.NextID()
-				fail(err)
+				compare.Fail(err)
 			}
 			runtime.KeepAlive(id)
 		}},

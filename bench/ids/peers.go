@@ -2,7 +2,11 @@
 
 package main
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/locus-db/locus/bench/internal/compare"
+)
 
 // peer is who makes, prints or reads ids; its key follows peer= in a benchmark's name.
 type peer struct {
@@ -60,24 +64,34 @@ var peers = []peer{
 	{"clock", "wall clock, time.Now().UnixMilli()", floor, 0, ""},
 }
 
-// peerOf returns the peer of a key; one that peers does not hold is shown by its key.
+// peerOf returns the peer of a key.
 func peerOf(key string) peer {
-	if i := slices.IndexFunc(peers, func(p peer) bool { return p.key == key }); i >= 0 {
-		return peers[i]
-	}
-	return peer{key: key, title: key, kind: random}
+	return peers[slices.IndexFunc(peers, func(p peer) bool { return p.key == key })]
 }
 
-// titles say in the tables what a benchmark does.
-var titles = map[string]string{
-	"New":         "New",
-	"Fill":        "Fill of 64, per id",
-	"NewIn":       "NewIn",
-	"String":      "String, escaping",
-	"StringLocal": "String, local",
-	"AppendText":  "AppendText",
-	"NewString":   "New + String",
-	"Parse":       "Parse",
-	"PgxEncode":   "pgx, encode",
-	"PgxScan":     "pgx, scan",
+// suite is the comparison.
+var suite = compare.Suite{
+	Name:    "bench/ids",
+	Package: "github.com/locus-db/locus/bench/ids",
+	Works: map[string]compare.Work{
+		"New":         {Title: "New", Parallel: true},
+		"Fill":        {Title: "Fill of 64, per id", Parallel: true},
+		"NewIn":       {Title: "NewIn", Parallel: true},
+		"String":      {Title: "String, escaping"},
+		"StringLocal": {Title: "String, local"},
+		"AppendText":  {Title: "AppendText"},
+		"NewString":   {Title: "New + String"},
+		"Parse":       {Title: "Parse"},
+		"PgxEncode":   {Title: "pgx, encode"},
+		"PgxScan":     {Title: "pgx, scan"},
+	},
+	Peers: known(),
+	Goals: goals,
+}
+
+func known() (all []compare.Peer) {
+	for _, p := range peers {
+		all = append(all, compare.Peer{Key: p.key, Title: p.title, Note: p.note, Floor: p.kind == floor})
+	}
+	return all
 }

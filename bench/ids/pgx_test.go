@@ -8,6 +8,7 @@ import (
 	google "github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/locality/localitypgx"
 )
@@ -18,10 +19,10 @@ func BenchmarkPgxEncode(b *testing.B) {
 	registered, plain := pgtype.NewMap(), pgtype.NewMap()
 	localitypgx.Register(registered)
 	id := generator(b, nil).New()
-	compare(b,
-		subject{peer: "locus", loop: encode(registered, id)},
-		subject{peer: "google", loop: encode(plain, google.UUID(id))},
-		subject{peer: "array", loop: encode(plain, [16]byte(id))},
+	measure(b,
+		subject{Peer: "locus", Loop: encode(registered, id)},
+		subject{Peer: "google", Loop: encode(plain, google.UUID(id))},
+		subject{Peer: "array", Loop: encode(plain, [16]byte(id))},
 	)
 }
 
@@ -30,7 +31,7 @@ func encode(m *pgtype.Map, id any) loop {
 	return func(n int) {
 		for range n {
 			out, err := m.Encode(pgtype.UUIDOID, pgtype.BinaryFormatCode, id, buf)
-			fail(err)
+			compare.Fail(err)
 			byteSink = out[7]
 		}
 	}
@@ -41,17 +42,17 @@ func BenchmarkPgxScan(b *testing.B) {
 	registered, plain := pgtype.NewMap(), pgtype.NewMap()
 	localitypgx.Register(registered)
 	id := generator(b, nil).New()
-	compare(b,
-		subject{peer: "locus", loop: scan(registered, id[:], new(locality.ID))},
-		subject{peer: "google", loop: scan(plain, id[:], new(google.UUID))},
-		subject{peer: "array", loop: scan(plain, id[:], new([16]byte))},
+	measure(b,
+		subject{Peer: "locus", Loop: scan(registered, id[:], new(locality.ID))},
+		subject{Peer: "google", Loop: scan(plain, id[:], new(google.UUID))},
+		subject{Peer: "array", Loop: scan(plain, id[:], new([16]byte))},
 	)
 }
 
 func scan(m *pgtype.Map, column []byte, id any) loop {
 	return func(n int) {
 		for range n {
-			fail(m.Scan(pgtype.UUIDOID, pgtype.BinaryFormatCode, column, id))
+			compare.Fail(m.Scan(pgtype.UUIDOID, pgtype.BinaryFormatCode, column, id))
 		}
 	}
 }

@@ -7,6 +7,8 @@ package main
 import (
 	"runtime"
 	"uuid"
+
+	"github.com/locus-db/locus/bench/internal/compare"
 )
 
 func init() {
@@ -15,14 +17,14 @@ func init() {
 	buf := make([]byte, 0, 64)
 	std = map[string][]subject{
 		"New": {
-			{peer: "std-v4", loop: func(n int) {
+			{Peer: "std-v4", Loop: func(n int) {
 				var id uuid.UUID
 				for range n {
 					id = uuid.NewV4()
 				}
 				runtime.KeepAlive(id)
 			}},
-			{peer: "std-v7", loop: func(n int) {
+			{Peer: "std-v7", Loop: func(n int) {
 				var id uuid.UUID
 				for range n {
 					id = uuid.NewV7()
@@ -30,40 +32,40 @@ func init() {
 				runtime.KeepAlive(id)
 			}},
 		},
-		"String": {{peer: "std", loop: func(n int) {
+		"String": {{Peer: "std", Loop: func(n int) {
 			for range n {
 				textSink = id.String()
 			}
 		}}},
-		"StringLocal": {{peer: "std", loop: func(n int) {
+		"StringLocal": {{Peer: "std", Loop: func(n int) {
 			for i := range n {
 				text := id.String()
 				byteSink += text[i&31]
 			}
 		}}},
-		"AppendText": {{peer: "std", loop: func(n int) {
+		"AppendText": {{Peer: "std", Loop: func(n int) {
 			for range n {
 				text, err := id.AppendText(buf)
-				fail(err)
+				compare.Fail(err)
 				byteSink = text[7]
 			}
 		}}},
 		"NewString": {
-			{peer: "std-v4", loop: func(n int) {
+			{Peer: "std-v4", Loop: func(n int) {
 				for range n {
 					textSink = uuid.NewV4().String()
 				}
 			}},
-			{peer: "std-v7", loop: func(n int) {
+			{Peer: "std-v7", Loop: func(n int) {
 				for range n {
 					textSink = uuid.NewV7().String()
 				}
 			}},
 		},
-		"Parse": {{peer: "std", loop: func(n int) {
+		"Parse": {{Peer: "std", Loop: func(n int) {
 			for range n {
 				id, err := uuid.Parse(text)
-				fail(err)
+				compare.Fail(err)
 				id16Sink = id
 			}
 		}}},

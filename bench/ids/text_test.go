@@ -14,6 +14,7 @@ import (
 	"github.com/segmentio/ksuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -23,38 +24,38 @@ func BenchmarkString(b *testing.B) {
 	other := google.UUID(id)
 	another := gofrs.UUID(id)
 	lexical, seconds, short, object := ulid.Make(), ksuid.New(), xid.New(), bson.NewObjectID()
-	compare(b,
-		subject{peer: "locus", loop: func(n int) {
+	measure(b,
+		subject{Peer: "locus", Loop: func(n int) {
 			for range n {
 				textSink = id.String()
 			}
 		}},
-		subject{peer: "google", loop: func(n int) {
+		subject{Peer: "google", Loop: func(n int) {
 			for range n {
 				textSink = other.String()
 			}
 		}},
-		subject{peer: "gofrs", loop: func(n int) {
+		subject{Peer: "gofrs", Loop: func(n int) {
 			for range n {
 				textSink = another.String()
 			}
 		}},
-		subject{peer: "ulid", loop: func(n int) {
+		subject{Peer: "ulid", Loop: func(n int) {
 			for range n {
 				textSink = lexical.String()
 			}
 		}},
-		subject{peer: "ksuid", loop: func(n int) {
+		subject{Peer: "ksuid", Loop: func(n int) {
 			for range n {
 				textSink = seconds.String()
 			}
 		}},
-		subject{peer: "xid", loop: func(n int) {
+		subject{Peer: "xid", Loop: func(n int) {
 			for range n {
 				textSink = short.String()
 			}
 		}},
-		subject{peer: "objectid", loop: func(n int) {
+		subject{Peer: "objectid", Loop: func(n int) {
 			for range n {
 				textSink = object.Hex()
 			}
@@ -67,20 +68,20 @@ func BenchmarkStringLocal(b *testing.B) {
 	id := generator(b, nil).New()
 	other := google.UUID(id)
 	another := gofrs.UUID(id)
-	compare(b,
-		subject{peer: "locus", loop: func(n int) {
+	measure(b,
+		subject{Peer: "locus", Loop: func(n int) {
 			for i := range n {
 				text := id.String()
 				byteSink += text[i&31]
 			}
 		}},
-		subject{peer: "google", loop: func(n int) {
+		subject{Peer: "google", Loop: func(n int) {
 			for i := range n {
 				text := other.String()
 				byteSink += text[i&31]
 			}
 		}},
-		subject{peer: "gofrs", loop: func(n int) {
+		subject{Peer: "gofrs", Loop: func(n int) {
 			for i := range n {
 				text := another.String()
 				byteSink += text[i&31]
@@ -94,27 +95,27 @@ func BenchmarkAppendText(b *testing.B) {
 	id := generator(b, nil).New()
 	lexical, seconds, short := ulid.Make(), ksuid.New(), xid.New()
 	buf := make([]byte, 0, 64)
-	compare(b,
-		subject{peer: "locus", loop: func(n int) {
+	measure(b,
+		subject{Peer: "locus", Loop: func(n int) {
 			for range n {
 				text, err := id.AppendText(buf)
-				fail(err)
+				compare.Fail(err)
 				byteSink = text[7]
 			}
 		}},
-		subject{peer: "ulid", loop: func(n int) {
+		subject{Peer: "ulid", Loop: func(n int) {
 			text := buf[:ulid.EncodedSize]
 			for range n {
-				fail(lexical.MarshalTextTo(text))
+				compare.Fail(lexical.MarshalTextTo(text))
 				byteSink = text[7]
 			}
 		}},
-		subject{peer: "ksuid", loop: func(n int) {
+		subject{Peer: "ksuid", Loop: func(n int) {
 			for range n {
 				byteSink = seconds.Append(buf)[7]
 			}
 		}},
-		subject{peer: "xid", loop: func(n int) {
+		subject{Peer: "xid", Loop: func(n int) {
 			text := buf[:20]
 			for range n {
 				byteSink = short.Encode(text)[7]
@@ -135,55 +136,55 @@ func BenchmarkNewString(b *testing.B) {
 			textSink = google.NewString()
 		}
 	}
-	compare(b,
-		subject{peer: "locus", loop: func(n int) {
+	measure(b,
+		subject{Peer: "locus", Loop: func(n int) {
 			for range n {
 				textSink = g.New().String()
 			}
 		}},
-		subject{peer: "google-v4", loop: googleV4},
-		subject{peer: "google-v4-pooled", loop: googleV4, setup: googlePool},
-		subject{peer: "google-v7", loop: func(n int) {
+		subject{Peer: "google-v4", Loop: googleV4},
+		subject{Peer: "google-v4-pooled", Loop: googleV4, Setup: googlePool},
+		subject{Peer: "google-v7", Loop: func(n int) {
 			for range n {
 				textSink = google.Must(google.NewV7()).String()
 			}
 		}},
-		subject{peer: "gofrs-v4", loop: func(n int) {
+		subject{Peer: "gofrs-v4", Loop: func(n int) {
 			for range n {
 				textSink = gofrs.Must(gofrs.NewV4()).String()
 			}
 		}},
-		subject{peer: "gofrs-v7", loop: func(n int) {
+		subject{Peer: "gofrs-v7", Loop: func(n int) {
 			for range n {
 				textSink = gofrs.Must(gofrs.NewV7()).String()
 			}
 		}},
-		subject{peer: "ulid", loop: func(n int) {
+		subject{Peer: "ulid", Loop: func(n int) {
 			for range n {
 				textSink = ulid.Make().String()
 			}
 		}},
-		subject{peer: "ksuid", loop: func(n int) {
+		subject{Peer: "ksuid", Loop: func(n int) {
 			for range n {
 				textSink = ksuid.New().String()
 			}
 		}},
-		subject{peer: "xid", loop: func(n int) {
+		subject{Peer: "xid", Loop: func(n int) {
 			for range n {
 				textSink = xid.New().String()
 			}
 		}},
-		subject{peer: "objectid", loop: func(n int) {
+		subject{Peer: "objectid", Loop: func(n int) {
 			for range n {
 				textSink = bson.NewObjectID().Hex()
 			}
 		}},
-		subject{peer: "fastuuid", loop: func(n int) {
+		subject{Peer: "fastuuid", Loop: func(n int) {
 			for range n {
 				textSink = fast.Hex128()
 			}
 		}},
-		subject{peer: "nuid", loop: func(n int) {
+		subject{Peer: "nuid", Loop: func(n int) {
 			for range n {
 				textSink = nuid.Next()
 			}
@@ -195,53 +196,53 @@ func BenchmarkNewString(b *testing.B) {
 func BenchmarkParse(b *testing.B) {
 	text := generator(b, nil).New().String()
 	lexical, seconds, short, object := ulid.Make().String(), ksuid.New().String(), xid.New().String(), bson.NewObjectID().Hex()
-	compare(b,
-		subject{peer: "locus", loop: func(n int) {
+	measure(b,
+		subject{Peer: "locus", Loop: func(n int) {
 			for range n {
 				id, err := locality.Parse(text)
-				fail(err)
+				compare.Fail(err)
 				id16Sink = id
 			}
 		}},
-		subject{peer: "google", loop: func(n int) {
+		subject{Peer: "google", Loop: func(n int) {
 			for range n {
 				id, err := google.Parse(text)
-				fail(err)
+				compare.Fail(err)
 				id16Sink = id
 			}
 		}},
-		subject{peer: "gofrs", loop: func(n int) {
+		subject{Peer: "gofrs", Loop: func(n int) {
 			for range n {
 				id, err := gofrs.FromString(text)
-				fail(err)
+				compare.Fail(err)
 				id16Sink = id
 			}
 		}},
-		subject{peer: "ulid", loop: func(n int) {
+		subject{Peer: "ulid", Loop: func(n int) {
 			for range n {
 				id, err := ulid.Parse(lexical)
-				fail(err)
+				compare.Fail(err)
 				id16Sink = id
 			}
 		}},
-		subject{peer: "ksuid", loop: func(n int) {
+		subject{Peer: "ksuid", Loop: func(n int) {
 			for range n {
 				id, err := ksuid.Parse(seconds)
-				fail(err)
+				compare.Fail(err)
 				id20Sink = id
 			}
 		}},
-		subject{peer: "xid", loop: func(n int) {
+		subject{Peer: "xid", Loop: func(n int) {
 			for range n {
 				id, err := xid.FromString(short)
-				fail(err)
+				compare.Fail(err)
 				id12Sink = id
 			}
 		}},
-		subject{peer: "objectid", loop: func(n int) {
+		subject{Peer: "objectid", Loop: func(n int) {
 			for range n {
 				id, err := bson.ObjectIDFromHex(object)
-				fail(err)
+				compare.Fail(err)
 				id12Sink = id
 			}
 		}},

@@ -67,7 +67,7 @@ var TestModules = []string{
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
 	"locality":  {Imports: []string{mutant}, Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"locality"}, Modules: []string{xxhash}},
+	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
 	"match":     {Modules: []string{xxhash, xText, xNet, geo}},
@@ -129,7 +129,8 @@ var Picture = map[string]Rule{
 	"bench/resolve": {
 		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity"},
 	},
-	"bench/ids": {Tests: idPeers},
+	"bench/internal/compare": {},
+	"bench/ids":              {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the

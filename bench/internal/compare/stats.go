@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package compare
 
 import (
 	"math"
@@ -27,11 +27,11 @@ func (s series) max() float64    { return slices.Max(s) }
 // runs are the invocations of one toolchain.
 type runs []*invocation
 
-// ns returns the median of m's times in each invocation that measured it.
-func (r runs) ns(m measured) (s series) {
+// values returns the median of m's figures in each invocation that measured it.
+func (r runs) values(m measured, unit string) (s series) {
 	for _, inv := range r {
-		if of := inv.samples[m]; of != nil && len(of.ns) > 0 {
-			s = append(s, median(of.ns))
+		if of := inv.samples[m][unit]; len(of) > 0 {
+			s = append(s, median(of))
 		}
 	}
 	return s
@@ -41,19 +41,19 @@ func (r runs) ns(m measured) (s series) {
 func (r runs) allocs(m measured) float64 {
 	most := 0.0
 	for _, inv := range r {
-		if of := inv.samples[m]; of != nil && len(of.allocs) > 0 {
-			most = max(most, median(of.allocs))
+		if of := inv.samples[m]["allocs/op"]; len(of) > 0 {
+			most = max(most, median(of))
 		}
 	}
 	return most
 }
 
-// ratios divides the time of one by that of the other in each invocation that measured both.
-func (r runs) ratios(dividend, divisor measured) (s series) {
+// ratios divides the figure of one by that of the other in each invocation that measured both.
+func (r runs) ratios(dividend, divisor measured, unit string) (s series) {
 	for _, inv := range r {
-		a, b := inv.samples[dividend], inv.samples[divisor]
-		if a != nil && b != nil && len(a.ns) > 0 && len(b.ns) > 0 {
-			s = append(s, median(a.ns)/median(b.ns))
+		a, b := inv.samples[dividend][unit], inv.samples[divisor][unit]
+		if len(a) > 0 && len(b) > 0 {
+			s = append(s, median(a)/median(b))
 		}
 	}
 	return s

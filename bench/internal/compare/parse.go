@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package compare
 
 import (
 	"bufio"
@@ -13,20 +13,18 @@ import (
 // measured names what a line of a benchmark's output measured.
 type measured struct {
 	bench string // without Benchmark
-	peer  string // a key of peers
-	cpu   int    // GOMAXPROCS, which is how many goroutines mint
+	peer  string // the key of a Peer
+	cpu   int    // GOMAXPROCS, which is how many goroutines work at a time
 }
 
-// sample holds the measurements of one thing in one invocation.
-type sample struct {
-	ns     []float64
-	allocs []float64
-}
+// sample holds the measurements of one thing in one invocation by their units: ns/op, allocs/op, and
+// what the benchmark reports itself.
+type sample map[string][]float64
 
 // invocation is what the benchmarks of one toolchain printed in one go.
 type invocation struct {
 	config  map[string]string // what stands above the benchmarks: go, goos, goarch, cpu
-	samples map[measured]*sample
+	samples map[measured]sample
 }
 
 // reader reads the output of go test -bench, line by line. The program puts a line "invocation: N"
@@ -40,7 +38,7 @@ func (r *reader) begin() {
 	if n := len(r.invocations); n > 0 && len(r.invocations[n-1].samples) == 0 {
 		r.invocations = r.invocations[:n-1]
 	}
-	r.invocations = append(r.invocations, &invocation{config: map[string]string{}, samples: map[measured]*sample{}})
+	r.invocations = append(r.invocations, &invocation{config: map[string]string{}, samples: map[measured]sample{}})
 }
 
 func (r *reader) all(from io.Reader) error {
@@ -72,7 +70,7 @@ func (r *reader) line(text string) (m measured, ok bool, err error) {
 	m = name(fields[0])
 	s := now.samples[m]
 	if s == nil {
-		s = &sample{}
+		s = sample{}
 		now.samples[m] = s
 	}
 	for i := 2; i+1 < len(fields); i += 2 {
@@ -80,12 +78,7 @@ func (r *reader) line(text string) (m measured, ok bool, err error) {
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %q is no number before %s", fields[0], fields[i], fields[i+1])
 		}
-		switch fields[i+1] {
-		case "ns/op":
-			s.ns = append(s.ns, v)
-		case "allocs/op":
-			s.allocs = append(s.allocs, v)
-		}
+		s[fields[i+1]] = append(s[fields[i+1]], v)
 	}
 	return m, true, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package compare
 
 import (
 	"bufio"
@@ -8,23 +8,19 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// benchmarks is the package whose test binary is measured.
-const benchmarks = "github.com/locus-db/locus/bench/ids"
-
-// minting are the benchmarks in which several goroutines work at a time; the others need one.
-var minting = []string{"New", "Fill", "NewIn"}
-
 // measure builds one test binary for each toolchain and starts them in turn, so that a bad quarter
 // of an hour of the machine meets all of them. The reader gets what they print, as saved does.
-func measure(ctx context.Context, o options, read *reader, saved io.Writer) error {
+func (s *Suite) measure(ctx context.Context, o options, read *reader, saved io.Writer) error {
 	dir, err := os.MkdirTemp("", "locus-bench-")
 	if err != nil {
 		return err
@@ -32,9 +28,9 @@ func measure(ctx context.Context, o options, read *reader, saved io.Writer) erro
 	defer os.RemoveAll(dir)
 	var binaries []string
 	for _, toolchain := range append([]string{""}, strings.FieldsFunc(o.toolchains, func(r rune) bool { return r == ',' })...) {
-		binary := filepath.Join(dir, "ids"+toolchain+".test")
+		binary := filepath.Join(dir, "bench"+toolchain+".test")
 		fmt.Fprintln(os.Stderr, "building with", cmp.Or(toolchain, "the go command's toolchain"))
-		if err := build(ctx, toolchain, binary); err != nil {
+		if err := s.build(ctx, toolchain, binary); err != nil {
 			return err
 		}
 		binaries = append(binaries, binary)
@@ -49,7 +45,7 @@ func measure(ctx context.Context, o options, read *reader, saved io.Writer) erro
 			}
 			done, all := i*len(binaries)+j, o.invocations*len(binaries)
 			fmt.Fprintf(os.Stderr, "%d of %d%s:", done+1, all, left(time.Since(begin), done, all))
-			if err := invoke(ctx, o, binary, read, saved); err != nil {
+			if err := s.invoke(ctx, o, binary, read, saved); err != nil {
 				return err
 			}
 			fmt.Fprintln(os.Stderr)
@@ -67,8 +63,8 @@ func left(spent time.Duration, done, all int) string {
 	return fmt.Sprintf(" (%v left)", rest.Round(time.Second))
 }
 
-func build(ctx context.Context, toolchain, binary string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, benchmarks)
+func (s *Suite) build(ctx context.Context, toolchain, binary string) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, s.Package)
 	cmd.Env = os.Environ()
 	if toolchain != "" {
 		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+toolchain)
@@ -79,24 +75,35 @@ func build(ctx context.Context, toolchain, binary string) error {
 	return nil
 }
 
-// invoke starts a test binary once for the benchmarks in which several goroutines can take turns,
-// and once for the others.
-func invoke(ctx context.Context, o options, binary string, read *reader, saved io.Writer) error {
+// invoke starts a test binary for the benchmarks in which several goroutines can take turns, for
+// those that need one, and for those that have one turn.
+func (s *Suite) invoke(ctx context.Context, o options, binary string, read *reader, saved io.Writer) error {
 	one, _, _ := strings.Cut(o.cpu, ",")
-	several := "^Benchmark(" + strings.Join(minting, "|") + ")$"
-	common := []string{
-		"-test.run=^$", "-test.benchmem", "-test.timeout=0",
-		"-test.count=" + strconv.Itoa(o.count), "-test.benchtime=" + o.benchtime.String(),
-	}
+	several := s.pattern(func(w Work) bool { return w.Parallel })
+	once := s.pattern(func(w Work) bool { return w.Once })
+	count, benchtime := "-test.count="+strconv.Itoa(o.count), "-test.benchtime="+o.benchtime.String()
 	for _, args := range [][]string{
-		{"-test.bench=" + several, "-test.cpu=" + o.cpu},
-		{"-test.bench=.", "-test.skip=" + several, "-test.cpu=" + one},
+		{"-test.bench=" + several, "-test.cpu=" + o.cpu, count, benchtime},
+		{"-test.bench=.", "-test.skip=" + several + "|" + once, "-test.cpu=" + one, count, benchtime},
+		{"-test.bench=" + once, "-test.cpu=" + one, "-test.count=1", "-test.benchtime=1x"},
 	} {
+		common := []string{"-test.run=^$", "-test.benchmem", "-test.timeout=0"}
 		if err := start(ctx, binary, append(args, common...), read, saved); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pattern matches the benchmarks whose works are chosen.
+func (s *Suite) pattern(chosen func(Work) bool) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.Works)) {
+		if chosen(s.Works[name]) {
+			names = append(names, name)
+		}
+	}
+	return "^Benchmark(" + strings.Join(names, "|") + ")$"
 }
 
 func start(ctx context.Context, binary string, args []string, read *reader, saved io.Writer) error {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compare
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Loop does the same n times. Every subject has a loop of its own, so that nothing is called
+// through an interface or a closure between two measured operations.
+type Loop func(n int)
+
+// Subject is what one line of a benchmark's output is about.
+type Subject struct {
+	Peer string // the key of a Peer
+	Loop Loop
+	// Each makes the loop of a goroutine, in place of Loop, if goroutines share nothing.
+	Each func() Loop
+	// Setup changes what the whole process uses, and undo changes it back.
+	Setup func() (undo func())
+}
+
+// failure is the last error of a measured operation.
+var failure error
+
+// Fail notes an error outside of the measured path; it fails the benchmark. Small enough to be
+// inlined.
+func Fail(err error) {
+	if err != nil {
+		failure = err
+	}
+}
+
+// TestMain runs the tests and says above benchmarks which Go compiled them; the program wants to
+// know.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() != "" {
+		fmt.Println("go:", runtime.Version()) //nolint:forbidigo // where the benchmarks print too
+	}
+	m.Run()
+}
+
+// Run measures subjects. Work that is Parallel is done by as many goroutines as there are
+// processors, which go test -cpu chooses.
+func (s *Suite) Run(b *testing.B, subjects ...Subject) {
+	work := s.Works[strings.TrimPrefix(b.Name(), "Benchmark")]
+	for _, subject := range subjects {
+		b.Run("peer="+subject.Peer, func(b *testing.B) {
+			if subject.Setup != nil {
+				defer subject.Setup()()
+			}
+			if subject.Each == nil {
+				subject.Each = func() Loop { return subject.Loop }
+			}
+			failure = nil
+			b.ReportAllocs()
+			b.ResetTimer()
+			if work.Parallel && runtime.GOMAXPROCS(0) > 1 {
+				share(b.N, subject.Each)
+			} else {
+				subject.Each()(b.N)
+			}
+			if failure != nil {
+				b.Fatal(failure)
+			}
+		})
+	}
+}
+
+// share does what testing.B.RunParallel does, but hands out many turns at a time: asking for each
+// would cost as much as some of the works.
+func share(n int, each func() Loop) {
+	procs := runtime.GOMAXPROCS(0)
+	turns := min(max(n/procs/16, 1), 4096)
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for range procs {
+		wg.Go(func() {
+			loop := each()
+			for {
+				end := int(taken.Add(int64(turns)))
+				if end-turns >= n {
+					return
+				}
+				loop(turns - max(end-n, 0))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Check starts the test binary that it is called in for one turn of each benchmark, and fails the
+// test if one of them fails, has no title or an unknown peer, or if a goal lacks one of its sides.
+// Times of one turn say nothing and are not looked at. without tells which goals cannot be measured
+// here; nil is none.
+func (s *Suite) Check(t *testing.T, without func(Goal) bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.cpu=1,2")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var read reader
+	if err := read.all(strings.NewReader(string(out))); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.invocations) != 1 {
+		t.Fatalf("read %d invocations\n%s", len(read.invocations), out)
+	}
+	r := runs(read.invocations)
+	if got := r[0].config["go"]; got != runtime.Version() {
+		t.Errorf("compiled with %q, want %q", got, runtime.Version())
+	}
+	for _, m := range s.measured(r) {
+		if s.Works[m.bench].Title == "" || s.rank(m.peer) < 0 {
+			t.Errorf("%+v has no title", m)
+		}
+	}
+	for _, g := range s.Goals {
+		cpu := 1
+		if g.Many {
+			cpu = 2
+		}
+		if _, ok := s.result(r, g, cpu); !ok && (without == nil || !without(g)) {
+			t.Errorf("%s of %s: nothing to compare with", g.Bench, g.Ours)
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range s.Peers {
+		// A key that ends in a number would be taken for one that was measured with so many processors.
+		if got := name("BenchmarkX/peer=" + p.Key); got != (measured{bench: "X", peer: p.Key, cpu: 1}) {
+			t.Errorf("%s is read as %+v", p.Key, got)
+		}
+		if seen[p.Key] {
+			t.Errorf("%s stands twice", p.Key)
+		}
+		seen[p.Key] = true
+	}
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compare
+
+import "slices"
+
+// Suite is a package of benchmarks and what is to be said about them.
+type Suite struct {
+	// Name of the program in messages: bench/ids.
+	Name string
+	// Package is the import path of the package whose tests hold the benchmarks.
+	Package string
+	// Works are the benchmarks by their names, without Benchmark.
+	Works map[string]Work
+	// Peers in the order in which ties are shown.
+	Peers []Peer
+	// Goals in the order of the table.
+	Goals []Goal
+}
+
+// Work is what a benchmark measures.
+type Work struct {
+	Title string
+	// Unit is a unit that the benchmark reports itself (testing.B.ReportMetric). Defaults to
+	// ns/op. Less is better, in every unit.
+	Unit string
+	// Parallel asks for a measurement with each number of goroutines of -cpu. The others need one.
+	Parallel bool
+	// Once makes a measurement one turn, however long it takes, and takes one an invocation: for
+	// what needs seconds, or gives the same figure each time.
+	Once bool
+}
+
+func (w Work) unit() string {
+	if w.Unit == "" {
+		return "ns/op"
+	}
+	return w.Unit
+}
+
+// Peer is who does the work: Locus in one of its ways, others, or what the work costs at least.
+type Peer struct {
+	// Key follows peer= in a benchmark's name. It must not end in a number after a dash.
+	Key   string
+	Title string
+	Note  string
+	// Floor says that nobody can be faster: a goal says how much slower Locus may be.
+	Floor bool
+}
+
+// Goal is what one of our figures should reach.
+type Goal struct {
+	Bench string
+	Ours  string // the key of a Peer
+	// Than is the benchmark of the peer. Defaults to Bench.
+	Than    string
+	Against Rival
+	// Ratio is what theirs / ours should reach, or for a floor what ours / floor should not exceed.
+	Ratio float64
+	// AtMost is what our figure should not exceed, in its unit, if the goal is held against nobody.
+	AtMost float64
+	// NoAllocs asks for no allocations too.
+	NoAllocs bool
+	// Many is for more than one goroutine.
+	Many bool
+}
+
+// Rival is the peer of a goal: of those that fit the one to which the ratio is least.
+type Rival struct {
+	Title string // if several fit
+	Fits  func(key string) bool
+}
+
+// Only is the rival with this key.
+func Only(key string) Rival {
+	return Rival{Fits: func(k string) bool { return k == key }}
+}
+
+// peer returns the peer of a key; one that the suite does not hold is shown by its key.
+func (s *Suite) peer(key string) Peer {
+	if i := s.rank(key); i >= 0 {
+		return s.Peers[i]
+	}
+	return Peer{Key: key, Title: key}
+}
+
+func (s *Suite) rank(key string) int {
+	return slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Key == key })
+}
+
+// result is a row of the first table.
+type result struct {
+	Goal
+	goroutines   int
+	peer         Peer
+	theirs, mine series // medians of the invocations
+	allocs       float64
+	ratios       series
+}
+
+func (r result) reached() bool {
+	switch {
+	case r.NoAllocs && r.allocs > 0:
+		return false
+	case r.Against.Fits == nil:
+		return r.mine.median() <= r.AtMost
+	case r.peer.Floor:
+		return r.ratios.median() <= r.Ratio
+	default:
+		return r.ratios.median() >= r.Ratio
+	}
+}
+
+// results compares with each goal what was measured. A goal has a row for each number of goroutines,
+// and none if one of the two sides was not measured.
+func (s *Suite) results(r runs) (all []result) {
+	for _, g := range s.Goals {
+		for i, cpu := range r.cpus(g.Bench) {
+			wanted := i == 0
+			if g.Many {
+				wanted = cpu > 1
+			}
+			if one, ok := s.result(r, g, cpu); ok && wanted {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+func (s *Suite) result(r runs, g Goal, cpu int) (result, bool) {
+	if g.Than == "" {
+		g.Than = g.Bench
+	}
+	unit := s.Works[g.Bench].unit()
+	ours := measured{g.Bench, g.Ours, cpu}
+	res := result{Goal: g, goroutines: cpu, mine: r.values(ours, unit), allocs: r.allocs(ours)}
+	if g.Against.Fits == nil {
+		return res, len(res.mine) > 0
+	}
+	for _, p := range s.Peers {
+		if !g.Against.Fits(p.Key) {
+			continue
+		}
+		theirs := measured{g.Than, p.Key, cpu}
+		ratios := r.ratios(theirs, ours, unit)
+		if p.Floor {
+			ratios = r.ratios(ours, theirs, unit)
+		}
+		if len(ratios) > 0 && (len(res.ratios) == 0 || ratios.median() < res.ratios.median()) {
+			res.peer, res.theirs, res.ratios = p, r.values(theirs, unit), ratios
+		}
+	}
+	return res, len(res.ratios) > 0
+}
