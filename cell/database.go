@@ -41,7 +41,9 @@ type Database[T Store] interface {
 type Opened[T Store] interface {
 	Database[T]
 	// Identify writes who the cell is into a new database, and compares it with what an
-	// old one says: ErrIdentity.
+	// old one says: ErrIdentity. Of several at one time one is first. A new cell has the
+	// head Head{Incarnation: 1}. Before it was told who it is, a database has the zero
+	// Head, and View and Exclusive serve CellMap and PutCellMap.
 	Identify(ctx context.Context, id Identity) error
 	// Stats tells how full the cell is.
 	Stats(ctx context.Context) (Stats, error)
@@ -52,7 +54,8 @@ type Opened[T Store] interface {
 // Driver opens the databases of one kind.
 type Driver[T Store] interface {
 	// Dial opens the database at a url, without asking which cell it is. create makes a
-	// database that is not there, and brings the schema of an old one up to date.
+	// database that is not there, and brings the schema of an old one up to date; without
+	// it the error is ErrMissing if there is none.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
 }
 

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrMissing says that there is no database where one must be: no installation, or
+// a cell of one that was lost. Drivers wrap it when they dial without making one.
+var ErrMissing = errors.New("cell: no database there")
+
+// abreast is how many cells are worked on at the same time.
+const abreast = 8
+
+// CellsOptions are options of OpenCells.
+type CellsOptions[T Store] struct {
+	// Authority is the URL of the cell that keeps the newest cell map.
+	Authority string
+	// Driver answers with the driver of a URL. Required.
+	Driver func(url string) (Driver[T], error)
+	// New is the first cell map of an installation that is not there yet. Its Until
+	// defaults to Notice from now. nil refuses to make an installation: ErrMissing.
+	New *Spec
+	// Rules name what the derived rows of the cells are made with; see Identity.
+	Rules string
+	// Notice is how long before its start a generation is announced: for how long a map
+	// speaks. Defaults to one hour.
+	Notice time.Duration
+	// FilterMemory is the memory for filters of sealed cells, in bytes. Defaults to 256 MiB.
+	FilterMemory int
+	// Now is the clock that ids are minted by. Defaults to time.Now.
+	Now func() time.Time
+	// OnEvent is told what happens besides what was asked for; nil if nobody listens. It
+	// is called from many goroutines and must not wait.
+	OnEvent func(Event)
+}
+
+// Event is something that an opened installation did by itself.
+type Event struct {
+	// What is one of the names below.
+	What string
+	// Cell that it happened to, if to one.
+	Cell ID
+	// Epoch of the cell map that it is about, if about one.
+	Epoch uint64
+	// Err says why it did not work, nil if it did.
+	Err error
+}
+
+// What an Event may be.
+const (
+	EventMap    = "map"    // a newer cell map is worked with
+	EventCopied = "copied" // a cell got a copy of the map, or did not
+	EventOpened = "opened" // the database of a cell was opened, or was not
+	EventClosed = "closed" // the database that a cell has left was closed
+	EventFilter = "filter" // the filter of a sealed cell was read, or could not be
+)
+
+// Cells is an opened installation: the newest cell map that the process knows, and
+// the databases of its cells, each opened when it is first asked for something. It is
+// safe for many goroutines.
+type Cells[T Store] struct {
+	opts CellsOptions[T]
+	m    atomic.Pointer[Map]
+	// told is the highest epoch that a cell has told of.
+	told atomic.Uint64
+
+	mu     sync.Mutex
+	homes  map[ID]*home[T]
+	closed bool
+	// work counts what goes on by itself.
+	work sync.WaitGroup
+
+	refresh turn
+}
+
+// OpenCells opens an installation, or makes one if New says how. An installation is
+// made in an order in which a crash leaves nothing that the next call does not finish:
+// the authority gets the map, all other cells are made, then the authority's head says
+// that it was told of the map, and only then it is one. Two processes that begin the
+// same installation agree on the map of one of them.
+func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], error) {
+	if opts.Notice == 0 {
+		opts.Notice = time.Hour
+	}
+	if opts.FilterMemory == 0 {
+		opts.FilterMemory = 256 << 20
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn()}
+	if err := c.open(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// open reads the map of the authority and finishes making the installation if need be.
+func (c *Cells[T]) open(ctx context.Context) error {
+	db, err := c.Dial(ctx, c.opts.Authority, c.opts.New != nil)
+	if err != nil {
+		return fmt.Errorf("open the authority: %w", err)
+	}
+	head, m, err := c.firstMap(ctx, db)
+	if err != nil {
+		return errors.Join(fmt.Errorf("open the authority: %w", err), db.Close())
+	}
+	c.m.Store(m)
+	if _, moved := m.spec.Moved[m.spec.Authority]; moved {
+		if err := db.Close(); err != nil {
+			return err
+		}
+		return c.Refresh(ctx)
+	}
+	if head.Home == Moved {
+		return errors.Join(fmt.Errorf("open the authority: %w: the cell has left this database: give the URL that it has now", ErrIdentity), db.Close())
+	}
+	if err := db.Identify(ctx, m.IdentityOf(m.spec.Authority, c.opts.Rules)); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	c.keep(m.spec.Authority, &connection[T]{Opened: db, url: c.opts.Authority})
+	return c.finish(ctx, m)
+}
+
+// firstMap reads the map of the authority, and writes the first one into a new database.
+func (c *Cells[T]) firstMap(ctx context.Context, db Opened[T]) (Head, *Map, error) {
+	head, m, err := readMap(ctx, db)
+	if m != nil || err != nil {
+		return head, m, err
+	}
+	switch {
+	case head != Head{}:
+		return head, nil, fmt.Errorf("%w: it holds no cell map, but is a cell of some installation: databases were swapped or copied; give each its own name back", ErrIdentity)
+	case c.opts.New == nil:
+		return head, nil, fmt.Errorf("%w: the database is empty", ErrMissing)
+	}
+	spec := *c.opts.New
+	if spec.Until.IsZero() {
+		spec.Until = c.horizon()
+	}
+	if m, err = NewMap(spec); err != nil {
+		return head, nil, err
+	}
+	if err := putFirst(ctx, db, m); err != nil {
+		return head, nil, err
+	}
+	return readMap(ctx, db) // of whoever was first
+}
+
+// finish makes the other cells unless that is known to be done.
+func (c *Cells[T]) finish(ctx context.Context, m *Map) error {
+	authority, err := c.Cell(m.spec.Authority)
+	if err != nil {
+		return err
+	}
+	var head Head
+	if err := authority.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil || head.Told > 0 {
+		return err
+	}
+	if err := c.Ensure(ctx, m.Cells()); err != nil {
+		return fmt.Errorf("make the cells: %w", err)
+	}
+	return tell(ctx, authority, m.Epoch())
+}
+
+// readMap reads what a database says about itself and the newest map it has, nil if none.
+func readMap[T Store](ctx context.Context, db Database[T]) (head Head, m *Map, err error) {
+	var text []byte
+	err = db.View(ctx, func(t T) (err error) {
+		if head, err = t.Head(ctx); err == nil {
+			_, text, err = t.CellMap(ctx)
+		}
+		return err
+	})
+	if err == nil && len(text) > 0 {
+		m, err = ParseMap(text)
+	}
+	return head, m, err
+}
+
+// putFirst writes a map into a database that has none.
+func putFirst[T Store](ctx context.Context, db Database[T], m *Map) error {
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return db.Exclusive(ctx, func(t T) error {
+		if epoch, _, err := t.CellMap(ctx); err != nil || epoch > 0 {
+			return err
+		}
+		return t.PutCellMap(ctx, m.Epoch(), text)
+	})
+}
+
+// tell lets a cell know of an epoch.
+func tell[T Store](ctx context.Context, db Database[T], epoch uint64) error {
+	return db.Exclusive(ctx, func(t T) error {
+		head, err := t.Head(ctx)
+		if err != nil || head.Told >= epoch {
+			return err
+		}
+		head.Told = epoch
+		return t.SetHead(ctx, head)
+	})
+}
+
+// horizon is until when a map may speak that is written now, on a whole second.
+func (c *Cells[T]) horizon() time.Time {
+	return wholeSecond(c.opts.Now().Add(c.opts.Notice))
+}
+
+// wholeSecond is t, or the next whole second after it.
+func wholeSecond(t time.Time) time.Time {
+	if s := t.Truncate(time.Second); s.Before(t) {
+		return s.Add(time.Second).UTC()
+	}
+	return t.UTC()
+}
+
+// Map returns the newest cell map that the process knows.
+func (c *Cells[T]) Map() *Map { return c.m.Load() }
+
+// Cell returns a cell, wherever it is and will be; its database is opened when it is
+// first asked for something. The error is ErrNoCell.
+func (c *Cells[T]) Cell(id ID) (Database[T], error) {
+	h, err := c.home(id)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func (c *Cells[T]) home(id ID) (*home[T], error) {
+	if !c.Map().Has(id) {
+		return nil, fmt.Errorf("cell %v: %w", id, ErrNoCell)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed(id)
+	}
+	h, ok := c.homes[id]
+	if !ok {
+		h = &home[T]{cells: c, id: id}
+		c.homes[id] = h
+	}
+	return h, nil
+}
+
+// url is where a cell is. The authority is where the caller found it, until it moves.
+func (c *Cells[T]) url(m *Map, id ID) string {
+	if _, moved := m.spec.Moved[id]; !moved && id == m.spec.Authority {
+		return c.opts.Authority
+	}
+	return m.URL(id)
+}
+
+// Dial opens the database at a URL without asking which cell it is; the caller closes it.
+func (c *Cells[T]) Dial(ctx context.Context, url string, create bool) (Opened[T], error) {
+	driver, err := c.opts.Driver(url)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Dial(ctx, url, create)
+}
+
+// Ensure makes the databases of cells that are not there yet; those that are stay as
+// they are. It may be repeated.
+func (c *Cells[T]) Ensure(ctx context.Context, ids []ID) error {
+	return c.ensure(ctx, c.Map(), ids, func() {})
+}
+
+// ensure makes the databases of cells of a map that nobody works with yet.
+func (c *Cells[T]) ensure(ctx context.Context, m *Map, ids []ID, made func()) error {
+	return each(ctx, ids, func(ctx context.Context, id ID) error {
+		conn, err := c.dial(ctx, m, id, true)
+		if err != nil {
+			return err
+		}
+		made()
+		if c.Map().Has(id) && c.keep(id, conn) {
+			return nil
+		}
+		return conn.Close()
+	})
+}
+
+// OpenAll opens all cells of the map now, and says which cannot be.
+func (c *Cells[T]) OpenAll(ctx context.Context) error {
+	return each(ctx, c.Map().Cells(), func(ctx context.Context, id ID) error {
+		h, err := c.home(id)
+		if err != nil {
+			return err
+		}
+		return h.use(ctx, func(Opened[T]) error { return nil })
+	})
+}
+
+// each does something with cells, several at a time, and stops at the first error.
+func each(ctx context.Context, ids []ID, do func(context.Context, ID) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(abreast)
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error { return do(ctx, id) })
+	}
+	return errors.Join(g.Wait(), context.Cause(ctx))
+}
+
+// Stats tells how full a cell is; ErrNoCell if the map does not list it.
+func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
+	h, err := c.home(id)
+	if err != nil {
+		return Stats{}, err
+	}
+	var stats Stats
+	err = h.use(ctx, func(db Opened[T]) (err error) { stats, err = db.Stats(ctx); return err })
+	stats.Cell, stats.URL = id, c.Map().URL(id)
+	return stats, err
+}
+
+// Close waits for what goes on by itself and for the transactions in flight, and closes
+// all cells. Calling it again does nothing.
+func (c *Cells[T]) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	homes := c.homes
+	c.homes = map[ID]*home[T]{}
+	c.mu.Unlock()
+	c.work.Wait()
+	var g errgroup.Group
+	g.SetLimit(abreast)
+	for _, h := range homes {
+		g.Go(h.close)
+	}
+	return g.Wait()
+}
+
+// errClosed is what a cell of a closed installation answers.
+func errClosed(id ID) error {
+	return fmt.Errorf("cell %v: %w: the installation was closed", id, ErrUnavailable)
+}
+
+// goes runs fn beside the caller, and Close waits for it; after Close the caller does.
+func (c *Cells[T]) goes(fn func()) {
+	c.mu.Lock()
+	closed := c.closed
+	if !closed {
+		c.work.Go(fn)
+	}
+	c.mu.Unlock()
+	if closed {
+		fn()
+	}
+}
+
+func (c *Cells[T]) event(e Event) {
+	if c.opts.OnEvent != nil {
+		c.opts.OnEvent(e)
+	}
+}

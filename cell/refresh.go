@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// Learn takes note of what a cell said about itself: that there is a newer map.
+func (c *Cells[T]) Learn(_ ID, head Head) {
+	for told := c.told.Load(); head.Told > told; told = c.told.Load() {
+		if c.told.CompareAndSwap(told, head.Told) {
+			return
+		}
+	}
+}
+
+// Stale reports whether a cell has told of a newer map than the process knows: a
+// Refresh is due.
+func (c *Cells[T]) Stale() bool { return c.told.Load() > c.Map().Epoch() }
+
+// Refresh reads the newest cell map: from the authority, or, while that cannot be asked,
+// from the copies in the cells that are open. It never goes back to an older one, and
+// its error, ErrUnavailable, says that nobody could be asked who knows more. Calls at
+// one time share one reading.
+func (c *Cells[T]) Refresh(ctx context.Context) error {
+	return c.refresh.share(ctx, func() error {
+		for {
+			m := c.Map()
+			if err := c.refreshFrom(ctx, m.spec.Authority); err != nil {
+				if c.refreshFromCopies(ctx, m) {
+					return nil
+				}
+				return fmt.Errorf("refresh the cell map: %w", err)
+			}
+			next := c.Map()
+			if a := m.spec.Authority; next.spec.Authority == a && c.url(next, a) == c.url(m, a) {
+				return nil
+			}
+			// What was asked was the authority no more; the one that it named knows the newest.
+		}
+	})
+}
+
+// refreshFrom reads the map that a cell has.
+func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	head, m, err := readMap(ctx, h)
+	switch {
+	case err != nil:
+		return err
+	case m == nil:
+		return fmt.Errorf("%w: cell %v holds no cell map", ErrUnavailable, id)
+	case m.spec.ID != c.Map().spec.ID:
+		return fmt.Errorf("%w: cell %v has a copy of map %s, not of %s", ErrIdentity, id, m.spec.ID, c.Map().spec.ID)
+	}
+	known := c.Map().Epoch()
+	c.advance(m)
+	if head.Home != Serving && m.Epoch() <= known {
+		return fmt.Errorf("%w: cell %v has left its database", ErrUnavailable, id)
+	}
+	return nil
+}
+
+// refreshFromCopies reads the copies of the cells that are open, and reports whether one
+// of them was newer than m.
+func (c *Cells[T]) refreshFromCopies(ctx context.Context, m *Map) bool {
+	_ = each(ctx, c.opened(), func(ctx context.Context, id ID) error {
+		if id != m.spec.Authority {
+			_ = c.refreshFrom(ctx, id) // another one may know more
+		}
+		return nil
+	})
+	return c.Map().Epoch() > m.Epoch()
+}
+
+// opened are the cells whose databases are open.
+func (c *Cells[T]) opened() (ids []ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, h := range c.homes {
+		h.mu.Lock()
+		if h.conn != nil {
+			ids = append(ids, id)
+		}
+		h.mu.Unlock()
+	}
+	return ids
+}
+
+// advance works with a map from now on, unless a newer one is known.
+func (c *Cells[T]) advance(m *Map) {
+	for {
+		old := c.m.Load()
+		if m.Epoch() <= old.Epoch() {
+			return
+		}
+		if c.m.CompareAndSwap(old, m) {
+			break
+		}
+	}
+	c.event(Event{What: EventMap, Epoch: m.Epoch()})
+	c.mu.Lock()
+	homes := make([]*home[T], 0, len(c.homes))
+	for _, h := range c.homes {
+		homes = append(homes, h)
+	}
+	c.mu.Unlock()
+	for _, h := range homes {
+		h.move(c.url(m, h.id))
+	}
+}
+
+// turn lets one goroutine at a time do something whose success serves all who asked
+// before it began.
+type turn struct {
+	held  chan struct{}
+	began atomic.Uint64
+	// served is the number of the last that succeeded; whoever holds the turn has it.
+	served uint64
+}
+
+func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
+
+func (t *turn) share(ctx context.Context, do func() error) error {
+	mine := t.began.Load() + 1
+	select {
+	case t.held <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-t.held }()
+	if t.served >= mine {
+		return nil
+	}
+	n := t.began.Add(1)
+	err := do()
+	if err == nil {
+		t.served = n
+	}
+	return err
+}

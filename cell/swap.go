@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// copying is how long cells may take to get their copies of a new map.
+const copying = 30 * time.Second
+
+// Swap makes next the version after Map: one compare-and-swap in the authority. Copies
+// for the other cells follow by themselves. The error is ErrMap if next may not follow
+// (Append), ErrConflict if somebody else was first: Refresh and begin again. After
+// ErrUnknownOutcome too, Refresh tells what has become of it.
+func (c *Cells[T]) Swap(ctx context.Context, next *Map) error {
+	old := c.Map()
+	if err := Append(old, next); err != nil {
+		return err
+	}
+	return c.swap(ctx, old, next)
+}
+
+func (c *Cells[T]) swap(ctx context.Context, old, next *Map) error {
+	text, err := next.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	authority, err := c.home(old.spec.Authority)
+	if err != nil {
+		return err
+	}
+	err = authority.Exclusive(ctx, func(t T) error {
+		epoch, _, err := t.CellMap(ctx)
+		switch {
+		case err != nil:
+			return err
+		case epoch > old.Epoch():
+			return fmt.Errorf("%w: it has epoch %d, the one to follow has %d", ErrConflict, epoch, old.Epoch())
+		case epoch < old.Epoch():
+			return fmt.Errorf("%w: the authority has epoch %d and had %d: it came back from a backup; adopt the newest copy first", ErrIdentity, epoch, old.Epoch())
+		}
+		head, err := t.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if head.Home != Serving {
+			return fmt.Errorf("%w: the authority is leaving its database", ErrConflict)
+		}
+		if err := t.PutCellMap(ctx, next.Epoch(), text); err != nil {
+			return err
+		}
+		head.Told = max(head.Told, next.Epoch())
+		return t.SetHead(ctx, head)
+	})
+	if err != nil {
+		return fmt.Errorf("write cell map %d: %w", next.Epoch(), err)
+	}
+	c.advance(next)
+	c.spread(ctx, old, next, text)
+	return nil
+}
+
+// spread gives the other cells copies of a map, and lets them tell of it if it says more
+// than a later date, as far as they can be reached.
+func (c *Cells[T]) spread(ctx context.Context, old, next *Map, text []byte) {
+	ids, news := next.Cells(), !onlyLater(old, next)
+	if !news {
+		ids = c.opened()
+	}
+	c.goes(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), copying)
+		defer cancel()
+		_ = each(ctx, ids, func(ctx context.Context, id ID) error {
+			if id != next.spec.Authority {
+				c.event(Event{What: EventCopied, Cell: id, Epoch: next.Epoch(), Err: c.putCopy(ctx, id, next.Epoch(), text, news)})
+			}
+			return nil
+		})
+	})
+}
+
+// putCopy writes a copy of the map into a cell that has an older one.
+func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte, news bool) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	put := func(t T) error {
+		has, _, err := t.CellMap(ctx)
+		if err != nil || has >= epoch {
+			return err
+		}
+		return t.PutCellMap(ctx, epoch, text)
+	}
+	if !news {
+		return h.Update(ctx, put)
+	}
+	return h.Exclusive(ctx, func(t T) error {
+		if err := put(t); err != nil {
+			return err
+		}
+		head, err := t.Head(ctx)
+		if err != nil || head.Told >= epoch {
+			return err
+		}
+		head.Told = epoch
+		return t.SetHead(ctx, head)
+	})
+}
+
+// onlyLater reports whether next says nothing new but a later date.
+func onlyLater(old, next *Map) bool {
+	o, n := old.spec, next.spec
+	same := len(n.Generations) == len(o.Generations) && n.Current == o.Current && n.Floor == o.Floor &&
+		n.Authority == o.Authority && n.MinFormat == o.MinFormat && len(n.Moved) == len(o.Moved)
+	for id, home := range n.Moved {
+		same = same && o.Moved[id] == home
+	}
+	return same
+}
+
+// Extend moves the end of the map on when half of the notice is over, and does nothing
+// before. Any process may call it, as often as it likes; one is enough.
+func (c *Cells[T]) Extend(ctx context.Context) error {
+	return c.retry(ctx, func(m *Map) error {
+		if m.until == 0 || c.opts.Now().Before(m.spec.Until.Add(-c.opts.Notice/2)) {
+			return nil
+		}
+		return c.change(ctx, m, func(s *Spec) { s.Until = later(s.Until, c.horizon()) })
+	})
+}
+
+// Date gives a date to a map that has none, so that the installation can grow. Nobody
+// else may have such a map, since it routes ids of any date: it is for a directory of
+// files, under the lock that keeps other processes out. bound is the newest date of any
+// id there is. A map that has a date stays as it is.
+func (c *Cells[T]) Date(ctx context.Context, bound time.Time) error {
+	old := c.Map()
+	if old.until != 0 {
+		return nil
+	}
+	next, err := old.next(func(s *Spec) { s.Until = later(wholeSecond(bound.Add(time.Millisecond)), c.horizon()) })
+	if err != nil {
+		return err
+	}
+	return c.swap(ctx, old, next)
+}
+
+// attempts is how often somebody else may be first with a new map.
+const attempts = 100
+
+// retry does something with the newest map, again when somebody else changed the map
+// meanwhile or nobody knows whether the change was made.
+func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
+	for n := 1; ; n++ {
+		err := do(c.Map())
+		if err == nil || n == attempts || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrUnknownOutcome) {
+			return err
+		}
+		if err := c.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// change swaps the map m for one that is changed.
+func (c *Cells[T]) change(ctx context.Context, m *Map, change func(*Spec)) error {
+	next, err := m.next(change)
+	if err != nil {
+		return err
+	}
+	if err := Append(m, next); err != nil {
+		return err
+	}
+	return c.swap(ctx, m, next)
+}
+
+// next is the version after m, changed.
+func (m *Map) next(change func(*Spec)) (*Map, error) {
+	s := m.Spec()
+	s.Epoch++
+	change(&s)
+	return NewMap(s)
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
