@@ -22,81 +22,7 @@ func NewRouter(m *Map) *Router { return &Router{m: m} }
 // Map returns the map that the router answers from.
 func (r *Router) Map() *Map { return r.m }
 
-// Place is a cell and the piece of the ring that it holds.
-type Place struct {
-	Cell ID `json:"cell"`
-	// URL is where the cell is, "" if the map does not say.
-	URL string `json:"url,omitempty"`
-	// Lo to Hi-1 are the positions of the cell.
-	Lo uint64 `json:"segment_lo"`
-	Hi uint64 `json:"segment_hi"`
-}
-
-// Probe is a cell to ask for an external key.
-type Probe struct {
-	Place
-	// Why says in words what chose the cell.
-	Why string `json:"why"`
-}
-
-// Range is what PuidRange returns, Lo to Hi.
-type Range struct {
-	Lo int64 `json:"lo,string"`
-	Hi int64 `json:"hi,string"`
-}
-
-// KeyRoute explains where an external key may live. Its probes are the cells whose
-// directories can have it, the first being the one that takes it if none does.
-type KeyRoute struct {
-	Source string `json:"source"`
-	Key    string `json:"key"`
-	// Hash is the 64-bit hash in hex, Position its upper half.
-	Hash     string `json:"hash"`
-	Position uint32 `json:"position"`
-	// Ring and Digest are what a directory stores.
-	Ring   int64  `json:"ring,string"`
-	Digest string `json:"digest"`
-	// Probes in the order in which they are made.
-	Probes []Probe `json:"probes"`
-	// Mint is where an id is minted to live beside the key.
-	Mint locality.Segment `json:"-"`
-	// Cost is the number of directories to ask at most.
-	Cost int `json:"cost"`
-}
-
-// PuidRoute explains where a puid lives.
-type PuidRoute struct {
-	PUID int64 `json:"puid,string"`
-	// Slot numbers the ranges from the lowest puids up; Finest is the cell of the
-	// finest generation that the slot lies in, Distance how far behind its start.
-	Slot     uint64 `json:"slot"`
-	Finest   uint64 `json:"finest"`
-	Distance uint64 `json:"distance"`
-	// Place and Puids are the cell and its range, nil if no cell has the puid.
-	*Place
-	Puids *Range `json:"puids,omitempty"`
-	// Why says in words what chose the cell, or why none has the puid.
-	Why string `json:"why"`
-	// Cost is 0: arithmetic only.
-	Cost int `json:"cost"`
-}
-
-// EntityRoute explains where an entity id lives.
-type EntityRoute struct {
-	ID       locality.ID `json:"id"`
-	Position uint32      `json:"position"`
-	// Millis is the time in the id, milliseconds since 1970; Time the same in words.
-	Millis int64  `json:"time_ms"`
-	Time   string `json:"time"`
-	// Place is nil if the map does not speak about the time of the id.
-	*Place
-	// Why says in words what chose the cell, or why none was.
-	Why string `json:"why"`
-	// Cost is 0: arithmetic only.
-	Cost int `json:"cost"`
-}
-
-// ExplainKey answers where an external key may live.
+// ExplainKey answers where an external key may live. No probe has been made.
 func (r *Router) ExplainKey(source, key string) KeyRoute {
 	k := r.m.KeyOf(source, key)
 	at := k.Position()
@@ -104,14 +30,16 @@ func (r *Router) ExplainKey(source, key string) KeyRoute {
 		Source: source, Key: key,
 		Hash: fmt.Sprintf("%016x", k.Hash()), Position: at,
 		Ring: k.Ring, Digest: hex.EncodeToString(k.Digest[:]),
-		Mint: r.m.Segment(r.m.Home(at), at),
+		Layers: r.m.Layers(at),
+		Mint:   r.m.Segment(r.m.Home(at), at),
 	}
+	route.Window = window(route.Mint)
 	for g := r.m.Current(); g >= r.m.Floor(); g-- {
 		why := fmt.Sprintf("older generation %d may hold it", g)
 		if g == r.m.Current() {
 			why = fmt.Sprintf("generation %d is current: it takes new keys", g)
 		}
-		route.Probes = append(route.Probes, Probe{Place: *r.place(r.m.Key(g, at)), Why: why})
+		route.Probes = append(route.Probes, Probe{Place: *r.m.place(r.m.Key(g, at)), Why: why, Answer: AnswerNotAsked})
 	}
 	route.Cost = len(route.Probes)
 	return route
@@ -122,17 +50,21 @@ func (r *Router) ExplainKey(source, key string) KeyRoute {
 func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 	route := PuidRoute{PUID: puid, Slot: slotOf(puid)}
 	route.Finest, route.Distance = r.m.invert(route.Slot)
+	route.Slots = r.m.Slots(route.Finest)
 	c, err := r.m.Puid(puid)
 	if err != nil {
 		if gens := uint64(r.m.Generations()); route.Distance >= gens {
 			route.Why = fmt.Sprintf("its range lies %d behind a start, and there are %d generations", route.Distance, gens)
+			if gens == 1 {
+				route.Why = fmt.Sprintf("its range lies %d behind a start, and there is 1 generation", route.Distance)
+			}
 		} else {
 			route.Why = fmt.Sprintf("its range would be of generation %d, which has no cell that starts there", route.Distance)
 		}
 		return route, err
 	}
 	lo, hi := r.m.PuidRange(c)
-	route.Place, route.Puids = r.place(c), &Range{Lo: lo, Hi: hi}
+	route.Place, route.Puids = r.m.place(c), &Range{Lo: lo, Hi: hi}
 	route.Why = fmt.Sprintf("its range lies %d behind the start of the cell: generation %d", route.Distance, c.Gen)
 	return route, nil
 }
@@ -141,27 +73,87 @@ func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 // what the id contains and names no cell.
 func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 	z := id.Millis()
-	route := EntityRoute{ID: id, Position: id.Position(), Millis: z, Time: time.UnixMilli(z).UTC().Format(timeFormat)}
+	route := EntityRoute{
+		ID: id, Position: id.Position(), Millis: z, Time: time.UnixMilli(z).UTC().Format(timeFormat),
+		Layers: r.m.Layers(id.Position()),
+	}
 	c, err := r.m.Entity(id)
 	if err != nil {
-		route.Why = "it is dated beyond what the map speaks about"
+		route.Why = "it is dated beyond what the map speaks about, which ends at " + r.m.spec.Until.Format(timeFormat)
 		return route, err
 	}
 	gen := int(c.Gen)
-	starts := r.m.spec.Generations[gen].Starts.Format(timeFormat)
-	route.Place = r.place(c)
+	route.Place = r.m.place(c)
+	starts := route.Layers[gen].Starts
 	switch {
 	case gen == 0 && z < r.m.gens[0].starts:
 		route.Why = "generation 0 takes all ids older than itself"
 	case gen+1 < r.m.Generations():
-		route.Why = fmt.Sprintf("generation %d started at %s, the next at %s", gen, starts, r.m.spec.Generations[gen+1].Starts.Format(timeFormat))
+		route.Why = fmt.Sprintf("generation %d started at %s, the next at %s", gen, starts, route.Layers[gen+1].Starts)
+	case gen > r.m.Current():
+		route.Why = fmt.Sprintf("generation %d, announced, takes ids dated from %s on", gen, starts)
 	default:
 		route.Why = fmt.Sprintf("generation %d, the newest, started at %s", gen, starts)
 	}
 	return route, nil
 }
 
-func (r *Router) place(c ID) *Place {
-	lo, hi := r.m.bounds(c)
-	return &Place{Cell: c, URL: r.m.URL(c), Lo: lo, Hi: hi}
+// Layers returns the generations at a position, the oldest first, announced and
+// retired ones too.
+func (m *Map) Layers(position uint32) []Layer {
+	layers := make([]Layer, len(m.gens))
+	for g := range m.gens {
+		layers[g] = Layer{
+			Place: *m.place(m.Key(g, position)), Cells: m.gens[g].cells,
+			Starts: m.spec.Generations[g].Starts.Format(timeFormat), Role: m.Role(g),
+		}
+	}
+	return layers
+}
+
+// Role returns what a generation is for.
+func (m *Map) Role(gen int) Role {
+	switch {
+	case gen > m.spec.Current:
+		return RoleAnnounced
+	case gen == m.spec.Current:
+		return RoleCurrent
+	case gen < m.spec.Floor:
+		return RoleRetired
+	default:
+		return RoleOlder
+	}
+}
+
+// Slots returns the ranges of puids that begin where a cell of the finest
+// generation does: the first is generation 0's, and so on. It panics if there is
+// no such cell.
+func (m *Map) Slots(finest uint64) []Slot {
+	last := len(m.gens) - 1
+	base, _ := m.PuidRange(ID{Gen: uint16(last), Index: uint32(finest)})
+	slots := make([]Slot, len(m.gens))
+	for g, gen := range m.gens {
+		lo := base - int64(last-g)<<puidBits
+		slots[g] = Slot{Gen: g, Range: Range{Lo: lo, Hi: lo + 1<<puidBits - 1}}
+		if finest%gen.stride == 0 {
+			slots[g].Cell = &ID{Gen: uint16(g), Index: uint32(finest / gen.stride)}
+		}
+	}
+	return slots
+}
+
+func (m *Map) place(c ID) *Place {
+	lo, hi := m.bounds(c)
+	return &Place{Cell: c, URL: Redact(m.URL(c)), Lo: lo, Hi: hi}
+}
+
+func window(s locality.Segment) Window {
+	w := Window{Lo: uint64(s.Lo), Hi: s.Hi}
+	if s.From != 0 {
+		w.From = time.UnixMilli(s.From).UTC().Format(timeFormat)
+	}
+	if s.Until != 0 {
+		w.Until = time.UnixMilli(s.Until).UTC().Format(timeFormat)
+	}
+	return w
 }

@@ -2,13 +2,41 @@
 
 package cell
 
-// Stats tells how full a cell is.
+import "fmt"
+
+// Stats tells how a cell is, and how full.
 type Stats struct {
 	Cell ID     `json:"cell"`
 	URL  string `json:"url"`
+	// Head is what the cell says about itself.
+	Head Head `json:"head"`
+	// Filter tells whether the cell has a filter of its keys; only sealed ones do.
+	Filter bool `json:"filter"`
 	// PUIDs is how many puids the cell has given away, PUIDRoom how many it has in all.
 	PUIDs    uint64 `json:"puids"`
 	PUIDRoom uint64 `json:"puid_room"`
 	// Bytes is what the cell takes on its disk, logs included.
 	Bytes int64 `json:"bytes"`
+}
+
+// MarshalText writes the word of String; its error is always nil.
+func (k Keys) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the word of String. After an error k is unchanged.
+func (k *Keys) UnmarshalText(b []byte) error { return unword(k, b, Open, Sealed, Retired) }
+
+// MarshalText writes the word of String; its error is always nil.
+func (r Residence) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the word of String. After an error r is unchanged.
+func (r *Residence) UnmarshalText(b []byte) error { return unword(r, b, Serving, Moving, Moved) }
+
+func unword[T fmt.Stringer](to *T, word []byte, all ...T) error {
+	for _, v := range all {
+		if v.String() == string(word) {
+			*to = v
+			return nil
+		}
+	}
+	return fmt.Errorf("cell: %.20q is no state: want one of %v", word, all)
 }
