@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// child is a running program that was started here.
+type child struct {
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{} // closed when it has ended
+	err  error         // how
+}
+
+// spawn starts a program that writes to a log, and waits for it beside the caller.
+func spawn(cmd *exec.Cmd, log string) (*child, error) {
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	c := &child{cmd: cmd, log: log, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for ever: see diesWithParent
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			c.err = cmd.Wait()
+			close(c.done)
+		}
+	}()
+	return c, <-started
+}
+
+// signal sends a signal to the program alone.
+func (c *child) signal(s syscall.Signal) error { return c.cmd.Process.Signal(s) }
+
+// end sends a signal and waits until the program has ended.
+func (c *child) end(s syscall.Signal) error {
+	if err := c.signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-c.done
+	return nil
+}
+
+// ended tells how the program ended, nil while it runs.
+func (c *child) ended() error {
+	select {
+	case <-c.done:
+		return fmt.Errorf("%s ended: %w, its log:\n%s", filepath.Base(c.cmd.Path), c.err, c.tail())
+	default:
+		return nil
+	}
+}
+
+// tail is the end of the log.
+func (c *child) tail() string {
+	text, err := os.ReadFile(c.log)
+	if err != nil {
+		return err.Error()
+	}
+	const most = 4000
+	if len(text) > most {
+		text = append([]byte("..."), text[len(text)-most:]...)
+	}
+	return string(text)
+}
+
+// family is the program and its children.
+func (c *child) family() ([]int, error) {
+	parent := c.cmd.Process.Pid
+	pids := []int{parent}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	if len(stats) == 0 {
+		return psFamily(parent)
+	}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// pid (name) state ppid; a name may hold anything.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if err != nil {
+				return nil, err
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// psFamily is family where there is no /proc.
+func psFamily(parent int) ([]int, error) {
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output() //nolint:noctx // it takes no time
+	if err != nil {
+		return nil, err
+	}
+	pids := []int{parent}
+	for line := range strings.Lines(string(out)) {
+		var pid, ppid int
+		if n, _ := fmt.Sscan(line, &pid, &ppid); n == 2 && ppid == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, nil
+}
+
+// all sends a signal to the program and to each of its children, the program first, so that it starts
+// no others meanwhile.
+func (c *child) all(s syscall.Signal) error {
+	if s == syscall.SIGKILL {
+		_ = c.signal(syscall.SIGSTOP)
+	}
+	pids, err := c.family()
+	for _, pid := range pids {
+		if e := syscall.Kill(pid, s); e != nil && !errors.Is(e, syscall.ESRCH) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtest
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// find returns the path of a program of PostgreSQL.
+func find(program string) (string, error) {
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	slices.SortFunc(dirs, func(a, b string) int { return cmp.Compare(major(b), major(a)) })
+	if dir := os.Getenv("LOCUS_PG_BIN"); dir != "" {
+		dirs = []string{dir}
+	}
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, program); isProgram(path) {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", fmt.Errorf("no %s in LOCUS_PG_BIN, /usr/lib/postgresql or PATH: install Debian's postgresql and pgbouncer", program)
+	}
+	return path, nil
+}
+
+// major is the version in the path of a directory of programs.
+func major(dir string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir)))
+	return n
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// need is find for a test, which is skipped without the program, and fails under CI=1.
+func need(t testing.TB, program string) string {
+	t.Helper()
+	path, err := find(program)
+	if err == nil {
+		return path
+	}
+	if os.Getenv("CI") == "1" {
+		t.Fatalf("CI must not skip: %v", err)
+	}
+	t.Skip(err)
+	return ""
+}
+
+// account is who runs the servers: the caller, or another user where the caller is root.
+func account() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u = &user.User{Uid: "65534", Gid: "65534"} // nobody
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err1 != nil || err2 != nil {
+		return nil, fmt.Errorf("user postgres has the ids %s and %s", u.Uid, u.Gid)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// directory makes a directory that belongs to who runs the servers, with a path short enough for a
+// socket in it and no parent that they may not pass.
+func directory() (string, error) {
+	parent := os.TempDir()
+	if len(parent) > 60 || os.Getuid() == 0 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "locus-pg-")
+	if err != nil {
+		return "", err
+	}
+	return dir, own(dir)
+}
+
+// own gives a file to who runs the servers.
+func own(path string) error {
+	who, err := account()
+	if who == nil || err != nil {
+		return err
+	}
+	return os.Chown(path, int(who.Uid), int(who.Gid))
+}
+
+// command is a program that runs as who runs the servers, in a group of its own, so that a signal from
+// the terminal does not reach it.
+func command(path string, args ...string) (*exec.Cmd, error) {
+	who, err := account()
+	cmd := exec.Command(path, args...) //nolint:noctx // it ends when its server is stopped
+	cmd.Dir = "/"
+	cmd.Env = environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Setpgid: true}
+	diesWithParent(cmd.SysProcAttr)
+	return cmd, err
+}
+
+// environment is the caller's without what would lead a server or a client elsewhere.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
+	})
+}
+
+// run runs a program to its end.
+func run(path string, args ...string) error {
+	cmd, err := command(path, args...)
+	if err != nil {
+		return err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, out)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Options of a server.
+type Options struct {
+	// MaxConnections that the server takes. Defaults to 200.
+	MaxConnections int
+	// Settings of the server beside those that every test has.
+	Settings map[string]string
+}
+
+// Server is a PostgreSQL server of its own data directory and socket. Its methods must not run side
+// by side, but for URL, Database and Exec.
+type Server struct {
+	dir      string
+	program  string
+	settings map[string]string
+	child    *child
+	last     atomic.Int64 // the number of the newest database
+}
+
+// Start starts a server that ends with the test, or skips it where there is no PostgreSQL.
+func Start(t testing.TB, opts *Options) *Server {
+	t.Helper()
+	s, err := newServer(need(t, "postgres"), opts)
+	if err == nil {
+		err = newCluster(s.data())
+	}
+	s.begin(t, err)
+	return s
+}
+
+// begin starts a server whose data directory is made, for a test.
+func (s *Server) begin(t testing.TB, err error) {
+	t.Helper()
+	t.Cleanup(func() {
+		if t.Failed() && s.child != nil {
+			t.Logf("end of the log of %s:\n%s", s.dir, s.child.tail())
+		}
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil {
+		err = s.start()
+	}
+	if err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
+	}
+}
+
+func newServer(program string, opts *Options) (*Server, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.MaxConnections == 0 {
+		o.MaxConnections = 200
+	}
+	dir, err := directory()
+	s := &Server{dir: dir, program: program, settings: map[string]string{
+		"listen_addresses":           "",
+		"unix_socket_directories":    dir,
+		"unix_socket_permissions":    "0777",
+		"max_connections":            strconv.Itoa(o.MaxConnections),
+		"dynamic_shared_memory_type": "mmap",
+		"recovery_init_sync_method":  "syncfs",
+		"shared_buffers":             "64MB",
+		"log_min_messages":           "warning",
+		"log_line_prefix":            "%m [%p] %d ",
+	}}
+	maps.Copy(s.settings, o.Settings)
+	if _, err := os.Stat("/proc/sys"); err != nil {
+		delete(s.settings, "recovery_init_sync_method") // Linux only
+	}
+	return s, err
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// start starts the program and waits until it answers.
+func (s *Server) start() error {
+	args := []string{"-D", s.data()}
+	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
+		args = append(args, "-c", name+"="+s.settings[name])
+	}
+	cmd, err := command(s.program, args...)
+	if err != nil {
+		return err
+	}
+	if s.child, err = spawn(cmd, filepath.Join(s.dir, "log")); err != nil {
+		s.child = nil
+		return err
+	}
+	return s.child.until(func() error { return s.ping("postgres") })
+}
+
+// until tries something every 5 ms until it works, the program has ended, or a minute has passed.
+func (c *child) until(try func() error) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no answer for a minute: %w\n%s", err, c.tail())
+		}
+		select {
+		case <-c.done:
+			return c.ended()
+		case <-tick.C:
+		}
+	}
+}
+
+// ping connects once.
+func (s *Server) ping(db string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pgconn.Connect(ctx, s.URL(db))
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// URL names a database of the server, one that need not exist.
+func (s *Server) URL(db string) string { return locate(s.dir, db) }
+
+// locate names a database behind the socket in dir. The name may hold {g} and {i} of a template.
+func locate(dir, db string) string {
+	return "postgres:///" + db + "?" + url.Values{"host": {dir}, "user": {"postgres"}}.Encode()
+}
+
+// Database makes an empty database with a name that none had before, and answers with the name. It is
+// dropped when the test ends, whoever is connected.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := "test_" + strconv.FormatInt(s.last.Add(1), 10)
+	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE template0")
+	t.Cleanup(func() {
+		if s.child != nil && s.child.ended() == nil {
+			s.Exec(t, "postgres", "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		}
+	})
+	return name
+}
+
+// Exec runs statements in a database and answers with the rows of the last one, as text.
+func (s *Server) Exec(t testing.TB, db, sql string) [][]string {
+	t.Helper()
+	rows, err := s.exec(db, sql)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return rows
+}
+
+func (s *Server) exec(db, sql string) (rows [][]string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgconn.Connect(ctx, s.URL(db))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	results, err := conn.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		rows = nil
+		for _, values := range r.Rows {
+			var row []string
+			for _, v := range values {
+				row = append(row, string(v))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// Kill sends SIGKILL to every process of the server, as a crash of the machine would end them, and
+// waits until it is gone. What the system has in its page cache survives.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	err := s.child.all(syscall.SIGKILL)
+	<-s.child.done
+	if err != nil {
+		t.Fatalf("kill PostgreSQL: %v", err)
+	}
+}
+
+// Stop ends the server as an administrator does who does not wait for clients.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.child.end(syscall.SIGINT); err != nil {
+		t.Fatalf("stop PostgreSQL: %v", err)
+	}
+}
+
+// Restart starts the server again, which must have been killed or stopped, and waits until it answers.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.start(); err != nil {
+		t.Fatalf("restart PostgreSQL: %v", err)
+	}
+}
+
+// Pause stops every process of the server where it is: connections stay, and are not answered.
+func (s *Server) Pause(t testing.TB) {
+	t.Helper()
+	if err := s.child.all(syscall.SIGSTOP); err != nil {
+		t.Fatalf("pause PostgreSQL: %v", err)
+	}
+}
+
+// Continue lets a paused server go on.
+func (s *Server) Continue(t testing.TB) {
+	t.Helper()
+	if err := s.child.all(syscall.SIGCONT); err != nil {
+		t.Fatalf("continue PostgreSQL: %v", err)
+	}
+}
+
+// Log is the end of what the server has written to its log.
+func (s *Server) Log() string { return s.child.tail() }
+
+// close stops the server for good, also a paused one, and removes its files.
+func (s *Server) close() error {
+	var err error
+	if s.child != nil {
+		if e := s.child.all(syscall.SIGCONT); e != nil && s.child.ended() == nil {
+			err = e
+		}
+		err = errors.Join(err, s.child.end(syscall.SIGINT))
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}

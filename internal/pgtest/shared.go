@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtest
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+var shared struct {
+	sync.Mutex
+	server *Server
+	err    error
+}
+
+// Shared is a server for all tests of the binary, started when the first one asks. Tests take a
+// database of it each, and do not hurt it. The package's TestMain must run Main, which stops it.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	program := need(t, "postgres")
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = newServer(program, &Options{MaxConnections: 500})
+		if shared.err == nil {
+			shared.err = newCluster(shared.server.data())
+		}
+		if shared.err == nil {
+			shared.err = shared.server.start()
+		}
+	}
+	if shared.err != nil {
+		t.Fatalf("start PostgreSQL: %v", shared.err)
+	}
+	return shared.server
+}
+
+// Tests are what TestMain runs: testing.M, and what goleak takes.
+type Tests interface{ Run() int }
+
+// Main is tests with the shared server stopped at their end:
+//
+//	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
+func Main(m Tests) Tests { return withShared{m} }
+
+type withShared struct{ tests Tests }
+
+func (w withShared) Run() int {
+	code := w.tests.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server != nil {
+		if err := shared.server.close(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop PostgreSQL:", err)
+			code = 1
+		}
+		shared.server = nil
+	}
+	return code
+}
