@@ -5,7 +5,7 @@
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 //
 //	server := pgtest.Shared(t)              // one for all tests of the binary
-//	url := server.URL(server.Database(t))   // postgres:///test_7?host=/tmp/locus-pg-1/s&user=postgres
+//	url := server.URL(server.Database(t))   // postgres:///test_7?host=SOCKET&user=postgres
 //
 //	own := pgtest.Start(t, nil)             // one that this test may hurt
 //	own.Kill()                              // SIGKILL to every process of it

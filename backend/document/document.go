@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package document writes and reads what backends store of records, entities and changes beside the
+// columns that are asked for: one compact JSON text each.
+package document
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+)
+
+// Documents are compact JSON, so that people can read a cell with any tool. They are written and read
+// by hand, since that is done several times for every record; a document that other hands have
+// written is read by encoding/json.
+
+// AppendAttributes appends attributes to b, their names in order.
+func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(attributes)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, name), ':', '[')
+		for k, value := range attributes[name] {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(b, value)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// ParseAttributes reads what AppendAttributes writes, or any JSON that means the same.
+func ParseAttributes(text string) (entity.Attributes, error) {
+	attributes := make(entity.Attributes, 12)
+	s := scan{rest: text}
+	s.object(func() {
+		name := s.string()
+		s.literal(":")
+		values := make([]string, 0, 1)
+		s.list(func() { values = append(values, s.string()) })
+		attributes[name] = values
+	})
+	if s.done() {
+		return attributes, nil
+	}
+	attributes = entity.Attributes{}
+	return attributes, json.Unmarshal([]byte(text), &attributes)
+}
+
+// body is an entity but for its id and stamp.
+type body struct {
+	Members []entity.Member `json:"members"`
+	View    entity.View     `json:"view"`
+}
+
+// ParseEntity reads what AppendEntity writes, or any JSON that means the same.
+func ParseEntity(text string) ([]entity.Member, entity.View, error) {
+	var b body
+	s := scan{rest: text}
+	s.literal(`{"members":`)
+	s.list(func() { b.Members = append(b.Members, s.member()) })
+	s.literal(`,"view":`)
+	s.list(func() { b.View = append(b.View, s.merged()) })
+	s.literal(`}`)
+	if s.done() {
+		return b.Members, b.View, nil
+	}
+	b = body{}
+	err := json.Unmarshal([]byte(text), &b)
+	return b.Members, b.View, err
+}
+
+func (s *scan) member() (m entity.Member) {
+	s.literal(`{"puid":"`)
+	m.PUID = entity.PUID(s.number())
+	s.literal(`","source":`)
+	m.Source = s.string()
+	s.literal(`,"key":`)
+	m.Key = s.string()
+	s.literal(`,"version":`)
+	m.Version = s.number()
+	s.literal(`}`)
+	return m
+}
+
+func (s *scan) merged() (a entity.MergedAttribute) {
+	s.literal(`{"name":`)
+	a.Name = s.string()
+	s.literal(`,"values":`)
+	s.list(func() {
+		var v entity.MergedValue
+		s.literal(`{"value":`)
+		v.Value = s.string()
+		s.literal(`,"members":`)
+		s.list(func() { v.Members = append(v.Members, int(s.number())) })
+		s.literal(`}`)
+		a.Values = append(a.Values, v)
+	})
+	s.literal(`}`)
+	return a
+}
+
+// AppendEntity appends members and view of an entity to b.
+func AppendEntity(b []byte, e *entity.Entity) []byte {
+	b = append(b, `{"members":[`...)
+	for i, m := range e.Members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"puid":"`...)
+		b = strconv.AppendInt(b, int64(m.PUID), 10)
+		b = appendString(append(b, `","source":`...), m.Source)
+		b = appendString(append(b, `,"key":`...), m.Key)
+		b = strconv.AppendInt(append(b, `,"version":`...), m.Version, 10)
+		b = append(b, '}')
+	}
+	b = append(b, `],"view":[`...)
+	for i, a := range e.View {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(b, `{"name":`...), a.Name)
+		b = append(b, `,"values":[`...)
+		for k, v := range a.Values {
+			if k > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(append(b, `{"value":`...), v.Value)
+			b = append(b, `,"members":[`...)
+			for n, m := range v.Members {
+				if n > 0 {
+					b = append(b, ',')
+				}
+				b = strconv.AppendInt(b, int64(m), 10)
+			}
+			b = append(b, `]}`...)
+		}
+		b = append(b, `]}`...)
+	}
+	return append(b, `]}`...)
+}
+
+// AppendVersions appends members of a change to b, as [[puid, version], ...].
+func AppendVersions(b []byte, members []changelog.Version) []byte {
+	b = append(b, '[')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(b, '['), int64(m.PUID), 10)
+		b = strconv.AppendInt(append(b, ','), m.Version, 10)
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+// ParseVersions reads what AppendVersions writes; the empty text has no members.
+func ParseVersions(text string) ([]changelog.Version, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var members []changelog.Version
+	s := scan{rest: text}
+	s.list(func() {
+		var m changelog.Version
+		s.literal(`[`)
+		m.PUID = entity.PUID(s.number())
+		s.literal(`,`)
+		m.Version = s.number()
+		s.literal(`]`)
+		members = append(members, m)
+	})
+	if s.done() {
+		return members, nil
+	}
+	var pairs [][2]int64
+	if err := json.Unmarshal([]byte(text), &pairs); err != nil {
+		return nil, err
+	}
+	members = nil
+	for _, p := range pairs {
+		members = append(members, changelog.Version{PUID: entity.PUID(p[0]), Version: p[1]})
+	}
+	return members, nil
+}
+
+// appendString writes a string of valid UTF-8.
+func appendString(b []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	from := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[from:i]...)
+		if c >= 0x20 {
+			b = append(b, '\\', c)
+		} else {
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+		from = i + 1
+	}
+	return append(append(b, s[from:]...), '"')
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package document
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+)
+
+var drawText = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `"`, `\`, `\"`, "\x00\x1f", "a\tb\nc", `\u0041`, "</script>", "\u2028", "寿司\U0010ffff", "\x7f"}))
+
+var drawAttributes = rapid.Custom(func(t *rapid.T) entity.Attributes {
+	return rapid.MapOfN(drawText, rapid.SliceOfN(drawText, 0, 3), 0, 5).Draw(t, "attributes")
+})
+
+var drawEntity = rapid.Custom(func(t *rapid.T) *entity.Entity {
+	e := &entity.Entity{Members: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.Member {
+		return entity.Member{
+			PUID: entity.PUID(rapid.Int64().Draw(t, "puid")), Version: rapid.Int64().Draw(t, "version"),
+			Ref: entity.Ref{Source: drawText.Draw(t, "source"), Key: drawText.Draw(t, "key")},
+		}
+	}), 1, 4).Draw(t, "members")}
+	e.View = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedAttribute {
+		return entity.MergedAttribute{Name: drawText.Draw(t, "name"), Values: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedValue {
+			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, 300), 1, 3).Draw(t, "members")}
+		}), 1, 3).Draw(t, "values")}
+	}), 0, 4).Draw(t, "view")
+	return e
+})
+
+// A document is what encoding/json reads as the same, and what this package reads back.
+func TestDocuments_AreJSON(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		attributes := drawAttributes.Draw(t, "attributes")
+		text := string(AppendAttributes(nil, attributes))
+		var byJSON entity.Attributes
+		if err := json.Unmarshal([]byte(text), &byJSON); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got, err := ParseAttributes(text)
+		if diff := cmp.Diff(attributes, byJSON, cmpopts.EquateEmpty()) + cmp.Diff(attributes, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Fatalf("%s, %v: %s", text, err, diff)
+		}
+
+		e := drawEntity.Draw(t, "entity")
+		text = string(AppendEntity(nil, e))
+		var b body
+		if err := json.Unmarshal([]byte(text), &b); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		members, view, err := ParseEntity(text)
+		want := body{e.Members, e.View}
+		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()) + cmp.Diff(want, body{members, view}, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Fatalf("%s, %v: %s", text, err, diff)
+		}
+
+		var versions []changelog.Version
+		for _, m := range e.Members {
+			versions = append(versions, changelog.Version{PUID: m.PUID, Version: m.Version})
+		}
+		text = string(AppendVersions(nil, versions))
+		gotVersions, err := ParseVersions(text)
+		if diff := cmp.Diff(versions, gotVersions); diff != "" || err != nil || !json.Valid([]byte(text)) {
+			t.Fatalf("%s, %v: %s", text, err, diff)
+		}
+	})
+}
+
+// What other hands have written is read too, as long as it is JSON.
+func TestDocuments_OfOtherHands(t *testing.T) {
+	t.Parallel()
+	attributes, err := ParseAttributes(" { \"a\" : [ \"\\u00e9\" , \"\\/\\n\" ] } ")
+	if diff := cmp.Diff(entity.Attributes{"a": {"é", "/\n"}}, attributes); diff != "" || err != nil {
+		t.Errorf("attributes %v: %s", err, diff)
+	}
+	members, view, err := ParseEntity(`{"view": [{"values":[{"members":[0],"value":"x"}],"name":"n"}], "members":[{"version":1,"puid":"-5","key":"k","source":"s"}]}`)
+	want := body{
+		[]entity.Member{{PUID: -5, Ref: entity.Ref{Source: "s", Key: "k"}, Version: 1}},
+		entity.View{{Name: "n", Values: []entity.MergedValue{{Value: "x", Members: []int{0}}}}},
+	}
+	if diff := cmp.Diff(want, body{members, view}); diff != "" || err != nil {
+		t.Errorf("entity %v: %s", err, diff)
+	}
+	versions, err := ParseVersions("[ [1, 2] ]")
+	if !slices.Equal(versions, []changelog.Version{{PUID: 1, Version: 2}}) || err != nil {
+		t.Errorf("versions %v, %v", versions, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"", "{", "{}", `{"a":["b"]}`, `{"a":["\u001f\""]}`, `{"a":["\u00e9"]}`, `{"a":["b"],}`, `{"a"}`, `[[1,2]]`, `[[1,2],[-3,4]`, "[[9223372036854775808,1]]",
+		`{"members":[{"puid":"1","source":"s","key":"k","version":1}],"view":[]}`, `{"a":["\`, `{"a":["\u00`, `{"a":["\n"]}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var want entity.Attributes
+		asJSON := json.Unmarshal([]byte(text), &want)
+		got, err := ParseAttributes(text)
+		if (err == nil) != (asJSON == nil) && strings.IndexFunc(text, func(r rune) bool { return r < 0x20 || r == 0xfffd }) < 0 {
+			t.Errorf("%q is read with %v, by encoding/json with %v", text, err, asJSON)
+		}
+		if err == nil && asJSON == nil && want != nil && strings.ToValidUTF8(text, "") == text {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%q: %s", text, diff)
+			}
+		}
+		_, _, _ = ParseEntity(text)
+		_, _ = ParseVersions(text)
+	})
+}
+
+func BenchmarkDocuments(b *testing.B) {
+	attributes := entity.Attributes{
+		"name": {"Joe's Famous Pizza"}, "phones": {"(415) 555-2300", "415.555.2301"}, "address": {"1000 Market Street"}, "city": {"San Francisco"},
+		"postcode": {"94103"}, "country": {"US"}, "latitude": {"37.774929"}, "longitude": {"-122.419416"}, "websites": {"https://joes.example/menu"},
+	}
+	text := string(AppendAttributes(nil, attributes))
+	var buf []byte
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			buf = AppendAttributes(buf[:0], attributes)
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := ParseAttributes(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding/json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var a entity.Attributes
+			if err := json.Unmarshal([]byte(text), &a); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
