@@ -11,20 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
-
-// Identity says which cell a file is. It is written into a new file and compared with an old one.
-type Identity struct {
-	// Map is the id of the cell map that the cell belongs to.
-	Map  string
-	Cell cell.ID
-	// Lo and Hi are the ends of the cell's range of puids: the first puid is Lo+1, the last Hi.
-	Lo, Hi int64
-	// Rules name the schema, the pack and the normaliser that derived data is made with.
-	Rules string
-}
 
 // Options of a cell.
 type Options struct {
@@ -66,7 +54,7 @@ func (o *Options) withDefaults() *Options {
 // while one writes.
 type Cell struct {
 	path string
-	id   Identity
+	id   cell.Identity
 	opts *Options
 
 	writer  chan *conn // holds the write connection while nobody writes
@@ -82,12 +70,12 @@ type Cell struct {
 // Open opens the cell in the file at path, or creates it. It refuses a file that is another cell,
 // one made under other rules, and one that a newer Locus wrote. The caller sees to it that one
 // process at a time has the file open; OpenDir does.
-func Open(ctx context.Context, path string, id Identity, opts *Options) (*Cell, error) {
+func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*Cell, error) {
 	c, err := open(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.identify(ctx, id); err != nil {
+	if err := c.Identify(ctx, id); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -141,16 +129,40 @@ func (c *Cell) touch() error {
 }
 
 // Update runs fn in the cell's one write transaction and makes what it wrote durable before it
-// returns nil. If fn or a statement fails, or ctx is over when fn returns, nothing was written.
-// The error wraps resolve.ErrUnknownOutcome if the commit itself met a failing disk; the cell is
-// then closed, and whether the write is there shows when it is opened again.
+// returns nil. If fn or a statement fails, or ctx is over when fn returns, nothing was written. The
+// error wraps cell.ErrMoved, and fn did not run, if the cell is not at this file any more; it wraps
+// cell.ErrUnknownOutcome if the commit itself met a failing disk: the cell is then closed, and
+// whether the write is there shows when it is opened again.
 func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.write(ctx, writing, func(t *tx) error {
+		s, err := t.own(ctx)
+		if err != nil {
+			return err
+		}
+		if *s == (state{}) {
+			return fmt.Errorf("%s: %w", c, errNobody)
+		}
+		if s.head.Home != cell.Serving {
+			return fmt.Errorf("cell %s at %s is %s: %w", c, c.path, s.head.Home, cell.ErrMoved)
+		}
+		return fn(t)
+	})
+}
+
+// Exclusive is an Update, since updates run one at a time and in the order in which they came. It
+// works in a cell that has moved, too.
+func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.write(ctx, alone, func(t *tx) error { return fn(t) })
+}
+
+// write is a transaction on the write connection.
+func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	w, err := take(ctx, c, c.writer)
 	if err != nil {
 		return err
 	}
 	defer func() { c.writer <- w }()
-	t, err := c.begin(w, "BEGIN IMMEDIATE")
+	t, err := c.begin(w, m)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -161,20 +173,23 @@ func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	if err := errors.Join(t.err, ctx.Err()); err != nil {
 		return c.failed(err)
 	}
+	if err := t.keep(); err != nil {
+		return c.failed(err)
+	}
 	if err := t.exec("COMMIT"); err != nil {
 		c.failed(err)
 		if isDiskFailure(err) {
-			return fmt.Errorf("commit in cell %s: %w: %w", c.id.Cell, resolve.ErrUnknownOutcome, err)
+			return fmt.Errorf("commit in cell %s: %w: %w", c, cell.ErrUnknownOutcome, err)
 		}
-		return fmt.Errorf("commit in cell %s: %w", c.id.Cell, err)
+		return fmt.Errorf("commit in cell %s: %w", c, err)
 	}
 	t.over = true
 	c.checkpoint(w)
 	return nil
 }
 
-// View runs fn in a transaction that reads one snapshot of the cell; a statement that writes
-// fails. It does not wait for writers, nor they for it.
+// View runs fn in a transaction that reads one snapshot of the cell. It does not wait for writers,
+// nor they for it.
 func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	r, err := take(ctx, c, c.readers)
 	if err != nil {
@@ -186,7 +201,22 @@ func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 			return err
 		}
 	}
-	t, err := c.begin(r, "BEGIN")
+	return c.read(r, fn)
+}
+
+// Read runs fn in a transaction that reads, between writers and with the pages that they left in
+// memory.
+func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	return c.failed(c.read(w, fn))
+}
+
+func (c *Cell) read(on *conn, fn func(resolve.Tx) error) error {
+	t, err := c.begin(on, reading)
 	if err != nil {
 		return err
 	}
@@ -222,7 +252,7 @@ func (c *Cell) err() error {
 		return *reason
 	}
 	if c.closing.Load() {
-		return fmt.Errorf("cell %s: %w", c.id.Cell, ErrClosed)
+		return fmt.Errorf("cell %s: %w", c, ErrClosed)
 	}
 	return nil
 }
@@ -230,7 +260,7 @@ func (c *Cell) err() error {
 // failed closes the cell if err says that its disk failed, and hands err on.
 func (c *Cell) failed(err error) error {
 	if isDiskFailure(err) {
-		reason := fmt.Errorf("cell %s: %w: %w", c.id.Cell, ErrFailed, err)
+		reason := fmt.Errorf("cell %s: %w: %w", c, ErrFailed, err)
 		c.failure.CompareAndSwap(nil, &reason)
 	}
 	return err
@@ -280,26 +310,28 @@ func (c *Cell) Close() error {
 	}
 	if _, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		if c.failed(err); c.failure.Load() != nil {
-			return errors.Join(append(errs, fmt.Errorf("close cell %s: %w", c.id.Cell, err))...)
+			return errors.Join(append(errs, fmt.Errorf("close cell %s: %w", c, err))...)
 		}
 		errs = append(errs, err)
 	}
 	if err := errors.Join(append(errs, w.close())...); err != nil {
-		return fmt.Errorf("close cell %s: %w", c.id.Cell, err)
+		return fmt.Errorf("close cell %s: %w", c, err)
 	}
 	return nil
 }
 
 // Stats tells how full the cell is. It reads one row and the sizes of two files.
 func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
-	stats := cell.Stats{Cell: c.id.Cell, PUIDRoom: uint64(c.id.Hi) - uint64(c.id.Lo)}
+	stats := cell.Stats{Cell: c.id.Cell, PUIDRoom: uint64(c.room())}
 	err := c.View(ctx, func(t resolve.Tx) error {
-		used, err := t.(*tx).used(ctx)
-		stats.PUIDs = uint64(used)
+		s, err := t.(*tx).own(ctx)
+		if err == nil {
+			stats.PUIDs = uint64(s.used)
+		}
 		return err
 	})
 	if err != nil {
-		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c.id.Cell, err)
+		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c, err)
 	}
 	for _, path := range []string{c.path, c.path + "-wal"} {
 		if info, err := os.Stat(path); err == nil {
@@ -309,7 +341,15 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 	return stats, nil
 }
 
-var (
-	_ resolve.Cell = (*Cell)(nil)
-	_ entity.Store = (*tx)(nil)
-)
+// String is the name of the cell, or of its file before the cell is known.
+func (c *Cell) String() string {
+	if c.id == (cell.Identity{}) {
+		return c.path
+	}
+	return c.id.Cell.String()
+}
+
+// room is how many puids the cell has in all.
+func (c *Cell) room() int64 { return c.id.Hi - c.id.Lo }
+
+var _ cell.Opened[resolve.Tx] = (*Cell)(nil)

@@ -25,15 +25,15 @@ func TestOpen_RefusesAnotherCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change func(*sqlite.Identity)
+		change func(*cell.Identity)
 		says   []string
 	}{
-		"of another installation": {func(id *sqlite.Identity) { id.Map = "ffff" }, []string{"7c0e31", "ffff"}},
-		"swapped":                 {func(id *sqlite.Identity) { id.Cell.Index = 4 }, []string{"g1-19", "g1-4"}},
-		"of another generation":   {func(id *sqlite.Identity) { id.Cell.Gen = 0 }, []string{"g1-19", "g0-19"}},
-		"with another range":      {func(id *sqlite.Identity) { id.Lo++ }, []string{"restore the map"}},
-		"with another end":        {func(id *sqlite.Identity) { id.Hi-- }, []string{"restore the map"}},
-		"under other rules":       {func(id *sqlite.Identity) { id.Rules = "place/2" }, []string{`"place/1"`, `"place/2"`, "new data directory"}},
+		"of another installation": {func(id *cell.Identity) { id.Map = "ffff" }, []string{"7c0e31", "ffff"}},
+		"swapped":                 {func(id *cell.Identity) { id.Cell.Index = 4 }, []string{"g1-19", "g1-4"}},
+		"of another generation":   {func(id *cell.Identity) { id.Cell.Gen = 0 }, []string{"g1-19", "g0-19"}},
+		"with another range":      {func(id *cell.Identity) { id.Lo++ }, []string{"restore the map"}},
+		"with another end":        {func(id *cell.Identity) { id.Hi-- }, []string{"restore the map"}},
+		"under other rules":       {func(id *cell.Identity) { id.Rules = "place/2" }, []string{`"place/1"`, `"place/2"`, "new installation"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := identity()
@@ -190,7 +190,8 @@ func TestClose_Waits(t *testing.T) {
 			if err := f.Update(context.Background(), func(tx resolve.Tx) error {
 				close(begun)
 				<-goOn
-				return tx.PutRedo(context.Background(), []resolve.Redo{{PUID: 5}})
+				_, err := tx.PutRedo(context.Background(), []resolve.Redo{{PUID: 5}})
+				return err
 			}); err != nil {
 				t.Errorf("the update in flight: %v", err)
 			}

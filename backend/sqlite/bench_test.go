@@ -96,11 +96,12 @@ func (l *load) write(ctx context.Context, c resolve.Cell, n int) error {
 		puids := make([]entity.PUID, n)
 		for i, a := range allocated {
 			r := l.record(entity.PUID(a.PUID))
-			records[i], puids[i], births[i], redo[i] = r, r.PUID, entity.Birth{ID: r.Birth, PUID: r.PUID}, resolve.Redo{PUID: r.PUID}
+			records[i], puids[i], births[i], redo[i] = r, r.PUID, entity.Birth{ID: r.Birth, PUID: r.PUID}, resolve.Redo{PUID: r.PUID, Version: 1}
 			changes[i] = changelog.Change{Time: now, Kind: changelog.Put, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
 		}
 		_, err = tx.Records(ctx, puids)
-		return errors.Join(err, tx.PutRecords(ctx, records), tx.PutBirths(ctx, births), tx.PutRedo(ctx, redo), tx.Append(ctx, changes),
+		_, err2 := tx.PutRedo(ctx, redo)
+		return errors.Join(err, err2, tx.PutRecords(ctx, records), tx.PutBirths(ctx, births), tx.Append(ctx, changes),
 			tx.AddCounts(ctx, entity.Counts{Records: int64(n)}))
 	}); err != nil {
 		return err
@@ -126,14 +127,14 @@ func (l *load) write(ctx context.Context, c resolve.Cell, n int) error {
 	}
 	return c.Update(ctx, func(tx resolve.Tx) error {
 		var edges []resolve.Edge
-		entities, changes, done := make([]entity.Indexed, n), make([]changelog.Change, n), make([]entity.PUID, n)
+		entities, changes, done := make([]entity.Indexed, n), make([]changelog.Change, n), make([]resolve.Redo, n)
 		for i, r := range records {
 			if l.rand.Float64() < edgesOfARecord {
 				other := records[l.rand.IntN(n)].PUID
 				edges = append(edges, resolve.Edge{A: r.PUID, B: other, Vector: match.Vector(l.rand.Uint64()), Score: 900},
 					resolve.Edge{A: other, B: r.PUID, Vector: match.Vector(l.rand.Uint64()), Score: 900})
 			}
-			entities[i], done[i] = entityOf(r), r.PUID
+			entities[i], done[i] = entityOf(r), resolve.Redo{PUID: r.PUID, Version: 1}
 			changes[i] = changelog.Change{Time: now, Kind: changelog.Created, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
 		}
 		return errors.Join(tx.PutEdges(ctx, edges), tx.PutEntities(ctx, entities), tx.Append(ctx, changes),

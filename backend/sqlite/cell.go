@@ -7,14 +7,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/mutant"
 )
 
 // The hash is 64 bits wide, so nearly always a ring value has one row; comparing the digest here
 // is cheaper than handing it over.
-const sqlLookup = `
-	SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
+const (
+	sqlLookup = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
+	sqlPutKey = `INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?) ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid`
+	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT ?`
+)
 
 // Lookup is one statement.
 func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
@@ -31,7 +36,7 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	}
 	err := t.query(ctx, sqlLookup, func(r row) error {
 		if i := r.int(0); bytes.Equal(r.blob(1), keys[i].Digest[:]) {
-			puids[i] = r.int(2)
+			puids[i] = r.puid(2)
 		}
 		return nil
 	}, numbers(t, rings))
@@ -41,64 +46,155 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	return puids, nil
 }
 
-// Allocate is a look-up, a row for each new key, and one row of totals.
+// puid is what a row of a key holds: NULL is a tombstone.
+func (r row) puid(i int) int64 {
+	if r.null(i) {
+		return cell.Tombstone
+	}
+	return r.int(i)
+}
+
+// puidOrNull is the reverse of row.puid.
+func puidOrNull(puid int64) any {
+	if puid == cell.Tombstone {
+		return nil
+	}
+	return puid
+}
+
+// Allocate is a look-up, and a row for each new key.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
+	if err := t.alter(ctx); err != nil {
+		return nil, err
+	}
 	puids, err := t.Lookup(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
+	}
+	used := s.used
+	if mutant.On("P7a") {
+		used = t.highest(ctx)
+	}
 	allocations := make([]cell.Allocation, len(keys))
-	var fresh []keyRow
+	var fresh []cell.Row
 	seen := make(map[cell.Key]int64)
-	lo, room := t.cell.id.Lo, t.cell.id.Hi-t.cell.id.Lo
-	before := int64(-1)
 	for i, puid := range puids {
-		if puid != 0 {
+		if puid != cell.Nothing && puid != cell.Tombstone {
 			allocations[i].PUID = puid
 			continue
 		}
 		puid, ok := seen[keys[i]]
 		if !ok {
-			if before < 0 {
-				if before, err = t.used(ctx); err != nil {
-					return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
-				}
+			if used >= t.cell.room() {
+				return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
 			}
-			used := before + int64(len(fresh))
-			if used >= room {
-				return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell.id.Cell, cell.ErrNoRoom))
-			}
-			puid = lo + 1 + used
+			used++
+			puid = t.cell.id.Lo + used
 			seen[keys[i]] = puid
-			fresh = append(fresh, keyRow{keys[i], puid})
+			fresh = append(fresh, cell.Row{Key: keys[i], PUID: puid})
 		}
 		allocations[i] = cell.Allocation{PUID: puid, Fresh: true}
 	}
-	if len(fresh) == 0 {
-		return allocations, nil
-	}
-	err = each(t, "INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?)", inOrder(fresh, keyRow.compare),
-		func(s *stmt, k keyRow) error { return s.exec(k.Ring, k.Digest[:], k.puid) })
-	if err == nil {
-		err = t.exec("UPDATE locus_cell SET used = ?", before+int64(len(fresh)))
-	}
-	if err != nil {
+	if err := t.putKeys(sqlPutKey, fresh); err != nil {
 		return nil, fmt.Errorf("allocate %d keys: %w", len(fresh), err)
 	}
+	s.used = used
 	return allocations, nil
 }
 
-type keyRow struct {
-	cell.Key
-	puid int64
+// highest is what a cell without a counter would take for the number of its puids: the bug P7a.
+func (t *tx) highest(ctx context.Context) (used int64) {
+	_ = t.query(ctx, "SELECT max(puid) - ? FROM locus_key", func(r row) error { used = r.int(0); return nil }, t.cell.id.Lo)
+	return used
 }
 
-func (k keyRow) compare(other keyRow) int {
-	return cmp.Or(cmp.Compare(k.Ring, other.Ring), bytes.Compare(k.Digest[:], other.Digest[:]))
+// putKeys runs a statement for each row.
+func (t *tx) putKeys(sql string, keys []cell.Row) error {
+	return each(t, sql, inOrder(keys, func(a, b cell.Row) int { return compareKeys(a.Key, b.Key) }),
+		func(s *stmt, k cell.Row) error { return s.exec(k.Key.Ring, k.Key.Digest[:], puidOrNull(k.PUID)) })
 }
 
-// used is the number of puids given away.
-func (t *tx) used(ctx context.Context) (used int64, err error) {
-	err = t.query(ctx, "SELECT used FROM locus_cell", func(r row) error { used = r.int(0); return nil })
-	return used, err
+// compareKeys is the order of the table.
+func compareKeys(a, b cell.Key) int {
+	return cmp.Or(cmp.Compare(a.Ring, b.Ring), bytes.Compare(a.Digest[:], b.Digest[:]))
+}
+
+// Unlink is a row each.
+func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	tombstones := make([]cell.Row, len(keys))
+	for i, k := range keys {
+		tombstones[i] = cell.Row{Key: k, PUID: cell.Tombstone}
+	}
+	if err := t.putKeys(sqlPutKey, tombstones); err != nil {
+		return fmt.Errorf("unlink %d keys: %w", len(keys), err)
+	}
+	return nil
+}
+
+// Copy is a row each.
+func (t *tx) Copy(ctx context.Context, rows []cell.Row) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if err := t.putKeys("INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows); err != nil {
+		return fmt.Errorf("copy %d keys: %w", len(rows), err)
+	}
+	return nil
+}
+
+// Scan reads the table in order.
+func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	ring, digest := int64(math.MinInt64), []byte{} // before every row: no digest is empty
+	if after != nil {
+		ring, digest = after.Ring, after.Digest[:]
+	}
+	keys, err := rows(ctx, t, func(r row) (k cell.Row, err error) {
+		k = cell.Row{Key: cell.Key{Ring: r.int(0)}, PUID: r.puid(2)}
+		if copy(k.Key.Digest[:], r.blob(1)) != len(k.Key.Digest) {
+			err = fmt.Errorf("%w: digest of a key", errRow)
+		}
+		return k, err
+	}, sqlScan, ring, digest, int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("scan keys: %w", err)
+	}
+	return keys, nil
+}
+
+// Drop is one statement.
+func (t *tx) Drop(ctx context.Context, limit int) (int, error) {
+	if err := t.alter(ctx); err != nil {
+		return 0, err
+	}
+	n := 0
+	err := t.query(ctx, `DELETE FROM locus_key WHERE (ring, digest) IN (SELECT ring, digest FROM locus_key LIMIT ?) RETURNING 1`,
+		func(row) error { n++; return nil }, int64(limit))
+	if err != nil {
+		return 0, fmt.Errorf("drop keys: %w", err)
+	}
+	return n, nil
+}
+
+// Skip counts puids as given away.
+func (t *tx) Skip(ctx context.Context, n uint64) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return fmt.Errorf("skip %d puids: %w", n, err)
+	}
+	left := uint64(t.cell.room() - s.used)
+	s.used += int64(min(n, left))
+	return nil
 }

@@ -10,22 +10,17 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Append draws its places in the log at once and is a row each.
+// Append is a row each.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if len(changes) == 0 {
-		return nil
-	}
-	var seq int64
-	err := t.query(ctx, "UPDATE locus_cell SET seq = seq + ? RETURNING seq", func(r row) error { seq = r.int(0); return nil }, int64(len(changes)))
+	s, err := t.own(ctx)
 	if err == nil {
-		seq -= int64(len(changes))
 		err = each(t, "INSERT INTO change (seq, at, kind, entity, into_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)", changes,
-			func(s *stmt, c changelog.Change) error {
-				seq++
-				return s.exec(seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After))
+			func(st *stmt, c changelog.Change) error {
+				s.seq++
+				return st.exec(s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After))
 			})
 	}
 	if err != nil {

@@ -22,12 +22,12 @@ import (
 type file struct {
 	*sqlite.Cell
 	path string
-	id   sqlite.Identity
+	id   cell.Identity
 }
 
 // identity is that of a cell whose puids are negative, for those are easily mistreated.
-func identity() sqlite.Identity {
-	return sqlite.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
+func identity() cell.Identity {
+	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
 
 func openFile(t testing.TB) *file {

@@ -96,9 +96,22 @@ func (s *stmt) bind(values []any) {
 // exec runs the statement to its end. A statement that has begun is not cancelled: batches are
 // bounded, and a write that stops in the middle would have to be rolled back anyway.
 func (s *stmt) exec(values ...any) error {
-	s.bind(values)
-	_, err := s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
+	_, err := s.run(values)
 	return err
+}
+
+// change is exec, and answers how many rows it changed.
+func (s *stmt) change(values ...any) (int64, error) {
+	result, err := s.run(values)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (s *stmt) run(values []any) (driver.Result, error) {
+	s.bind(values)
+	return s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
 }
 
 // row is one row of an answer.

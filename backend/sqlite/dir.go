@@ -23,7 +23,7 @@ type DirOptions struct {
 	// Cells is how many cells a new directory gets. Defaults to 16; for an existing directory
 	// it defaults to what is there, and another number is refused.
 	Cells int
-	// Rules name what derived data is made with; see Identity.
+	// Rules name what derived data is made with; see cell.Identity.
 	Rules string
 	// MustExist refuses to make a new directory.
 	MustExist bool
@@ -125,12 +125,6 @@ func (d *Dir) file(id cell.ID) (string, error) {
 	return filepath.Join(d.path, filepath.FromSlash(relative)), nil
 }
 
-// identity is who a cell is by the map.
-func (d *Dir) identity(id cell.ID, rules string) Identity {
-	lo, hi := d.cmap.PuidRange(id)
-	return Identity{Map: d.cmap.Spec().ID, Cell: id, Lo: lo, Hi: hi, Rules: rules}
-}
-
 // cellOptions are those of each of so many cells.
 func cellOptions(cells int, mustExist bool) *Options {
 	return &Options{CacheSize: cacheSize / cells, MustExist: mustExist}
@@ -155,9 +149,9 @@ func (d *Dir) openAuthority(ctx context.Context, o *DirOptions) (complete bool, 
 		if d.cmap, err = cell.ParseMap([]byte(text)); err != nil {
 			return false, fmt.Errorf("cell map of %s: %w", d.path, err)
 		}
-		return complete, c.identify(ctx, d.identity(authority, o.Rules))
+		return complete, c.Identify(ctx, d.cmap.IdentityOf(authority, o.Rules))
 	}
-	if id, err := c.readIdentity(ctx); err != nil || id != nil {
+	if id, err := c.identity(ctx); err != nil || id != nil {
 		if err == nil {
 			err = fmt.Errorf("%w: %s is cell %s and holds no cell map: files were swapped or copied; give each its own name back", ErrIdentity, c.path, id.Cell)
 		}
@@ -175,9 +169,9 @@ func (d *Dir) openAuthority(ctx context.Context, o *DirOptions) (complete bool, 
 	if err != nil {
 		return false, fmt.Errorf("make cell map: %w", err)
 	}
-	c.id = d.identity(authority, o.Rules)
-	return false, c.Update(ctx, func(t resolve.Tx) error {
-		return errors.Join(t.(*tx).setIdentity(c.id), t.(*tx).setCellMap(d.cmap.Epoch(), string(body)))
+	c.id = d.cmap.IdentityOf(authority, o.Rules)
+	return false, c.write(ctx, alone, func(t *tx) error {
+		return errors.Join(t.setIdentity(c.id), t.PutCellMap(ctx, d.cmap.Epoch(), body))
 	})
 }
 
@@ -195,7 +189,7 @@ func (d *Dir) openOthers(ctx context.Context, o *DirOptions, mustExist bool) err
 				if err != nil {
 					return err
 				}
-				opened[i], err = Open(ctx, path, d.identity(id, o.Rules), cellOptions(len(ids), mustExist))
+				opened[i], err = Open(ctx, path, d.cmap.IdentityOf(id, o.Rules), cellOptions(len(ids), mustExist))
 				return err
 			})
 		}
@@ -226,10 +220,6 @@ func (t *tx) cellMap(ctx context.Context) (body string, complete bool, err error
 		return nil
 	})
 	return body, complete, err
-}
-
-func (t *tx) setCellMap(epoch uint64, body string) error {
-	return t.exec("INSERT INTO locus_map (epoch, body, complete) VALUES (?, ?, 0)", int64(epoch), body)
 }
 
 // syncDir makes the names in a directory durable.

@@ -73,7 +73,7 @@ func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record
 
 // PutRecords is a row each.
 func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
@@ -93,7 +93,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 
 // Assign is a row each.
 func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	assignments = inOrder(assignments, func(a, b entity.Assignment) int { return cmp.Compare(a.PUID, b.PUID) })
@@ -163,7 +163,7 @@ func (t *tx) hexes(ids []locality.ID) string {
 
 // PutBirths is a row each.
 func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
@@ -225,7 +225,7 @@ func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Ent
 // PutEntities is a row each, a document in the search for each that is found by other words than
 // before, and a statement that asks for those.
 func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	entities = lastOf(inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) }))
@@ -275,7 +275,7 @@ func lastOf(entities []entity.Indexed) []entity.Indexed {
 
 // DeleteEntities is a row and a document each, of those that are there.
 func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	anchors = inOrder(anchors, cmp.Compare[entity.PUID])
@@ -302,35 +302,4 @@ func (t *tx) ListEntities(ctx context.Context, after entity.PUID, limit int) ([]
 		return nil, fmt.Errorf("list entities after %s: %w", after, err)
 	}
 	return entities, nil
-}
-
-// AddCounts changes the row of totals.
-func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
-	if err := t.use(ctx); err != nil {
-		return err
-	}
-	if delta == (entity.Counts{}) {
-		return nil
-	}
-	err := t.exec("UPDATE locus_cell SET records = records + ?, entities = entities + ?, merges = merges + ?, splits = splits + ?",
-		delta.Records, delta.Entities, delta.Merges, delta.Splits)
-	if err != nil {
-		return fmt.Errorf("add counts: %w", err)
-	}
-	return nil
-}
-
-// Counts reads the row of totals.
-func (t *tx) Counts(ctx context.Context) (counts entity.Counts, err error) {
-	if err := t.use(ctx); err != nil {
-		return counts, err
-	}
-	err = t.query(ctx, "SELECT records, entities, merges, splits FROM locus_cell", func(r row) error {
-		counts = entity.Counts{Records: r.int(0), Entities: r.int(1), Merges: r.int(2), Splits: r.int(3)}
-		return nil
-	})
-	if err != nil {
-		return entity.Counts{}, fmt.Errorf("read counts: %w", err)
-	}
-	return counts, nil
 }

@@ -10,18 +10,16 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/resolve"
 )
 
 var (
 	// ErrClosed means that the cell was closed.
-	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", resolve.ErrUnavailable)
+	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", cell.ErrUnavailable)
 	// ErrFailed means that the cell closed itself because a write to its disk failed. What is on
 	// the disk is known again only after the process was started anew.
-	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", resolve.ErrUnavailable)
-	// ErrIdentity means that a file is not the cell that it should be: another cell, of another
-	// installation, or made under other rules.
-	ErrIdentity = errors.New("sqlite: not the cell that it should be")
+	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
+	// ErrIdentity is cell.ErrIdentity.
+	ErrIdentity = cell.ErrIdentity
 	// ErrFormat means that a file is no cell or was written by a newer Locus.
 	ErrFormat = errors.New("sqlite: unknown format")
 	// ErrPreflight means that the library or a connection lacks a setting that durability rests on.
@@ -52,7 +50,7 @@ func explain(err error) error {
 	case lib.SQLITE_FULL:
 		return fmt.Errorf("the disk is full: %w: %w", cell.ErrNoRoom, err)
 	case lib.SQLITE_BUSY:
-		return fmt.Errorf("another program holds the file: %w: %w", resolve.ErrUnavailable, err)
+		return fmt.Errorf("another program holds the file: %w: %w", cell.ErrUnavailable, err)
 	}
 	return err
 }

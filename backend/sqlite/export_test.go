@@ -14,7 +14,8 @@ import (
 // LeaveRoom makes the cell go on as if all but n of its puids had been given away.
 func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
-		return t.(*tx).exec("UPDATE locus_cell SET used = hi - lo - ?", n)
+		t.(*tx).state.used = c.room() - n
+		return nil
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
@@ -29,7 +30,7 @@ var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), Identity{Map: "m", Lo: 0, Hi: 1 << 32}, nil)
+	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), cell.Identity{Map: "m", Lo: 0, Hi: 1 << 32}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +38,9 @@ func TestPlans(t *testing.T) {
 	var b strings.Builder
 	if err := c.Update(ctx, func(rt resolve.Tx) error {
 		if err := useAll(ctx, rt); err != nil {
+			return err
+		}
+		if err := rt.(*tx).keep(); err != nil {
 			return err
 		}
 		on := rt.(*tx).conn
@@ -86,6 +90,19 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
 	calls := []func() error{
 		func() error { _, err := t.Allocate(ctx, []cell.Key{{Ring: 1}}); return err },
+		func() error { return t.Unlink(ctx, []cell.Key{{Ring: 1}}) },
+		func() error { return t.Copy(ctx, []cell.Row{{PUID: 1}}) },
+		func() error { _, err := t.Scan(ctx, nil, 1); return err },
+		func() error { _, err := t.Drop(ctx, 1); return err },
+		func() error { return t.Skip(ctx, 1) },
+		func() error { return t.PutCellMap(ctx, 1, []byte("{}")) },
+		func() error { _, _, err := t.CellMap(ctx); return err },
+		func() error { _, err := t.CellMaps(ctx); return err },
+		func() error { return t.SetFilter(ctx, []byte{1}) },
+		func() error { return t.SetFilter(ctx, nil) },
+		func() error { _, err := t.Filter(ctx); return err },
+		func() error { return t.PutLease(ctx, "resolve", lease.Lease{}) },
+		func() error { _, err := t.Lease(ctx, "resolve"); return err },
 		func() error { return t.PutRecords(ctx, []*entity.Record{{PUID: 1, Attributes: entity.Attributes{}}}) },
 		func() error { _, err := t.Records(ctx, []entity.PUID{1}); return err },
 		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },
@@ -109,9 +126,10 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
-		func() error { return t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) },
-		func() error { _, err := t.Redo(ctx, 1); return err },
-		func() error { return t.ClearRedo(ctx, []entity.PUID{1}) },
+		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
+		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // there already
+		func() error { _, err := t.Redo(ctx, 0, 1); return err },
+		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}) },
 		func() error { _, err := t.RedoDepth(ctx); return err },
 	}
 	for i, call := range calls {

@@ -5,7 +5,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -24,7 +23,7 @@ const (
 
 // Post is a row each.
 func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	run := func(s *stmt, p resolve.Posting) error { return s.exec(int64(p.Feature), int64(p.PUID)) }
@@ -109,7 +108,7 @@ func readEdge(r row) (resolve.Edge, error) {
 
 // PutEdges is a row each.
 func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
@@ -126,7 +125,7 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 
 // DeleteEdges is a row each.
 func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
-	if err := t.use(ctx); err != nil {
+	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	pairs = inOrder(pairs, func(a, b resolve.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
@@ -135,75 +134,4 @@ func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 		return fmt.Errorf("delete %d edges: %w", len(pairs), err)
 	}
 	return nil
-}
-
-// PutRedo is a row each.
-func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) error {
-	if err := t.use(ctx); err != nil {
-		return err
-	}
-	entries = inOrder(entries, func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
-	err := each(t, "INSERT INTO redo (puid, lost) VALUES (?, ?) ON CONFLICT (puid) DO UPDATE SET lost = excluded.lost", entries,
-		func(s *stmt, e resolve.Redo) error {
-			if len(e.Lost) == 0 {
-				return s.exec(int64(e.PUID), nil)
-			}
-			lost := make([]byte, 0, 8*len(e.Lost))
-			for _, feature := range e.Lost {
-				lost = binary.BigEndian.AppendUint64(lost, feature)
-			}
-			return s.exec(int64(e.PUID), lost)
-		})
-	if err != nil {
-		return fmt.Errorf("put %d redo entries: %w", len(entries), err)
-	}
-	return nil
-}
-
-// Redo reads the table in order.
-func (t *tx) Redo(ctx context.Context, limit int) ([]resolve.Redo, error) {
-	if err := t.use(ctx); err != nil {
-		return nil, err
-	}
-	entries, err := rows(ctx, t, readRedo, "SELECT puid, lost FROM redo ORDER BY puid LIMIT ?", int64(limit))
-	if err != nil {
-		return nil, fmt.Errorf("read redo entries: %w", err)
-	}
-	return entries, nil
-}
-
-func readRedo(r row) (resolve.Redo, error) {
-	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0))}, r.blob(1)
-	if len(lost)%8 != 0 {
-		return e, fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
-	}
-	for ; len(lost) > 0; lost = lost[8:] {
-		e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
-	}
-	return e, nil
-}
-
-// ClearRedo is a row each.
-func (t *tx) ClearRedo(ctx context.Context, puids []entity.PUID) error {
-	if err := t.use(ctx); err != nil {
-		return err
-	}
-	err := each(t, "DELETE FROM redo WHERE puid = ?", inOrder(puids, cmp.Compare[entity.PUID]),
-		func(s *stmt, puid entity.PUID) error { return s.exec(int64(puid)) })
-	if err != nil {
-		return fmt.Errorf("clear %d redo entries: %w", len(puids), err)
-	}
-	return nil
-}
-
-// RedoDepth counts the rows, which are few.
-func (t *tx) RedoDepth(ctx context.Context) (depth int, err error) {
-	if err := t.use(ctx); err != nil {
-		return 0, err
-	}
-	err = t.query(ctx, "SELECT count(*) FROM redo", func(r row) error { depth = int(r.int(0)); return nil })
-	if err != nil {
-		return 0, fmt.Errorf("count redo entries: %w", err)
-	}
-	return depth, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -47,7 +48,7 @@ func TestCheck_SeesEveryBrokenSetting(t *testing.T) {
 func TestView_EveryConnectionIsChecked(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), Identity{Map: "m"}, &Options{Readers: 3})
+	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), cell.Identity{Map: "m"}, &Options{Readers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,18 +13,34 @@ import (
 // tx is a transaction: the connection that it runs on, and what became of it. The methods of the
 // Stores stand in the files that are named after them.
 type tx struct {
-	cell *Cell
-	conn *conn
-	over bool
-	err  error // the first statement that failed; a transaction is not committed after one
-	text []byte
+	cell  *Cell
+	conn  *conn
+	mode  mode
+	state *state // of the cell, as the transaction has it; nil before it is asked for
+	was   state  // as it stands in its row
+	over  bool
+	err   error // the first statement that failed; a transaction is not committed after one
+	text  []byte
 }
 
+// mode is what a transaction may do.
+type mode uint8
+
+const (
+	reading mode = iota
+	writing
+	alone // writing, the head of the cell too
+)
+
 // begin starts a transaction on the connection, which is the caller's alone.
-func (c *Cell) begin(on *conn, sql string) (*tx, error) {
-	t := &tx{cell: c, conn: on}
+func (c *Cell) begin(on *conn, m mode) (*tx, error) {
+	t := &tx{cell: c, conn: on, mode: m}
+	sql := "BEGIN"
+	if m != reading {
+		sql = "BEGIN IMMEDIATE"
+	}
 	if err := t.exec(sql); err != nil {
-		return nil, fmt.Errorf("begin in cell %s: %w", c.id.Cell, err)
+		return nil, fmt.Errorf("begin in cell %s: %w", c, err)
 	}
 	return t, nil
 }
@@ -49,6 +65,17 @@ func (t *tx) use(ctx context.Context) error {
 		return fmt.Errorf("the transaction has failed before: %w", t.err)
 	}
 	return ctx.Err()
+}
+
+// alter is the beginning of every method that writes.
+func (t *tx) alter(ctx context.Context) error {
+	if err := t.use(ctx); err != nil {
+		return err
+	}
+	if t.mode == reading {
+		return t.fail(errReading)
+	}
+	return nil
 }
 
 // fail explains an error and remembers the first one.
@@ -136,4 +163,7 @@ func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	return items
 }
 
-var errRow = errors.New("malformed row")
+var (
+	errRow     = errors.New("malformed row")
+	errReading = errors.New("sqlite: a transaction that reads cannot write")
+)

@@ -33,9 +33,10 @@ func ask[T any](name string, do func(ctx context.Context, s resolve.Store) (T, e
 
 // Few numbers, so that calls meet each other, and those at the ends among them.
 var (
-	allPUIDs    = []entity.PUID{math.MinInt64, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
+	allPUIDs    = []entity.PUID{math.MinInt64 + 1, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
 	allFeatures = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
 	drawPUID    = rapid.SampledFrom(allPUIDs)
+	drawAfter   = rapid.SampledFrom(append([]entity.PUID{first}, allPUIDs...))
 	drawFeature = rapid.SampledFrom(allFeatures)
 	drawPosting = rapid.Custom(func(t *rapid.T) resolve.Posting {
 		return resolve.Posting{Feature: drawFeature.Draw(t, "feature"), PUID: drawPUID.Draw(t, "puid")}
@@ -48,7 +49,7 @@ var (
 		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Score: match.Score(rapid.Int16().Draw(t, "score"))}
 	})
 	drawRedo = rapid.Custom(func(t *rapid.T) resolve.Redo {
-		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
+		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
 	})
 )
 
@@ -73,10 +74,10 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		return write("DeleteEdges", func(ctx context.Context, s resolve.Store) error { return s.DeleteEdges(ctx, pairs) })
 	case 5:
 		entries := batch(t, drawRedo)
-		return write("PutRedo", func(ctx context.Context, s resolve.Store) error { return s.PutRedo(ctx, entries) })
+		return ask("PutRedo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.PutRedo(ctx, entries) })
 	case 6:
-		puids := batch(t, drawPUID)
-		return write("ClearRedo", func(ctx context.Context, s resolve.Store) error { return s.ClearRedo(ctx, puids) })
+		entries := batch(t, drawRedo)
+		return write("ClearRedo", func(ctx context.Context, s resolve.Store) error { return s.ClearRedo(ctx, entries) })
 	case 7:
 		features := batch(t, drawFeature)
 		limits := rapid.SliceOfN(rapid.IntRange(0, 10), len(features), len(features)).Draw(t, "limits")
@@ -87,8 +88,8 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		puids := batch(t, drawPUID)
 		return ask("Edges", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, puids) })
 	default:
-		limit := rapid.IntRange(1, 10).Draw(t, "limit")
-		return ask("Redo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, limit) })
+		after, limit := drawAfter.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
+		return ask("Redo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, after, limit) })
 	}
 })
 
@@ -102,7 +103,7 @@ var readAll = []call{
 		return s.Carriers(ctx, allFeatures, limits)
 	}),
 	ask("Edges of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, allPUIDs) }),
-	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, all) }),
+	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, first, all) }),
 	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
 }
 
@@ -125,7 +126,9 @@ func (m *model) compare(ctx context.Context, s resolve.Store, calls []call) erro
 func clean(ctx context.Context, s resolve.Store) error {
 	var ps []resolve.Posting
 	var pairs []resolve.Pair
+	var entries []resolve.Redo
 	for _, a := range allPUIDs {
+		entries = append(entries, resolve.Redo{PUID: a, Version: math.MaxInt64})
 		for _, f := range allFeatures {
 			ps = append(ps, resolve.Posting{Feature: f, PUID: a})
 		}
@@ -133,7 +136,7 @@ func clean(ctx context.Context, s resolve.Store) error {
 			pairs = append(pairs, resolve.Pair{A: a, B: b})
 		}
 	}
-	return errors.Join(s.Post(ctx, nil, ps), s.DeleteEdges(ctx, pairs), s.ClearRedo(ctx, allPUIDs))
+	return errors.Join(s.Post(ctx, nil, ps), s.DeleteEdges(ctx, pairs), s.ClearRedo(ctx, entries))
 }
 
 // agreesWithModel draws transactions, some of which roll back, and compares every answer with the

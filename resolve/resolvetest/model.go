@@ -79,21 +79,29 @@ func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 	return ctx.Err()
 }
 
-func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) error {
+func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	for _, e := range entries {
-		m.redo[e.PUID] = e
+		old := m.redo[e.PUID]
+		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Lost: slices.Concat(old.Lost, e.Lost)}
 	}
-	return ctx.Err()
+	now := make([]resolve.Redo, len(entries))
+	for i, e := range entries {
+		now[i] = m.redo[e.PUID]
+	}
+	return now, ctx.Err()
 }
 
-func (m *model) Redo(ctx context.Context, limit int) ([]resolve.Redo, error) {
+func (m *model) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
 	entries := slices.SortedFunc(maps.Values(m.redo), func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	entries = slices.DeleteFunc(entries, func(e resolve.Redo) bool { return e.PUID <= after })
 	return entries[:min(limit, len(entries))], ctx.Err()
 }
 
-func (m *model) ClearRedo(ctx context.Context, puids []entity.PUID) error {
-	for _, p := range puids {
-		delete(m.redo, p)
+func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+	for _, e := range entries {
+		if m.redo[e.PUID].Version <= e.Version {
+			delete(m.redo, e.PUID)
+		}
 	}
 	return ctx.Err()
 }

@@ -12,12 +12,14 @@ package resolvetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -50,6 +52,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "EdgesStandUnderA", Run: edgesStandUnderA},
 	{Name: "EdgesReplaceAndDelete", Run: edgesReplaceAndDelete},
 	{Name: "RedoIsASet", Run: redoIsASet},
+	{Name: "RedoKeepsWhatIsThere", Run: redoKeepsWhatIsThere},
 	{Name: "ThousandItems", Run: thousandItems},
 	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
 	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
@@ -79,8 +82,20 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (
 	return got
 }
 
-// equal says what differs between two answers. No list and an empty one are the same.
-func equal(got, want any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty()) }
+// equal says what differs between two answers. No list and an empty one are the same, and so are
+// lost features in any order.
+func equal(got, want any) string {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r resolve.Redo) sortedRedo {
+		return sortedRedo{r.PUID, r.Version, slices.Compact(slices.Sorted(slices.Values(r.Lost)))}
+	}))
+}
+
+// sortedRedo is a redo entry whose lost features are in order.
+type sortedRedo struct {
+	PUID    entity.PUID
+	Version int64
+	Lost    []uint64
+}
 
 // same fails unless both are the same.
 func same[T any](t tester, what string, got, want T) {

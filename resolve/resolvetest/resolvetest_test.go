@@ -5,6 +5,7 @@ package resolvetest_test
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,21 +102,58 @@ func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	return s.Tx.PutEdges(ctx, edges)
 }
 
-func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) error {
-	if s.bug == "lost features are sorted" {
+func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+	switch s.bug {
+	case "lost features are signed":
 		entries = slices.Clone(entries)
-		for i := range entries {
-			entries[i].Lost = slices.Sorted(slices.Values(entries[i].Lost))
+		for i, e := range entries {
+			entries[i].Lost = slices.DeleteFunc(slices.Clone(e.Lost), func(f uint64) bool { return f>>63 == 1 })
 		}
+	case "an entry is replaced":
+		all := make([]resolve.Redo, len(entries))
+		for i, e := range entries {
+			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64}
+		}
+		if err := s.Tx.ClearRedo(ctx, all); err != nil {
+			return nil, err
+		}
+	case "the later version counts":
+		for i, e := range entries {
+			old, err := s.Tx.Redo(ctx, e.PUID-1, 1)
+			if err == nil && len(old) == 1 && old[0].PUID == e.PUID {
+				entries = slices.Clone(entries)
+				entries[i].Lost = append(slices.Clone(e.Lost), old[0].Lost...)
+				err = s.Tx.ClearRedo(ctx, old)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	case "what was there is not told":
+		_, err := s.Tx.PutRedo(ctx, entries)
+		return entries, err
 	}
 	return s.Tx.PutRedo(ctx, entries)
 }
 
-func (s store) ClearRedo(ctx context.Context, puids []entity.PUID) error {
-	if s.bug == "only the first is cleared" && len(puids) > 1 {
-		puids = puids[:1]
+func (s store) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+	if s.bug == "redo begins at the entry named" {
+		after--
 	}
-	return s.Tx.ClearRedo(ctx, puids)
+	return s.Tx.Redo(ctx, after, limit)
+}
+
+func (s store) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+	switch s.bug {
+	case "only the first is cleared":
+		entries = entries[:min(1, len(entries))]
+	case "any version is cleared":
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].Version = math.MaxInt64
+		}
+	}
+	return s.Tx.ClearRedo(ctx, entries)
 }
 
 func (s store) RedoDepth(ctx context.Context) (int, error) {
@@ -189,7 +227,7 @@ func (l loose) RedoDepth(ctx context.Context) (depth int, err error) {
 func open(t *testing.T, bug string) resolvetest.Cell {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cell.db")
-	id := sqlite.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
+	id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
 	c, err := sqlite.Open(t.Context(), path, id, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +270,12 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"edges in the order asked":           "EdgesInOrder",
 			"an edge is one row":                 "EdgesStandUnderA",
 			"edges are written once":             "EdgesReplaceAndDelete",
-			"lost features are sorted":           "RedoIsASet",
+			"lost features are signed":           "RedoIsASet",
+			"an entry is replaced":               "RedoKeepsWhatIsThere",
+			"the later version counts":           "RedoKeepsWhatIsThere",
+			"what was there is not told":         "RedoKeepsWhatIsThere",
+			"any version is cleared":             "RedoKeepsWhatIsThere",
+			"redo begins at the entry named":     "RedoIsASet",
 			"only the first is cleared":          "RedoIsASet",
 			"depth is a guess":                   "RedoIsASet",
 			"the log is written elsewhere":       "StoresCommitTogether",
@@ -245,9 +288,10 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		},
 		ByModel: []string{
 			"features of 63 bits", "one limit for all", "features in the order of the table", "a limit takes any",
-			"edges in the order asked", "an edge is one row", "edges are written once", "lost features are sorted",
+			"edges in the order asked", "an edge is one row", "edges are written once", "lost features are signed",
+			"an entry is replaced", "the later version counts", "what was there is not told", "any version is cleared", "redo begins at the entry named",
 			"only the first is cleared", "rollback keeps rows", "error is swallowed",
 		},
-		Tries: 1,
+		Tries: 3,
 	})
 }

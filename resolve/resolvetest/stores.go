@@ -13,8 +13,11 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// all is a limit that no case reaches.
-const all = 1 << 20
+// all is a limit that no case reaches, first is before every entry.
+const (
+	all   = 1 << 20
+	first = math.MinInt64
+)
 
 func post(t tester, c Cell, add, remove []resolve.Posting) {
 	t.Helper()
@@ -55,7 +58,7 @@ func putEdges(t tester, c Cell, es ...resolve.Edge) {
 
 func redo(t tester, c Cell, limit int) []resolve.Redo {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, limit) })
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, first, limit) })
 }
 
 func depth(t tester, c Cell) int {
@@ -70,7 +73,7 @@ func emptyArguments(t tester, c Cell) {
 		if n := len(cs) + len(es); n > 0 {
 			return fmt.Errorf("%d answers to no questions", n)
 		}
-		return errors.Join(err1, err2, tx.Post(ctx, nil, nil), tx.PutEdges(ctx, nil), tx.DeleteEdges(ctx, nil), tx.PutRedo(ctx, nil), tx.ClearRedo(ctx, nil))
+		return errors.Join(err1, err2, tx.Post(ctx, nil, nil), tx.PutEdges(ctx, nil), tx.DeleteEdges(ctx, nil), put(ctx, tx), tx.ClearRedo(ctx, nil))
 	})
 }
 
@@ -135,10 +138,10 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 	same(t, "edges", edges(t, c, puids...), want)
 
 	var entries []resolve.Redo
-	for i, p := range puids {
-		entries = append(entries, resolve.Redo{PUID: p, Lost: features[:i]})
+	for i, p := range puids[1:] { // no record has the lowest number
+		entries = append(entries, resolve.Redo{PUID: p, Version: math.MaxInt64 - int64(i), Lost: features[:i]})
 	}
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, entries...) })
 	same(t, "redo", redo(t, c, all), entries)
 }
 
@@ -179,28 +182,64 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 	}
 }
 
+// put enters records in the redo set in a transaction that does more.
+func put(ctx context.Context, tx resolve.Tx, entries ...resolve.Redo) error {
+	_, err := tx.PutRedo(ctx, entries)
+	return err
+}
+
+// putRedo answers with what PutRedo does.
+func putRedo(t tester, c Cell, entries ...resolve.Redo) (now []resolve.Redo) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
+		now, err = tx.PutRedo(ctx, entries)
+		return err
+	})
+	return now
+}
+
+func clearRedo(t tester, c Cell, entries ...resolve.Redo) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, entries) })
+}
+
 func redoIsASet(t tester, c Cell) {
-	put := func(entries ...resolve.Redo) {
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, entries) })
-	}
-	clear := func(puids ...entity.PUID) {
-		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.ClearRedo(ctx, puids) })
-	}
-	put(resolve.Redo{PUID: 5, Lost: []uint64{3, 1, 2, 1 << 63}}, resolve.Redo{PUID: -7}, resolve.Redo{PUID: 2})
-	put(resolve.Redo{PUID: 2, Lost: []uint64{9}})
-	want := []resolve.Redo{{PUID: -7}, {PUID: 2, Lost: []uint64{9}}, {PUID: 5, Lost: []uint64{3, 1, 2, 1 << 63}}}
+	entries := []resolve.Redo{{PUID: 5, Version: 2, Lost: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
+	same(t, "what was put", putRedo(t, c, entries...), entries)
+	putRedo(t, c, resolve.Redo{PUID: 2, Version: 1 << 40, Lost: []uint64{9}})
+	want := []resolve.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, Lost: []uint64{9}}, {PUID: 5, Version: 2, Lost: []uint64{3, 1, 2, 1 << 63}}}
 	same(t, "redo", redo(t, c, all), want)
 	same(t, "redo, two of them", redo(t, c, 2), want[:2])
 	same(t, "depth", depth(t, c), 3)
-	put(resolve.Redo{PUID: 5, Lost: []uint64{1}}, resolve.Redo{PUID: 5}, resolve.Redo{PUID: 2})
-	same(t, "redo, the later one of a batch", redo(t, c, all), []resolve.Redo{{PUID: -7}, {PUID: 2}, {PUID: 5}})
+	for after, rest := range map[entity.PUID]int{-8: 0, -7: 1, 1: 1, 2: 2, 5: 3} {
+		got := view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.Redo(ctx, after, all) })
+		same(t, fmt.Sprintf("redo after %d", after), got, want[rest:])
+	}
 	for range 2 {
-		clear(5, -7, 77, 5)
-		same(t, "redo, cleared", redo(t, c, all), []resolve.Redo{{PUID: 2}})
+		clearRedo(t, c, want[2], want[0], resolve.Redo{PUID: 77, Version: 1}, want[2])
+		same(t, "redo, cleared", redo(t, c, all), want[1:2])
 		same(t, "depth", depth(t, c), 1)
 	}
-	clear(2)
+	clearRedo(t, c, want[1])
 	same(t, "depth", depth(t, c), 0)
+}
+
+// redoKeepsWhatIsThere has entries that are put again before they are cleared.
+func redoKeepsWhatIsThere(t tester, c Cell) {
+	putRedo(t, c, resolve.Redo{PUID: 5, Version: 3, Lost: []uint64{1, 2}}, resolve.Redo{PUID: 6, Version: 1})
+	got := putRedo(t, c, resolve.Redo{PUID: 6, Version: 4, Lost: []uint64{7}}, resolve.Redo{PUID: 4, Version: 1}, resolve.Redo{PUID: 5, Version: 2, Lost: []uint64{2, 9}})
+	want := []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, Lost: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, Lost: []uint64{7}}}
+	same(t, "what was put again", got, []resolve.Redo{want[2], want[0], want[1]})
+	same(t, "put again", redo(t, c, all), want)
+	got = putRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 4, Lost: []uint64{8}}, resolve.Redo{PUID: 5, Version: 5, Lost: []uint64{4}})
+	want = []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, Lost: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, Lost: []uint64{7, 8}}}
+	same(t, "what was put twice in a batch", got, []resolve.Redo{want[1], want[2], want[1]})
+	same(t, "twice in a batch", redo(t, c, all), want)
+
+	clearRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 3}, want[0])
+	same(t, "cleared at older versions", redo(t, c, all), want[1:])
+	clearRedo(t, c, resolve.Redo{PUID: 5, Version: 5}, resolve.Redo{PUID: 6, Version: 9})
+	same(t, "cleared", redo(t, c, all), nil)
 }
 
 func thousandItems(t tester, c Cell) {
@@ -217,10 +256,10 @@ func thousandItems(t tester, c Cell) {
 		add = append(add, postings(f, p+1, p)...)
 		features, limits, wantCarriers = append(features, f), append(limits, 1+i%2), append(wantCarriers, []entity.PUID{p, p + 1}[:1+i%2])
 		es, puids = append(es, edge(p, 1)), append(puids, p)
-		entries = append(entries, resolve.Redo{PUID: p, Lost: []uint64{f}})
+		entries = append(entries, resolve.Redo{PUID: p, Version: int64(i + 1), Lost: []uint64{f}})
 	}
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
-		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), tx.PutRedo(ctx, entries))
+		return errors.Join(tx.Post(ctx, add, nil), tx.PutEdges(ctx, es), put(ctx, tx, entries...))
 	})
 	same(t, "carriers", carriers(t, c, features, limits), wantCarriers)
 	same(t, "edges", edges(t, c, puids...), es)
@@ -231,7 +270,7 @@ func thousandItems(t tester, c Cell) {
 		for i, e := range es {
 			pairs[i] = resolve.Pair{A: e.A, B: e.B}
 		}
-		return errors.Join(tx.Post(ctx, nil, add), tx.DeleteEdges(ctx, pairs), tx.ClearRedo(ctx, puids))
+		return errors.Join(tx.Post(ctx, nil, add), tx.DeleteEdges(ctx, pairs), tx.ClearRedo(ctx, entries))
 	})
 	same(t, "carriers of the first", carriers(t, c, features[:1], limits[:1]), [][]entity.PUID{nil})
 	same(t, "edges", edges(t, c, puids...), nil)

@@ -61,13 +61,13 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
 		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
-		Carriers: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Lost: []uint64{4}}},
+		Carriers: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Version: 1, Lost: []uint64{4}}},
 	}
 	change := changelog.Change{Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID, After: []changelog.Version{{PUID: puid, Version: 1}}}
 	return want, errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{want.Record}), tx.PutBirths(ctx, []entity.Birth{*want.Birth}),
 		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Names: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
-		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), tx.PutRedo(ctx, want.Redo))
+		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...))
 }
 
 // inspect reads through every Store.
@@ -81,7 +81,7 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 	changes, err7 := tx.Changes(ctx, 0, 10)
 	carriers, err8 := tx.Carriers(ctx, []uint64{9}, []int{10})
 	es, err9 := tx.Edges(ctx, []entity.PUID{puid})
-	redo, err10 := tx.Redo(ctx, 10)
+	redo, err10 := tx.Redo(ctx, first, 10)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10); err != nil {
 		return got, err
 	}
@@ -173,7 +173,7 @@ func viewCannotWrite(t tester, c Cell) {
 	for name, write := range map[string]func(tx resolve.Tx) error{
 		"Allocate": func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
 		"Post":     func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
-		"PutRedo":  func(tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) },
+		"PutRedo":  func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
 		"Append":   func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
 		"AddCounts": func(tx resolve.Tx) error {
 			return tx.AddCounts(ctx, entity.Counts{Records: 1})
@@ -189,7 +189,7 @@ func viewCannotWrite(t tester, c Cell) {
 
 func viewIsOneSnapshot(t tester, c Cell) {
 	ctx := context.Background()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) })
 	err := c.View(ctx, func(tx resolve.Tx) error {
 		before, err := tx.RedoDepth(ctx)
 		if err != nil {
@@ -197,7 +197,7 @@ func viewIsOneSnapshot(t tester, c Cell) {
 		}
 		for n := range entity.PUID(3) {
 			if err := c.Update(ctx, func(w resolve.Tx) error {
-				return errors.Join(w.PutRedo(ctx, []resolve.Redo{{PUID: 10 + n}}), w.Post(ctx, postings(9, n+1), nil))
+				return errors.Join(put(ctx, w, resolve.Redo{PUID: 10 + n}), w.Post(ctx, postings(9, n+1), nil))
 			}); err != nil {
 				return fmt.Errorf("update beside a view: %w", err)
 			}

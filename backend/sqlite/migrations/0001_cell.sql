@@ -1,34 +1,58 @@
 -- +goose Up
 
--- Who this cell is, and its running totals: one row.
+-- Who this cell is, what it lets be written, and its running totals: one row, which every
+-- transaction reads.
 CREATE TABLE locus_cell (
-  one      INTEGER PRIMARY KEY CHECK (one = 1),
-  map      TEXT    NOT NULL, -- id of the cell map that the cell belongs to
-  gen      INTEGER NOT NULL,
-  idx      INTEGER NOT NULL,
-  lo       INTEGER NOT NULL, -- puids of the cell: after lo, up to hi
-  hi       INTEGER NOT NULL,
-  rules    TEXT    NOT NULL, -- what the derived rows were made with
-  used     INTEGER NOT NULL, -- puids given away
-  seq      INTEGER NOT NULL, -- the last change's place in the log
-  records  INTEGER NOT NULL,
-  entities INTEGER NOT NULL,
-  merges   INTEGER NOT NULL,
-  splits   INTEGER NOT NULL
+  one         INTEGER PRIMARY KEY CHECK (one = 1),
+  map         TEXT    NOT NULL, -- id of the cell map that the cell belongs to
+  gen         INTEGER NOT NULL,
+  idx         INTEGER NOT NULL,
+  lo          INTEGER NOT NULL, -- puids of the cell: after lo, up to hi
+  hi          INTEGER NOT NULL,
+  rules       TEXT    NOT NULL, -- what the derived rows were made with
+  keys        INTEGER NOT NULL DEFAULT 0 CHECK (keys BETWEEN 0 AND 2), -- open, sealed, retired
+  home        INTEGER NOT NULL DEFAULT 0 CHECK (home BETWEEN 0 AND 2), -- serving, moving, moved
+  incarnation INTEGER NOT NULL DEFAULT 1, -- databases that the cell has lived in, this one too
+  epoch       INTEGER NOT NULL DEFAULT 0, -- lowest epoch of a map that may write here
+  told        INTEGER NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
+  fence       INTEGER NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
+  used        INTEGER NOT NULL DEFAULT 0, -- puids given away
+  seq         INTEGER NOT NULL DEFAULT 0, -- the last change's place in the log
+  records     INTEGER NOT NULL DEFAULT 0,
+  entities    INTEGER NOT NULL DEFAULT 0,
+  merges      INTEGER NOT NULL DEFAULT 0,
+  splits      INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- Versions of the cell map. Only the authority, g0-0, has rows here.
+-- Versions of the cell map: all of them in the authority, copies of some in the other cells.
 CREATE TABLE locus_map (
   epoch    INTEGER PRIMARY KEY,
   body     TEXT    NOT NULL,
-  complete INTEGER NOT NULL -- 1 once all cells of this version exist
+  complete INTEGER NOT NULL DEFAULT 0 -- 1 once all cells of this version exist
 ) STRICT;
 
 CREATE TABLE locus_key (
   ring   INTEGER NOT NULL,
   digest BLOB    NOT NULL CHECK (length(digest) = 16),
-  puid   INTEGER NOT NULL,
+  puid   INTEGER, -- NULL: the key was unlinked, whatever older cells say
   PRIMARY KEY (ring, digest)
+) STRICT, WITHOUT ROWID;
+
+-- What tells without reading locus_key that a key is not in it. Sealed cells have it: one row.
+CREATE TABLE locus_filter (
+  one  INTEGER PRIMARY KEY CHECK (one = 1),
+  body BLOB NOT NULL
+) STRICT;
+
+-- Leases of the installation. Only the authority has rows here.
+CREATE TABLE locus_lease (
+  name   TEXT    PRIMARY KEY,
+  owner  TEXT    NOT NULL, -- '' for nobody
+  token  INTEGER NOT NULL, -- counts the owners
+  beat   INTEGER NOT NULL, -- counts the signs of life
+  ttl    INTEGER NOT NULL, -- nanoseconds
+  wanted INTEGER NOT NULL, -- 1 if somebody waits
+  epoch  INTEGER NOT NULL  -- newest cell map that an owner worked with
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE record (
@@ -90,8 +114,9 @@ CREATE TABLE edge (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE redo (
-  puid INTEGER PRIMARY KEY,
-  lost BLOB -- features, 8 bytes each, big endian
+  puid    INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL, -- of the record
+  lost    BLOB -- features, 8 bytes each, big endian
 ) STRICT;
 
 PRAGMA application_id = 1280263027;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// PutRedo is a row each. An entry that is there, which is rare, is read and written again.
+func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+	if err := t.alter(ctx); err != nil {
+		return nil, err
+	}
+	var there []resolve.Redo
+	err := each(t, "INSERT INTO redo (puid, version, lost) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
+		func(s *stmt, e resolve.Redo) error {
+			n, err := s.change(int64(e.PUID), e.Version, lostOrNull(e.Lost))
+			if n == 0 {
+				there = append(there, e)
+			}
+			return err
+		})
+	merged := make(map[entity.PUID]resolve.Redo, len(there))
+	for _, e := range there {
+		if err == nil {
+			merged[e.PUID], err = t.mergeRedo(ctx, e)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
+	}
+	now := slices.Clone(entries)
+	for i, e := range now {
+		if m, ok := merged[e.PUID]; ok {
+			now[i] = m
+		}
+	}
+	return now, nil
+}
+
+func compareRedo(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) }
+
+// mergeRedo adds to an entry that is there, and answers with what it is then.
+func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error) {
+	var now resolve.Redo
+	if err := t.query(ctx, "SELECT puid, version, lost FROM redo WHERE puid = ?", func(r row) (err error) {
+		now, err = readRedo(r)
+		return err
+	}, int64(e.PUID)); err != nil {
+		return now, err
+	}
+	now.Version = max(now.Version, e.Version)
+	for _, feature := range e.Lost {
+		if !slices.Contains(now.Lost, feature) {
+			now.Lost = append(now.Lost, feature)
+		}
+	}
+	return now, t.exec("UPDATE redo SET version = ?2, lost = ?3 WHERE puid = ?1", int64(e.PUID), now.Version, lostOrNull(now.Lost))
+}
+
+// lostOrNull writes features, NULL for none.
+func lostOrNull(features []uint64) any {
+	if len(features) == 0 {
+		return nil
+	}
+	lost := make([]byte, 0, 8*len(features))
+	for _, feature := range features {
+		lost = binary.BigEndian.AppendUint64(lost, feature)
+	}
+	return lost
+}
+
+// Redo reads the table in order.
+func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, lost FROM redo WHERE puid > ? ORDER BY puid LIMIT ?", int64(after), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read redo entries: %w", err)
+	}
+	return entries, nil
+}
+
+func readRedo(r row) (resolve.Redo, error) {
+	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1)}, r.blob(2)
+	if len(lost)%8 != 0 {
+		return e, fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
+	}
+	for ; len(lost) > 0; lost = lost[8:] {
+		e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))
+	}
+	return e, nil
+}
+
+// ClearRedo is a row each.
+func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	err := each(t, "DELETE FROM redo WHERE puid = ? AND version <= ?", inOrder(entries, compareRedo),
+		func(s *stmt, e resolve.Redo) error { return s.exec(int64(e.PUID), e.Version) })
+	if err != nil {
+		return fmt.Errorf("clear %d redo entries: %w", len(entries), err)
+	}
+	return nil
+}
+
+// RedoDepth counts the rows, which are few.
+func (t *tx) RedoDepth(ctx context.Context) (depth int, err error) {
+	if err := t.use(ctx); err != nil {
+		return 0, err
+	}
+	err = t.query(ctx, "SELECT count(*) FROM redo", func(r row) error { depth = int(r.int(0)); return nil })
+	if err != nil {
+		return 0, fmt.Errorf("count redo entries: %w", err)
+	}
+	return depth, nil
+}

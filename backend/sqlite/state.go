@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// state is what a cell says about itself: one row. A transaction reads it once, an Update before
+// anything else, and writes it once, before the commit.
+type state struct {
+	head   cell.Head
+	used   int64 // puids given away
+	seq    int64 // the last change's place in the log
+	counts entity.Counts
+}
+
+const (
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, used, seq, records, entities, merges, splits FROM locus_cell`
+
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?,
+		used = ?, seq = ?, records = ?, entities = ?, merges = ?, splits = ?`
+)
+
+var errNobody = errors.New("sqlite: the cell was never told who it is")
+
+// own answers with the state as the transaction has it, the zero value in a cell that was never
+// told who it is.
+func (t *tx) own(ctx context.Context) (*state, error) {
+	if t.state != nil {
+		return t.state, nil
+	}
+	s := &state{}
+	err := t.query(ctx, sqlState, func(r row) error {
+		*s = state{
+			head: cell.Head{
+				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
+				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5),
+			},
+			used: r.int(6), seq: r.int(7),
+			counts: entity.Counts{Records: r.int(8), Entities: r.int(9), Merges: r.int(10), Splits: r.int(11)},
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read state of cell %s: %w", t.cell, err)
+	}
+	t.state, t.was = s, *s
+	return s, nil
+}
+
+// keep writes the state if the transaction has changed it.
+func (t *tx) keep() error {
+	if t.state == nil || *t.state == t.was {
+		return nil
+	}
+	s := t.state
+	if t.was == (state{}) {
+		return errNobody
+	}
+	h, n := s.head, s.counts
+	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence,
+		s.used, s.seq, n.Records, n.Entities, n.Merges, n.Splits)
+	if err != nil {
+		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
+	}
+	return nil
+}
+
+// Head costs nothing in an Update, which has read it.
+func (t *tx) Head(ctx context.Context) (cell.Head, error) {
+	if err := t.use(ctx); err != nil {
+		return cell.Head{}, err
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return cell.Head{}, err
+	}
+	return s.head, nil
+}
+
+// SetHead is written with the rest of the row.
+func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if t.mode != alone {
+		return t.fail(errors.New("sqlite: the head of a cell is written in an Exclusive only"))
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return err
+	}
+	s.head = head
+	return nil
+}
+
+// AddCounts changes the row of totals.
+func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return fmt.Errorf("add counts: %w", err)
+	}
+	s.counts = s.counts.Add(delta)
+	return nil
+}
+
+// Counts reads the row of totals.
+func (t *tx) Counts(ctx context.Context) (entity.Counts, error) {
+	if err := t.use(ctx); err != nil {
+		return entity.Counts{}, err
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return entity.Counts{}, fmt.Errorf("read counts: %w", err)
+	}
+	return s.counts, nil
+}
