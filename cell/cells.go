@@ -31,6 +31,9 @@ type CellsOptions[T Store] struct {
 	New *Spec
 	// Rules name what the derived rows of the cells are made with; see Identity.
 	Rules string
+	// Alone promises that no other process has these cells open, nor will while this one
+	// does.
+	Alone bool
 	// Notice is how long before its start a generation is announced: for how long a map
 	// speaks. Defaults to one hour.
 	Notice time.Duration
@@ -225,6 +228,9 @@ func wholeSecond(t time.Time) time.Time {
 	}
 	return t.UTC()
 }
+
+// Alone reports whether no other process has these cells open.
+func (c *Cells[T]) Alone() bool { return c.opts.Alone }
 
 // Map returns the newest cell map that the process knows.
 func (c *Cells[T]) Map() *Map { return c.m.Load() }

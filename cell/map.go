@@ -80,6 +80,10 @@ func (m *Map) Floor() int { return m.spec.Floor }
 // Epoch returns the number of this version.
 func (m *Map) Epoch() uint64 { return m.spec.Epoch }
 
+// Until returns the first moment, in id time, that the map says nothing about; the
+// zero time if there is none. See Spec.
+func (m *Map) Until() time.Time { return m.spec.Until }
+
 // Generations returns how many generations the map lists, announced ones too.
 func (m *Map) Generations() int { return len(m.gens) }
 
