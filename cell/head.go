@@ -2,24 +2,80 @@
 
 package cell
 
+import (
+	"errors"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// ErrMoved says that the cell is not at this database, or not for now: refresh the
+// map and try again. Nothing was done.
+var ErrMoved = errors.New("cell: the cell has moved: refresh the cell map and try again")
+
+// ErrFenced says that a cell takes no keys and postings, or none from a map as old as
+// the writer's: refresh the map and begin again. Nothing was done.
+var ErrFenced = errors.New("cell: the cell takes no keys from a map as old as this: refresh it and begin again")
+
 // Head is what a cell says about itself to everybody who wants to write: one row,
 // read in the transaction of every write, under a lock that changing it conflicts
 // with. So a cell refuses by itself, whatever map the writer has.
 type Head struct {
 	// Keys says whether the cell takes keys and postings. It only moves forward.
-	Keys Keys
+	Keys Keys `json:"keys"`
 	// Home says whether the cell is at this database.
-	Home Residence
+	Home Residence `json:"home"`
 	// Incarnation counts the databases that the cell has lived in, from 1.
-	Incarnation int
+	Incarnation int `json:"incarnation"`
 	// Epoch is the lowest epoch of a map that may write here.
-	Epoch uint64
+	Epoch uint64 `json:"epoch"`
 	// Told is the highest epoch of a map that the cell has heard of.
-	Told uint64
+	Told uint64 `json:"told"`
 	// Fence is the lowest token of a lease that may still write what is done under one
 	// (package lease).
-	Fence int64
+	Fence int64 `json:"fence"`
 }
+
+// Admits reports whether the cell takes keys and postings from who routes with a map of
+// this epoch.
+func (h Head) Admits(epoch uint64) bool {
+	return h.Keys == Open && h.Home == Serving && h.Epoch <= epoch
+}
+
+// Seal returns the head of the cell sealed, by who routes with a map of this epoch. A
+// cell that is not open stays as it is.
+func (h Head) Seal(epoch uint64) Head { return h.advance(Sealed, epoch) }
+
+// Retire returns the head of the cell retired, by who routes with a map of this epoch.
+func (h Head) Retire(epoch uint64) Head { return h.advance(Retired, epoch) }
+
+func (h Head) advance(keys Keys, epoch uint64) Head {
+	if h.Keys < keys {
+		h.Keys, h.Epoch = keys, max(h.Epoch, epoch)
+	}
+	h.Told = max(h.Told, epoch)
+	return h
+}
+
+// Rejoin returns the head of a cell that came back from a copy of itself, a replica or a
+// backup, which may have missed that it was sealed. m must be the newest map, read from
+// the authority after the cell was locked as for sealing: only then may the cell answer
+// as open.
+func (h Head) Rejoin(c ID, m *Map) Head { return h.rejoin(c.Gen, m.View()) }
+
+func (h Head) rejoin(gen uint16, v View) Head {
+	switch {
+	case mutant.On("P6p"):
+	case gen < v.Floor:
+		return h.Retire(v.Epoch)
+	case gen < v.Current:
+		return h.Seal(v.Epoch)
+	}
+	return h
+}
+
+// Filterable reports whether the rows of the cell are final, so that a filter of them
+// proves what the cell lacks.
+func (h Head) Filterable() bool { return h.Keys == Sealed || h.Keys == Open && mutant.On("P6q") }
 
 // Keys is the state of a key directory.
 type Keys uint8

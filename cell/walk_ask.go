@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// ask does what walks want of one cell in one transaction of its database, and answers
+// for each key, and with the head that it found or left. An error says that the cell
+// could not be asked: it stands for no answer at all, least of all for "not found".
+func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([]Reply, Head, error) {
+	var replies []Reply
+	var head Head
+	fn := func(tx T) (err error) {
+		replies, head, err = r.run(ctx, tx, keys)
+		return err
+	}
+	var err error
+	switch r.Do {
+	case DoSeal:
+		err = db.Exclusive(ctx, fn)
+	case DoPut, DoUnlink:
+		err = db.Update(ctx, fn)
+	default:
+		err = db.View(ctx, fn)
+	}
+	switch {
+	case err == nil:
+		return replies, head, nil
+	case errors.Is(err, ErrMoved):
+		return fenced(len(keys)), head, nil
+	case mutant.On("P6b") && errors.Is(err, ErrUnavailable):
+		replies = make([]Reply, len(keys))
+		for i := range replies {
+			replies[i].Keys = Sealed
+		}
+		return replies, head, nil
+	}
+	return nil, head, err
+}
+
+// run is the transaction: the head first, which in an update holds until its end.
+func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, error) {
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return nil, head, err
+	}
+	switch writes := r.Do == DoPut || r.Do == DoUnlink; {
+	case writes && !head.Admits(r.Epoch) && !mutant.On("P6d"), !writes && head.Home != Serving:
+		return fenced(len(keys)), head, nil
+	case r.Do == DoPut:
+		return r.put(ctx, tx, head, keys)
+	case r.Do == DoUnlink:
+		err = tx.Unlink(ctx, keys)
+		return make([]Reply, len(keys)), head, err
+	case r.Do == DoSeal:
+		if head = head.Seal(r.Epoch); err == nil {
+			err = tx.SetHead(ctx, head)
+		}
+	}
+	if err != nil {
+		return nil, head, err
+	}
+	rows, err := tx.Lookup(ctx, keys)
+	replies := make([]Reply, len(rows))
+	for i, row := range rows {
+		replies[i] = Reply{Keys: head.Keys, Row: row}
+	}
+	return replies, head, err
+}
+
+func (r Request) put(ctx context.Context, tx Store, head Head, keys []Key) ([]Reply, Head, error) {
+	rows, err := tx.Allocate(ctx, keys)
+	replies := make([]Reply, len(rows))
+	for i, row := range rows {
+		replies[i] = Reply{Keys: head.Keys, Row: row.PUID, Fresh: row.Fresh}
+	}
+	return replies, head, err
+}
+
+// fenced are the replies of a cell that refuses.
+func fenced(n int) []Reply {
+	replies := make([]Reply, n)
+	for i := range replies {
+		replies[i].Fenced = true
+	}
+	return replies
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// retries is how often a walk begins again with a newer map before it gives up: more
+// often than generations come, and for longer than a cell takes to move.
+const retries = 10
+
+// batch is a set of walks that are driven together: in each round what they want is
+// grouped by cell, and each group is one transaction.
+type batch[T Store] struct {
+	dir   *Directory[T]
+	trips []trip
+}
+
+// trip is a walk and what came of it.
+type trip struct {
+	key   Key
+	walk  Walk
+	puid  int64
+	fresh bool
+	err   error
+	// retries counts the maps that were too old.
+	retries int
+	// ahead is what a sealed cell has answered to a request that the walk may come to.
+	ahead    Reply
+	aheadFor Request
+}
+
+func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
+	b := &batch[T]{dir: d, trips: make([]trip, len(keys))}
+	for i, k := range keys {
+		t := &b.trips[i]
+		t.key, t.walk = k, Walk{Op: op, Permanent: d.permanent}
+		if d.permanent {
+			t.puid = d.facts.puid(k)
+		}
+		if t.puid == Nothing {
+			t.walk = t.walk.Start(d.view(op, k))
+		}
+	}
+	return b
+}
+
+// drive goes on with all walks until each is done, or wants what the caller does himself,
+// or has failed.
+func (b *batch[T]) drive(ctx context.Context, until Do) {
+	for {
+		groups, stale := b.gather(until)
+		if len(groups) == 0 && len(stale) == 0 {
+			return
+		}
+		b.ask(ctx, groups)
+		b.refresh(ctx, stale)
+	}
+}
+
+// group is what is wanted of one cell in one transaction.
+type group struct {
+	cell    ID
+	request Request
+	keys    []Key
+	members []member
+}
+
+// member is a walk of a group, which wants the reply now or may want it next.
+type member struct {
+	*trip
+	ahead bool
+}
+
+// gather groups what the walks want, in their order, and names those that want a newer
+// map.
+func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
+	type wanted struct {
+		cell ID
+		Request
+	}
+	m, index := b.dir.src.Map(), map[wanted]*group{}
+	for i := range b.trips {
+		t := &b.trips[i]
+		if t.err != nil || t.puid != Nothing {
+			continue
+		}
+		if r := t.walk.Want(); r == t.aheadFor && t.ahead.Lasting() {
+			t.walk = t.walk.Got(t.ahead)
+		}
+		join := func(r Request, ahead bool) {
+			c := m.Key(int(r.Gen), t.key.Position())
+			if ahead && !b.dir.facts.mayReadAhead(c) {
+				return
+			}
+			g := index[wanted{c, r}]
+			if g == nil {
+				g = &group{cell: c, request: r}
+				index[wanted{c, r}] = g
+				groups = append(groups, g)
+			}
+			g.keys, g.members = append(g.keys, t.key), append(g.members, member{t, ahead})
+		}
+		switch r := t.walk.Want(); r.Do {
+		case DoDone:
+			b.found(t)
+		case until:
+		case DoRefresh:
+			stale = append(stale, t)
+		case DoRead:
+			join(r, false)
+			// If this cell has no row, the walk goes on to the next; one that is known to be
+			// sealed can be read at the same time.
+			if next := t.walk.Got(Reply{}).Want(); next.Do == DoRead {
+				join(next, true)
+			}
+		default:
+			join(r, false)
+		}
+	}
+	return groups, stale
+}
+
+func (b *batch[T]) found(t *trip) {
+	t.puid = t.walk.Answer()
+	if b.dir.permanent && t.puid != Nothing {
+		b.dir.facts.found(t.key, t.puid)
+	}
+}
+
+// ask runs the groups, some at a time, and tells the walks what came of it.
+func (b *batch[T]) ask(ctx context.Context, groups []*group) {
+	if len(groups) == 1 {
+		b.askOne(ctx, groups[0])
+		return
+	}
+	var wg sync.WaitGroup
+	places := make(chan struct{}, abreast)
+	for _, g := range groups {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			b.askOne(ctx, g)
+		})
+	}
+	wg.Wait()
+}
+
+func (b *batch[T]) askOne(ctx context.Context, g *group) {
+	var replies []Reply
+	var head Head
+	db, err := b.dir.src.Cell(g.cell)
+	if err == nil {
+		replies, head, err = ask(ctx, db, g.request, g.keys)
+	}
+	if b.dir.facts.answered(g.cell, err == nil); err == nil {
+		b.dir.learn(g.cell, head)
+	} else {
+		err = fmt.Errorf("cell %v: %w", g.cell, err)
+	}
+	for i, t := range g.members {
+		switch {
+		case t.ahead && err == nil:
+			t.trip.ahead, t.aheadFor = replies[i], g.request
+		case t.ahead:
+		case err != nil:
+			t.err = err
+		default:
+			t.walk = t.walk.Got(replies[i])
+			t.fresh = replies[i].Fresh
+		}
+	}
+}
+
+// refresh reads the newest map and lets walks begin again with it.
+func (b *batch[T]) refresh(ctx context.Context, stale []*trip) {
+	if len(stale) == 0 {
+		return
+	}
+	most := 0
+	for _, t := range stale {
+		t.retries++
+		most = max(most, t.retries)
+	}
+	err := b.dir.wait(ctx, most)
+	if err == nil {
+		err = b.dir.src.Refresh(ctx)
+	}
+	for _, t := range stale {
+		switch {
+		case err != nil:
+			t.err = err
+		case t.retries > retries:
+			t.err = fmt.Errorf("%w: the newest that can be had, epoch %d, is refused by the cells of a key",
+				ErrStaleMap, b.dir.src.Map().Epoch())
+		default:
+			t.walk = t.walk.Got(Reply{View: b.dir.view(t.walk.Op, t.key)})
+		}
+	}
+}
+
+// wait lets some time pass before the n-th newer map is asked for: none before the first,
+// since most often somebody else has published it already, half a second in all.
+func wait(ctx context.Context, n int) error {
+	if n <= 1 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(time.Millisecond << (n - 2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// err joins the errors of the walks, each once.
+func (b *batch[T]) err(what string) error {
+	var errs []error
+	seen := map[string]bool{}
+	for i := range b.trips {
+		if err := b.trips[i].err; err != nil && !seen[err.Error()] {
+			seen[err.Error()] = true
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, errors.Join(errs...))
+}
