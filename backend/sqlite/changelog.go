@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/changelog"
 )
 
@@ -34,7 +35,7 @@ func (t *tx) versions(members []changelog.Version) any {
 	if len(members) == 0 {
 		return nil
 	}
-	t.text = appendVersions(t.text[:0], members)
+	t.text = document.AppendVersions(t.text[:0], members)
 	return string(t.text)
 }
 
@@ -57,10 +58,10 @@ func readChange(r row) (c changelog.Change, err error) {
 		c.Into, err = readID(r.blob(4))
 	}
 	if err == nil {
-		c.Before, err = parseVersions(r.text(5))
+		c.Before, err = document.ParseVersions(r.text(5))
 	}
 	if err == nil {
-		c.After, err = parseVersions(r.text(6))
+		c.After, err = document.ParseVersions(r.text(6))
 	}
 	if err != nil {
 		return c, fmt.Errorf("%w: change %d: %w", errRow, c.Seq, err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -37,7 +38,7 @@ func readRecord(r row) (*entity.Record, error) {
 		Birth: birth, Anchor: entity.PUID(r.int(6)), Observed: time.UnixMilli(r.int(7)).UTC(),
 	}
 	if !r.null(8) {
-		if record.Attributes, err = parseAttributes(r.text(8)); err != nil {
+		if record.Attributes, err = document.ParseAttributes(r.text(8)); err != nil {
 			return nil, fmt.Errorf("%w: attributes of record %d: %w", errRow, r.int(1), err)
 		}
 	}
@@ -80,7 +81,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	err := each(t, sqlPutRecord, records, func(s *stmt, r *entity.Record) error {
 		var body any
 		if r.Attributes != nil {
-			t.text = appendAttributes(t.text[:0], r.Attributes)
+			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
 		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body)
@@ -195,7 +196,7 @@ func readEntity(r row) (*entity.Entity, error) {
 	e := &entity.Entity{Stamp: uint64(r.int(3))}
 	var err error
 	if e.ID, err = readID(r.blob(2)); err == nil {
-		e.Members, e.View, err = parseEntity(r.text(4))
+		e.Members, e.View, err = document.ParseEntity(r.text(4))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
@@ -238,23 +239,23 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 		return fmt.Errorf("put %d entities: %w", len(entities), err)
 	}
 	var stale []int64
-	documents := make([]document, 0, len(entities))
+	found := make([]entry, 0, len(entities))
 	err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
-		d := newDocument(e)
+		d := newEntry(e)
 		if old, there := stored[d.anchor]; !there || old != d.hash {
-			documents = append(documents, d)
+			found = append(found, d)
 			if there {
 				stale = append(stale, d.anchor)
 			}
 		}
-		t.text = appendEntity(t.text[:0], e.Entity)
+		t.text = document.AppendEntity(t.text[:0], e.Entity)
 		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, string(t.text))
 	})
 	if err == nil {
 		err = t.unindex(stale)
 	}
 	if err == nil {
-		err = t.index(documents)
+		err = t.index(found)
 	}
 	if err != nil {
 		return fmt.Errorf("put %d entities: %w", len(entities), err)

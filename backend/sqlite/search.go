@@ -25,16 +25,16 @@ func appendTerm(b []byte, term uint64) []byte {
 	return hex.AppendEncode(append(b, termMark...), digits[:])
 }
 
-// document is what the search knows of an entity. It is written only if it differs from the one
+// entry is what the search knows of an entity. It is written only if it differs from the one
 // that is there, whose hash stands in the entity's row: a record that joins an entity mostly says
 // again what is known.
-type document struct {
+type entry struct {
 	anchor int64
 	words  string // each with a blank behind it
 	hash   int64
 }
 
-func newDocument(e entity.Indexed) document {
+func newEntry(e entity.Indexed) entry {
 	b := make([]byte, 0, 256)
 	for _, name := range e.Names {
 		b = append(append(b, name...), ' ')
@@ -42,7 +42,7 @@ func newDocument(e entity.Indexed) document {
 	for _, term := range e.Terms {
 		b = append(appendTerm(b, term), ' ')
 	}
-	return document{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
+	return entry{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
 }
 
 // indexed answers with the hashes of the documents of entities that are there.
@@ -63,9 +63,9 @@ func (t *tx) unindex(anchors []int64) error {
 }
 
 // index adds documents of entities that have none.
-func (t *tx) index(documents []document) error {
-	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", documents, func(s *stmt, d document) error {
-		return s.exec(d.anchor, d.words)
+func (t *tx) index(entries []entry) error {
+	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entries, func(s *stmt, e entry) error {
+		return s.exec(e.anchor, e.words)
 	})
 }
 

@@ -47,7 +47,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "match", "resolve"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve"}
 
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
@@ -74,9 +74,10 @@ var Picture = map[string]Rule{
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"match", "entity", "cell", "changelog", "locality", mutant},
+		Imports: []string{"match", "entity", "cell", "changelog", "lease", "locality", mutant},
 	},
-	mutant: {},
+	"lease": {},
+	mutant:  {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:               {Modules: []string{rapid}},
@@ -89,14 +90,20 @@ var Picture = map[string]Rule{
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality"},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "locality", "backend/document", mutant},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
-	"backend/all": {Imports: []string{"backend/sqlite", "cell", "resolve"}},
+	"backend/postgres": {
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "locality", "locality/localitypgx", "backend/document", mutant},
+		Modules: []string{pgx, goose, xSync, xxhash},
+	},
+	// The documents that every backend stores.
+	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
+	"backend/all":      {Imports: []string{"backend/sqlite", "cell", "resolve"}},
 
 	"": {
 		Imports: []string{"resolve", "match", "entity", "cell", "locality", mutant},
-		Modules: []string{xxhash},
+		Modules: []string{xxhash, xSync},
 	},
 
 	"console":             {Imports: []string{"", "match", "entity", "cell"}},
@@ -124,6 +131,7 @@ var Picture = map[string]Rule{
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
 	"internal/archtest": {},
+	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
 	"docs":              {},
 	"e2e":               {},
 	"bench/resolve": {
@@ -162,7 +170,7 @@ type Law struct {
 // Laws are the sentences of ARCHITECTURE.md that speak of an import.
 var Laws = []Law{
 	{sqlite, "", []string{"backend/sqlite"}, "a driver lives in its backend"},
-	{pgx, "", []string{"backend", "locality/localitypgx"}, "a driver lives in its backend; localitypgx teaches it ids"},
+	{pgx, "", []string{"backend", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"backend"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "bench"}, "status codes are known at the edge"},
@@ -171,8 +179,9 @@ var Laws = []Law{
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},
+	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
 	{Module + "/internal", Module + "/" + mutant, []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
 	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
-	{"os/exec", "", []string{"internal/archtest", "bench"}, "Locus starts no programs"},
+	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},
 }
