@@ -44,6 +44,9 @@ type CellsOptions[T Store] struct {
 	// OnEvent is told what happens besides what was asked for; nil if nobody listens. It
 	// is called from many goroutines and must not wait.
 	OnEvent func(Event)
+	// OnClose gives back what the drivers hold besides the databases, such as the lock of a
+	// directory. Close calls it once, last, also after an OpenCells that failed.
+	OnClose func() error
 }
 
 // Event is something that an opened installation did by itself.
@@ -340,6 +343,7 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 // all cells. Calling it again does nothing.
 func (c *Cells[T]) Close() error {
 	c.mu.Lock()
+	again := c.closed
 	c.closed = true
 	homes := c.homes
 	c.homes = map[ID]*home[T]{}
@@ -350,7 +354,11 @@ func (c *Cells[T]) Close() error {
 	for _, h := range homes {
 		g.Go(h.close)
 	}
-	return g.Wait()
+	err := g.Wait()
+	if c.opts.OnClose != nil && !again {
+		err = errors.Join(err, c.opts.OnClose())
+	}
+	return err
 }
 
 // errClosed is what a cell of a closed installation answers.
