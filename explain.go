@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -144,16 +145,23 @@ func reason(w *WhyNot) (code, message string) {
 }
 
 // carriers counts who carries a feature, up to resolve.MaxCarriers+1.
-func (s *Service) carriers(ctx context.Context, feature uint64) (n int, err error) {
-	home := s.Map().Home(cell.Position(feature))
-	err = s.view(ctx, home, func(tx resolve.Tx) error {
-		found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
-		if err == nil {
-			n = len(found[0])
+func (s *Service) carriers(ctx context.Context, feature uint64) (int, error) {
+	m := s.Map()
+	var all []entity.PUID
+	for gen := m.Current(); gen >= m.Floor(); gen-- {
+		err := s.view(ctx, m.Key(gen, cell.Position(feature)), func(tx resolve.Tx) error {
+			found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
+			if err == nil {
+				all = append(all, found[0]...)
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
 		}
-		return err
-	})
-	return n, err
+	}
+	slices.Sort(all)
+	return min(len(slices.Compact(all)), resolve.MaxCarriers+1), nil
 }
 
 // Route explains where an address - an entity id, a puid or SOURCE:KEY - lives, and whether
@@ -164,7 +172,7 @@ func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
 		if err := checkID("/address", id); err != nil {
 			return nil, err
 		}
-		r, err := s.router.ExplainEntity(id)
+		r, err := cell.NewRouter(s.Map()).ExplainEntity(id)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", address, err)
 		}
@@ -176,7 +184,7 @@ func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
 		return route, absent(err)
 	}
 	if puid, err := entity.ParsePUID(address); err == nil {
-		r, err := s.router.ExplainPuid(int64(puid))
+		r, err := cell.NewRouter(s.Map()).ExplainPuid(int64(puid))
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", address, err)
 		}
@@ -187,9 +195,42 @@ func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := s.router.ExplainKey(ref.Source, ref.Key)
-	route.Key = &r
+	route.Key = s.walk(ctx, ref)
 	return route, s.routeRecord(ctx, route, address)
+}
+
+// walk follows an external key from cell to cell, as a look-up does, and notes what each of them says.
+func (s *Service) walk(ctx context.Context, ref entity.Ref) *cell.KeyRoute {
+	m, begin := s.Map(), time.Now()
+	route := cell.NewRouter(m).ExplainKey(ref.Source, ref.Key)
+	key := m.KeyOf(ref.Source, ref.Key)
+	for _, p := range route.Probes {
+		gen := int(p.Cell.Gen)
+		if s.cells.Lacks(p.Cell, key) {
+			route.Saw(gen, cell.Sealed, cell.AnswerFilterNo)
+			continue
+		}
+		var head cell.Head
+		answer := cell.AnswerNo
+		err := s.view(ctx, p.Cell, func(tx resolve.Tx) (err error) {
+			if head, err = tx.Head(ctx); err != nil {
+				return err
+			}
+			rows, err := tx.Lookup(ctx, []cell.Key{key})
+			if err == nil && rows[0] != cell.Nothing {
+				answer = cell.AnswerFound
+			}
+			return err
+		})
+		if err != nil {
+			answer = cell.AnswerUnavailable
+		}
+		if route.Saw(gen, head.Keys, answer); answer == cell.AnswerFound {
+			break
+		}
+	}
+	route.TookMS = float64(time.Since(begin).Microseconds()) / 1000
+	return &route
 }
 
 func (s *Service) routeRecord(ctx context.Context, route *Route, address string) error {

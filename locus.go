@@ -29,6 +29,9 @@ type PutResult struct {
 	// Entity is the id of the entity that the record belongs to now.
 	Entity  locality.ID
 	Outcome resolve.Outcome
+	// Pending tells that the record is durable, and that its entity is not worked out yet: a cell that it
+	// takes does not answer, or another process is at it. It is done as soon as that can be.
+	Pending bool
 	// Err is set if this item was refused or failed; the other fields but Ref are zero then. It is
 	// an *InvalidError for what could not be accepted.
 	Err error
@@ -39,6 +42,8 @@ type DeleteResult struct {
 	entity.Ref
 	// Entity is the entity that the record belonged to.
 	Entity locality.ID
+	// Pending tells that what it held together is not separated yet; see PutResult.
+	Pending bool
 	// Err is entity.ErrNotFound if there was no such record.
 	Err error
 }
@@ -136,16 +141,21 @@ type Route struct {
 
 // Status is the state of the whole installation.
 type Status struct {
-	Ready      bool          `json:"ready"`
-	Reason     string        `json:"reason,omitempty"` // why it is not ready
-	Kind       string        `json:"kind"`
-	Rules      string        `json:"rules"` // schema and pack that the entities are made with
-	Epoch      uint64        `json:"epoch"`
-	Generation int           `json:"generation"`
-	Counts     entity.Counts `json:"counts"`
-	Redo       int           `json:"redo"` // records whose consequences are still being worked out
-	Queue      int           `json:"queue"`
-	Cells      []CellStatus  `json:"cells"`
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty"` // why it is not ready, or what is missing
+	Kind   string `json:"kind"`
+	Rules  string `json:"rules"` // schema and pack that the entities are made with
+	// Epoch is that of the cell map; it speaks about ids until Until. Generation is the one that takes
+	// new keys, Floor the oldest that still holds keys, Generations how many there are.
+	Epoch       uint64        `json:"epoch"`
+	Generation  int           `json:"generation"`
+	Floor       int           `json:"floor"`
+	Generations int           `json:"generations"`
+	Until       time.Time     `json:"until,omitzero"`
+	Counts      entity.Counts `json:"counts"`
+	Redo        int           `json:"redo"` // records whose consequences are still being worked out
+	Queue       int           `json:"queue"`
+	Cells       []CellStatus  `json:"cells"`
 }
 
 // CellStatus is the state of one cell.

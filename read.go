@@ -5,6 +5,7 @@ package locus
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,11 +20,33 @@ import (
 
 // view reads one snapshot of one cell.
 func (s *Service) view(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
-	c, err := s.cells.Cell(id)
-	if err != nil {
-		return fmt.Errorf("%w: cell %v: %w", ErrUnavailable, id, err)
+	for attempt := 0; ; attempt++ {
+		c, err := s.cells.Cell(id)
+		if err == nil {
+			err = c.View(ctx, fn)
+		}
+		if !errors.Is(err, cell.ErrMoved) || attempt == maxRefresh {
+			return err
+		}
+		if err := s.cells.Refresh(ctx); err != nil {
+			return fmt.Errorf("%w: cell %v has moved: %w", ErrUnavailable, id, err)
+		}
 	}
-	return c.View(ctx, fn)
+}
+
+// maxRefresh is how often a read begins again with a newer cell map.
+const maxRefresh = 3
+
+// located answers where an address lives, with a newer cell map if this one does not know it.
+func located[A any](ctx context.Context, s *Service, address A, at func(*cell.Map, A) (cell.ID, error)) (cell.ID, error) {
+	id, err := at(s.Map(), address)
+	if !errors.Is(err, cell.ErrNoCell) && !errors.Is(err, cell.ErrStaleMap) {
+		return id, err
+	}
+	if err := s.cells.Refresh(ctx); err != nil {
+		return id, fmt.Errorf("%w: read the cell map again: %w", ErrUnavailable, err)
+	}
+	return at(s.Map(), address)
 }
 
 // Record answers with the record of an external key. The error is entity.ErrNotFound if it was
@@ -45,24 +68,18 @@ func (s *Service) recordOf(ctx context.Context, ref entity.Ref) (*entity.Record,
 	if problems := checkRef(ref); len(problems) > 0 {
 		return nil, &InvalidError{Problems: problems}
 	}
-	key := s.Map().KeyOf(ref.Source, ref.Key)
-	home := s.Map().Home(key.Position())
-	var rec *entity.Record
-	err := s.view(ctx, home, func(tx resolve.Tx) error {
-		puids, err := tx.Lookup(ctx, []cell.Key{key})
-		if err != nil || puids[0] == 0 {
-			return err
-		}
-		records, err := tx.Records(ctx, []entity.PUID{entity.PUID(puids[0])})
-		if err == nil {
-			rec = records[0]
-		}
-		return err
-	})
+	puids, err := s.keys.Lookup(ctx, []cell.Key{s.Map().KeyOf(ref.Source, ref.Key)})
+	if err != nil {
+		return nil, fmt.Errorf("record %v: %w", ref, wrap(err))
+	}
+	if puids[0] == 0 {
+		return present(ref, nil)
+	}
+	records, err := s.records(ctx, []entity.PUID{entity.PUID(puids[0])})
 	if err != nil {
 		return nil, err
 	}
-	return present(ref, rec)
+	return present(ref, records[0])
 }
 
 // record reads the record of a puid.
@@ -90,7 +107,7 @@ func present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 func (s *Service) records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
 	groups := map[cell.ID][]int{}
 	for i, p := range puids {
-		id, err := s.Map().Puid(int64(p))
+		id, err := located(ctx, s, int64(p), (*cell.Map).Puid)
 		if err != nil {
 			return nil, fmt.Errorf("record %v: %w", p, err)
 		}
@@ -199,7 +216,7 @@ func (s *Service) Entity(ctx context.Context, id locality.ID) (*Entity, error) {
 		return nil, err
 	}
 	for at, seen := id, 0; ; seen++ {
-		home, err := s.Map().Entity(at)
+		home, err := located(ctx, s, at, (*cell.Map).Entity)
 		if err != nil {
 			return nil, fmt.Errorf("entity %v: %w", id, err)
 		}
@@ -248,7 +265,7 @@ func (s *Service) entityOf(ctx context.Context, puid entity.PUID) (*entity.Entit
 	if rec == nil || rec.Deleted() {
 		return nil, nil
 	}
-	home, err := s.Map().Puid(int64(rec.Anchor))
+	home, err := located(ctx, s, int64(rec.Anchor), (*cell.Map).Puid)
 	if err != nil {
 		return nil, fmt.Errorf("record %v: %w", puid, err)
 	}

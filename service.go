@@ -4,9 +4,11 @@ package locus
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -18,13 +20,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Cells are the databases of an installation, opened: what a backend gives.
-type Cells interface {
-	Map() *cell.Map
-	Cell(cell.ID) (resolve.Cell, error)
-	Stats(context.Context, cell.ID) (cell.Stats, error)
-	Close() error
-}
+// Cells are the databases of an installation, opened: what package backend/all gives.
+type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open. Nil is the default.
 type Options struct {
@@ -83,33 +80,31 @@ func Rules(opts *Options) string {
 type Service struct {
 	opts     Options
 	rules    string
-	cells    Cells
-	router   *cell.Router
+	cells    *Cells
+	keys     *cell.Directory[resolve.Tx]
 	matcher  *match.Matcher
 	resolver *resolve.Resolver
 	queue    *resolve.Queue
 	live     *live
+	keeper   *keeper
 }
 
 // Open starts a service over opened cells and finishes what a crash left undone. The cells are the
 // service's from then on: Close closes them, and so does an error of Open.
-func Open(ctx context.Context, cells Cells, opts *Options) (*Service, error) {
+func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	o := opts.withDefaults()
-	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
-		o.Logger.Warn("id generator", "event", e)
-	}})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locus: %w", err), cells.Close())
+	s := &Service{opts: o, rules: Rules(opts), cells: cells, matcher: match.New(o.Schema, o.Pack), live: newLive(o.Now)}
+	mint, err := s.mint()
+	if err == nil {
+		s.resolver, err = resolve.New(resolve.Options{
+			Cells: cells, Owner: owner(cells), Matcher: s.matcher, Rules: xxhash.Sum64String(s.rules),
+			Policy: resolve.SchemaPolicy{Schema: o.Schema}, Now: o.Now, OnBatch: s.batched, Mint: mint,
+		})
 	}
-	s := &Service{
-		opts: o, rules: Rules(opts), cells: cells, router: cell.NewRouter(cells.Map()),
-		matcher: match.New(o.Schema, o.Pack), live: newLive(o.Now),
+	if err == nil {
+		s.keys = s.resolver.Directory()
+		err = cells.Extend(ctx)
 	}
-	s.resolver, err = resolve.New(resolve.Options{
-		Map: cells.Map(), Cell: cells.Cell, Matcher: s.matcher, Rules: xxhash.Sum64String(s.rules),
-		Policy: resolve.SchemaPolicy{Schema: o.Schema}, Now: o.Now, OnBatch: s.batched,
-		Mint: func(_ entity.Ref, segment locality.Segment) (locality.ID, error) { return ids.NewIn(segment) },
-	})
 	if err == nil {
 		err = s.resolver.Drain(ctx)
 	}
@@ -117,12 +112,44 @@ func Open(ctx context.Context, cells Cells, opts *Options) (*Service, error) {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close())
 	}
 	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
+	s.keeper = keep(s)
 	return s, nil
+}
+
+// owner names this process to the others that write to the same cells, "" if there are none.
+func owner(cells *Cells) string {
+	if cells.Alone() {
+		return ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
+}
+
+// mint makes the source of birth ids. An id beside a key whose generation is over, but for which no newer
+// one takes keys yet, is dated back into it.
+func (s *Service) mint() (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
+	ids, err := locality.NewGenerator(&locality.Options{Node: s.opts.Node, OnEvent: func(e locality.Event) {
+		s.opts.Logger.Warn("id generator", "event", e)
+	}})
+	return func(_ entity.Ref, segment locality.Segment) (locality.ID, error) {
+		id, err := ids.NewIn(segment)
+		if !errors.Is(err, locality.ErrSegmentOver) {
+			return id, err
+		}
+		if until := s.Map().Until(); !until.IsZero() && !s.opts.Now().Before(until) {
+			return id, fmt.Errorf("%w: it speaks about ids until %v: %w", cell.ErrStaleMap, until, err)
+		}
+		return ids.NewInPast(segment)
+	}, err
 }
 
 // Close finishes the writes in flight, then closes the cells. Writes that come later are refused
 // with ErrClosed.
 func (s *Service) Close() error {
+	s.keeper.stop()
 	s.queue.Close()
 	return s.cells.Close()
 }
@@ -135,8 +162,7 @@ func (s *Service) Map() *cell.Map { return s.cells.Map() }
 
 // Put writes records and resolves them; what it reports is durable when it returns. Results are in
 // the order of puts; one that was refused says so and harms no other. The error is about the batch
-// as a whole: nothing was applied, or, if it wraps ErrUnknownOutcome, some of it may have been.
-// Putting the same again is harmless.
+// as a whole: nothing was applied. Putting the same again is harmless.
 func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 	results := make([]PutResult, len(puts))
 	ops := make([]resolve.Op, 0, len(puts))
@@ -164,7 +190,7 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 	var failed error
 	for n, res := range done {
 		r := &results[at[n]]
-		r.PUID, r.Version, r.Entity, r.Outcome, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, wrap(res.Err)
+		r.PUID, r.Version, r.Entity, r.Outcome, r.Pending, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, res.Pending, wrap(res.Err)
 		if res.Err == nil {
 			written++
 		} else {
@@ -198,7 +224,7 @@ func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult
 	}
 	results := make([]DeleteResult, len(refs))
 	for i, res := range done {
-		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Err: wrap(res.Err)}
+		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Pending: res.Pending, Err: wrap(res.Err)}
 	}
 	return results, nil
 }
@@ -214,8 +240,11 @@ func (s *Service) name(attributes entity.Attributes) string {
 }
 
 func (s *Service) batched(b resolve.Batched) {
-	s.opts.Logger.Debug("batch resolved", "ops", b.Ops, "failed", b.Failed,
+	s.opts.Logger.Debug("batch resolved", "ops", b.Ops, "failed", b.Failed, "pending", b.Pending,
 		"put_ms", b.Put.Milliseconds(), "post_ms", b.Post.Milliseconds(), "resolve_ms", b.Resolve.Milliseconds())
+	if b.Err != nil {
+		s.opts.Logger.Warn("records wait for their resolution", "pending", b.Pending, "err", b.Err)
+	}
 	if s.opts.OnBatch != nil {
 		s.opts.OnBatch(b)
 	}
@@ -230,7 +259,7 @@ func wrap(err error) error {
 		return ErrClosed
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrNoRoom):
+	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

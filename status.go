@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
@@ -23,32 +25,55 @@ func absent(err error) error {
 	return err
 }
 
-// Status asks every cell. A cell that does not answer makes the installation not ready; the
-// others are still reported.
+// Status asks every cell. The others are reported though one does not answer; the installation is not
+// ready then if it is one process's, for all of its cells are on one machine. One that is shared goes on
+// without some of its cells: it is ready until none answers.
 func (s *Service) Status(ctx context.Context) (*Status, error) {
+	m := s.Map()
+	ids := m.Cells()
 	status := &Status{
 		Ready: true, Kind: s.opts.Schema.Kind, Rules: s.rules, Queue: s.queue.Waiting(),
-		Epoch: s.Map().Epoch(), Generation: s.Map().Current(),
+		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
+		Cells: make([]CellStatus, len(ids)),
 	}
-	for _, id := range s.Map().Cells() {
-		c, err := s.cellStatus(ctx, id)
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
-		}
-		if err != nil {
-			status.Ready, status.Reason = false, fmt.Sprintf("cell %v does not answer", id)
-			s.opts.Logger.Warn("cell does not answer", "cell", id, "err", err)
-		}
+	errs := make([]error, len(ids))
+	abreast(len(ids), func(i int) { status.Cells[i], errs[i] = s.cellStatus(ctx, ids[i]) })
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+	silent := 0
+	for i, c := range status.Cells {
 		status.Counts = status.Counts.Add(c.Counts)
 		status.Redo += c.Redo
-		status.Cells = append(status.Cells, c)
+		if errs[i] != nil {
+			silent++
+			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
+			s.opts.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
+		}
 	}
+	if silent > 1 {
+		status.Reason = fmt.Sprintf("%d of %d cells do not answer", silent, len(ids))
+	}
+	status.Ready = silent == 0 || silent < len(ids) && !s.cells.Alone()
 	return status, nil
+}
+
+// cellsAbreast is how many cells are asked at the same time.
+const cellsAbreast = 8
+
+// abreast runs fn for 0 to n-1, several at a time.
+func abreast(n int, fn func(i int)) {
+	var g errgroup.Group
+	g.SetLimit(cellsAbreast)
+	for i := range n {
+		g.Go(func() error { fn(i); return nil })
+	}
+	_ = g.Wait()
 }
 
 // cellStatus asks one cell. With an error it says no more than which.
 func (s *Service) cellStatus(ctx context.Context, id cell.ID) (CellStatus, error) {
-	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: s.Map().URL(id)}}
+	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}}
 	stats, err := s.cells.Stats(ctx, id)
 	if err != nil {
 		return nothing, err
@@ -71,17 +96,19 @@ func (s *Service) Live() Live {
 	counts := s.live.counts(func() (entity.Counts, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		var sum entity.Counts
-		for _, id := range s.Map().Cells() {
-			if err := s.view(ctx, id, func(tx resolve.Tx) error {
-				c, err := tx.Counts(ctx)
-				sum = sum.Add(c)
+		ids := s.Map().Cells()
+		counts, errs := make([]entity.Counts, len(ids)), make([]error, len(ids))
+		abreast(len(ids), func(i int) {
+			errs[i] = s.view(ctx, ids[i], func(tx resolve.Tx) (err error) {
+				counts[i], err = tx.Counts(ctx)
 				return err
-			}); err != nil {
-				return sum, err
-			}
+			})
+		})
+		var sum entity.Counts
+		for _, c := range counts {
+			sum = sum.Add(c)
 		}
-		return sum, nil
+		return sum, errors.Join(errs...)
 	})
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()

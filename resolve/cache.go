@@ -66,6 +66,12 @@ func (c *cache) get(p entity.PUID) *node {
 	return n
 }
 
+// drop forgets a record.
+func (c *cache) drop(p entity.PUID) {
+	delete(c.young, p)
+	delete(c.old, p)
+}
+
 func (c *cache) put(n *node) {
 	if len(c.young) >= c.half {
 		c.old, c.young = c.young, make(map[entity.PUID]*node, c.half)
@@ -87,7 +93,20 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 			missing = append(missing, p)
 		}
 	}
-	return fromHomes(ctx, r, missing, func(tx Tx, group []entity.PUID) ([]*node, error) {
+	if err := r.readNodes(ctx, r.read, nodes, missing); err != nil {
+		return err
+	}
+	for _, p := range missing {
+		if n := nodes[p]; n != nil {
+			r.cache.put(n)
+		}
+	}
+	return nil
+}
+
+// readNodes reads records by home cell and adds them to nodes.
+func (r *Resolver) readNodes(ctx context.Context, ask asking, nodes map[entity.PUID]*node, puids []entity.PUID) error {
+	return fromHomes(ctx, r, ask, puids, func(tx Tx, group []entity.PUID) ([]*node, error) {
 		records, err := tx.Records(ctx, group)
 		read := make([]*node, 0, len(records))
 		for _, rec := range records {
@@ -99,7 +118,6 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 	}, func(_ []entity.PUID, read []*node) {
 		for _, n := range read {
 			nodes[n.PUID] = n
-			r.cache.put(n)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func (o *outcomes) cut(p, q entity.PUID, both bool) {
 
 func (o *outcomes) commit(ctx context.Context) error {
 	return eachCell(o.cells, func(id cell.ID, out *outcome) error {
-		return o.Resolver.cells[id].Update(ctx, func(tx Tx) error { return out.store(ctx, tx) })
+		return o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx) })
 	})
 }
 
@@ -184,36 +184,36 @@ func (o *outcome) store(ctx context.Context, tx Tx) error {
 	return tx.AddCounts(ctx, o.counts)
 }
 
-// answer fills in the entity of every record that an op named.
-func (b *batch) answer(ctx context.Context) error {
+// answer fills in the entity of every record that an op named, as far as the cells answer.
+func (b *batch) answer(ctx context.Context) {
 	var puids, anchors []entity.PUID
 	for _, i := range b.pass {
 		if res := &b.results[i]; res.Err == nil {
 			puids = append(puids, res.PUID)
 		}
 	}
-	if err := b.load(ctx, b.nodes, puids); err != nil {
-		return err
-	}
+	_ = b.load(ctx, b.nodes, puids) // a record that is not read keeps its birth id, which leads to its entity
 	for _, p := range puids {
-		anchors = append(anchors, b.nodes[p].Anchor)
+		if n := b.nodes[p]; n != nil {
+			anchors = append(anchors, n.Anchor)
+		}
 	}
-	if err := b.load(ctx, b.nodes, anchors); err != nil {
-		return err
-	}
+	_ = b.load(ctx, b.nodes, anchors)
 	for _, i := range b.pass {
 		res := &b.results[i]
-		if res.Err != nil {
+		n := b.nodes[res.PUID]
+		if res.Err != nil || n == nil {
 			continue
 		}
-		anchor := b.nodes[res.PUID].Anchor
-		res.Entity = b.nodes[anchor].Birth
-		if w := b.writes[anchor]; w != nil && w.new == nil {
-			res.Entity = w.old.Birth
+		anchor := b.nodes[n.Anchor]
+		if w := b.writes[n.Anchor]; w != nil && w.new == nil {
+			anchor = w.old
 		}
-		if res.Outcome == Founded && anchor != res.PUID {
+		if anchor != nil && !anchor.Birth.IsZero() {
+			res.Entity = anchor.Birth
+		}
+		if res.Outcome == Founded && n.Anchor != res.PUID {
 			res.Outcome = Joined
 		}
 	}
-	return nil
 }

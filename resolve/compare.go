@@ -91,7 +91,7 @@ func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, 
 			missing = append(missing, p)
 		}
 	}
-	return fromHomes(ctx, r, missing, func(tx Tx, group []entity.PUID) (edges, error) {
+	return fromHomes(ctx, r, r.read, missing, func(tx Tx, group []entity.PUID) (edges, error) {
 		rows, err := tx.Edges(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read edges: %w", err)

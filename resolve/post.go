@@ -68,9 +68,20 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	return m, b.readCarriers(ctx, m)
 }
 
+// postings are what one cell is to add and to remove.
+type postings struct{ add, remove []Posting }
+
+// writePostings adds postings to the cells of the current generation, and removes them wherever they may
+// lie. A cell takes them only once those that were there before it take none any more.
 func (b *batch) writePostings(ctx context.Context, m *meetings) error {
-	type postings struct{ add, remove []Posting }
-	groups := map[cell.ID]postings{}
+	groups := map[cell.ID]*postings{}
+	at := func(id cell.ID) *postings {
+		if groups[id] == nil {
+			groups[id] = &postings{}
+		}
+		return groups[id]
+	}
+	var positions []uint32
 	for p, w := range b.writes {
 		if w.new != nil {
 			for _, f := range w.new.norm.Features() {
@@ -78,22 +89,29 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 					continue
 				}
 				m.gained[f.Hash]++
-				id := b.featureCell(f.Hash)
-				g := groups[id]
+				g := at(b.featureCells(f.Hash)[0])
 				g.add = append(g.add, Posting{f.Hash, p})
-				groups[id] = g
+				positions = append(positions, cell.Position(f.Hash))
 			}
 		}
 		for _, f := range w.lost {
 			m.lost[f]++
-			id := b.featureCell(f)
-			g := groups[id]
-			g.remove = append(g.remove, Posting{f, p})
-			groups[id] = g
+			for _, id := range b.featureCells(f) {
+				g := at(id)
+				g.remove = append(g.remove, Posting{f, p})
+			}
 		}
 	}
-	return eachCell(groups, func(id cell.ID, g postings) error {
-		return b.cells[id].Update(ctx, func(tx Tx) error {
+	if err := b.dir.SealOlder(ctx, positions); err != nil {
+		return fmt.Errorf("seal older cells: %w", err)
+	}
+	return eachCell(groups, func(id cell.ID, g *postings) error {
+		return b.write(ctx, id, func(tx Tx) error {
+			if len(g.add) > 0 {
+				if err := b.dir.Gate(ctx, tx, b.opts.Cells.Map(), id); err != nil {
+					return err
+				}
+			}
 			if err := tx.Post(ctx, g.add, g.remove); err != nil {
 				return fmt.Errorf("post features: %w", err)
 			}
@@ -109,8 +127,9 @@ func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
 			m.carriers[f] = nil
-			id := b.featureCell(f)
-			groups[id] = append(groups[id], f)
+			for _, id := range b.featureCells(f) {
+				groups[id] = append(groups[id], f)
+			}
 		}
 	}
 	for _, w := range b.writes {
@@ -130,19 +149,31 @@ func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
 		for i, f := range features {
 			limits[i] = m.limit(f)
 		}
-		return b.read(ctx, id, func(tx Tx) error {
-			carriers, err := tx.Carriers(ctx, features, limits)
-			if err != nil {
-				return fmt.Errorf("read carriers: %w", err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, f := range features {
-				m.carriers[f] = carriers[i]
-			}
-			return nil
-		})
+		var carriers [][]entity.PUID
+		if err := b.read(ctx, id, func(tx Tx) (err error) {
+			carriers, err = tx.Carriers(ctx, features, limits)
+			return err
+		}); err != nil {
+			return fmt.Errorf("read carriers: %w", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, f := range features {
+			m.carriers[f] = union(m.carriers[f], carriers[i])
+		}
+		return nil
 	})
+}
+
+// union joins the carriers that cells of several generations name.
+func union(a, b []entity.PUID) []entity.PUID {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	return unique(slices.Concat(a, b))
 }
 
 // unique sorts and drops what stands twice.

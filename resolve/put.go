@@ -40,7 +40,7 @@ type batch struct {
 
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch looked at, as it is now
-	redo   map[cell.ID][]entity.PUID
+	redo   map[cell.ID][]Redo
 	repair bool // the writes come from the redo set: what follows from them may be half done
 }
 
@@ -48,93 +48,290 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	return &batch{
 		Resolver: r, ops: ops, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
-		redo: map[cell.ID][]entity.PUID{},
+		redo: map[cell.ID][]Redo{},
 	}
 }
 
-// run does the three rounds. After the first, each record that it reports is durable; an error from
-// the others leaves it to the redo set to finish.
-func (b *batch) run(ctx context.Context, report *Batched) error {
+// run does the three rounds. After the first, each record that it reports is durable; what the others
+// could not do stands in the redo set.
+func (b *batch) run(ctx context.Context, report *Batched) {
+	held := b.held()
+	if !held {
+		b.cache.clear() // others may have written since
+	}
 	begin := time.Now()
-	if err := b.put(ctx); err != nil {
-		return err
-	}
-	put := time.Now()
-	report.Put += put.Sub(begin)
+	b.put(ctx)
+	report.Put += time.Since(begin)
 	if len(b.writes) > 0 {
-		met, err := b.post(ctx)
-		if err != nil {
-			return err
+		if err := b.settle(ctx, held, report); err != nil {
+			report.Err = errors.Join(report.Err, err)
+			b.pend(func(entity.PUID) bool { return true })
 		}
-		post := time.Now()
-		report.Post += post.Sub(put)
-		if err := b.resolve(ctx, met); err != nil {
-			return err
-		}
-		report.Resolve += time.Since(post)
 	}
-	for id, puids := range b.redo {
-		b.cleared[id] = append(b.cleared[id], puids...)
-	}
-	return b.answer(ctx)
+	b.answer(ctx)
 }
 
-// put is the first round: key, puid, record, birth id, change and redo entry in one transaction of
-// the key's home cell. A cell that fails fails its own records only.
-func (b *batch) put(ctx context.Context) error {
-	groups := map[cell.ID][]int{}
-	keys := make(map[int]cell.Key, len(b.pass))
-	for _, i := range b.pass {
-		k := b.opts.Map.KeyOf(b.ops[i].Source, b.ops[i].Key)
-		keys[i] = k
-		id := b.opts.Map.Home(k.Position())
-		groups[id] = append(groups[id], i)
-	}
-	successors, err := b.successors(ctx, groups, keys)
-	if err != nil {
+// settle does the second and the third round, by the short way if this process has had the lease since
+// before the first one and nothing is left undone, else by way of the redo set.
+func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
+	if err := b.hold(ctx, leasePatience); err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	var written []cell.ID
-	err = eachCell(groups, func(id cell.ID, group []int) error {
-		norms := b.normalise(group)
-		var p *putter
-		err := b.cells[id].Update(ctx, func(tx Tx) error {
-			p = &putter{batch: b, id: id, group: group, keys: keys, successors: successors, norms: norms} // anew if it runs again
-			return p.run(ctx, tx)
-		})
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			if errors.Is(err, ErrUnknownOutcome) {
-				return err
-			}
-			for _, i := range group {
-				b.results[i] = Result{Err: fmt.Errorf("cell %v: %w", id, err)}
+	if held && b.whole() {
+		err := b.rounds(ctx, report)
+		if err == nil {
+			for id, entries := range b.redo {
+				b.cleared[id] = append(b.cleared[id], entries...)
 			}
 			return nil
 		}
-		written = append(written, id)
-		for i, w := range p.writes {
-			b.writes[w.puid] = w
-			b.redo[id] = append(b.redo[id], w.puid)
-			n := w.new
-			if n == nil {
-				n = &node{Record: p.records[i]}
-			}
-			b.nodes[w.puid] = n
-			b.cache.put(n)
+		report.Err = errors.Join(report.Err, err)
+		if err := b.mend(ctx, err); err != nil {
+			return err
 		}
-		for _, n := range p.unchanged {
-			b.nodes[n.PUID] = n
-			b.cache.put(n)
+	}
+	worked, err := b.drain(ctx)
+	if err != nil {
+		return err
+	}
+	var left []Redo
+	for _, entries := range b.redo {
+		for _, e := range entries {
+			if _, waits := b.blocked[e.PUID]; !waits && worked[e.PUID] < e.Version {
+				left = append(left, e)
+			}
+		}
+	}
+	if err := b.redoAll(ctx, left); err != nil {
+		return err
+	}
+	report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
+	b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
+	b.nodes = map[entity.PUID]*node{} // whoever worked them off has read them anew
+	return nil
+}
+
+// rounds are the second and the third.
+func (b *batch) rounds(ctx context.Context, report *Batched) error {
+	begin := time.Now()
+	met, err := b.post(ctx)
+	if err != nil {
+		return err
+	}
+	post := time.Now()
+	report.Post += post.Sub(begin)
+	if err := b.beat(ctx); err != nil {
+		return err
+	}
+	if err := b.resolve(ctx, met); err != nil {
+		return err
+	}
+	report.Resolve += time.Since(post)
+	return nil
+}
+
+// pend marks the results of records for which something is left to do.
+func (b *batch) pend(left func(entity.PUID) bool) {
+	for _, i := range b.pass {
+		res := &b.results[i]
+		if res.Err == nil && b.writes[res.PUID] != nil && left(res.PUID) {
+			res.Pending = true
+		}
+	}
+}
+
+// maxAttempts is how often a round begins again because the cells have changed under it.
+const maxAttempts = 50
+
+// put is the first round: key, puid, record, birth id, change and redo entry in one transaction of
+// the record's home cell. A cell that fails fails its own records only.
+func (b *batch) put(ctx context.Context) {
+	todo := b.pass
+	for attempt := 0; ; attempt++ {
+		again, why := b.putOnce(ctx, todo)
+		if len(again) == 0 {
+			return
+		}
+		err := b.pause(ctx, attempt)
+		if err == nil {
+			err = b.refresh(ctx, why)
+		}
+		if err != nil || attempt == maxAttempts {
+			b.refuse(again, fmt.Errorf("%w: %w", ErrUnavailable, errors.Join(why, err)))
+			return
+		}
+		todo = again
+	}
+}
+
+// pause lets a cell move: the first attempts follow at once.
+func (b *batch) pause(ctx context.Context, attempt int) error {
+	if attempt < 3 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(min(time.Millisecond<<(attempt-3), 100*time.Millisecond))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// refuse fails ops of which nothing was written.
+func (b *batch) refuse(group []int, err error) {
+	for _, i := range group {
+		b.results[i] = Result{Err: err}
+	}
+}
+
+// target is where an op is done: the cell of its record, whose puid is 0 while the key has none.
+type target struct {
+	key  cell.Key
+	cell cell.ID
+	puid entity.PUID
+}
+
+// putOnce does the first round for ops, and answers with those for which the cell map was too old, and
+// why.
+func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error) {
+	targets, err := b.find(ctx, todo)
+	if err != nil {
+		b.refuse(todo, err)
+		return nil, nil
+	}
+	groups := map[cell.ID][]int{}
+	for _, i := range todo {
+		if t, ok := targets[i]; ok {
+			groups[t.cell] = append(groups[t.cell], i)
+		}
+	}
+	successors, err := b.successors(ctx, targets)
+	if err != nil {
+		b.refuse(todo, err)
+		return nil, nil
+	}
+	var mu sync.Mutex
+	var written []cell.ID
+	_ = eachCell(groups, func(id cell.ID, group []int) error {
+		p, err := b.putCell(ctx, id, group, targets, successors)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err == nil:
+			b.took(id, p)
+			written = append(written, id)
+		case outdated(err):
+			again, why = append(again, group...), err
+		default:
+			if errors.Is(err, ErrUnknownOutcome) {
+				b.dirty = true
+			}
+			b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
 		}
 		return nil
 	})
 	for _, id := range written {
 		delete(b.cleared, id)
 	}
-	return err
+	return again, why
+}
+
+// putCell is the first round in one cell.
+func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target, successors map[entity.PUID]locality.ID) (*putter, error) {
+	c, err := b.opts.Cells.Cell(id)
+	if err != nil {
+		return nil, err
+	}
+	norms := b.normalise(group)
+	var p *putter
+	err = c.Update(ctx, func(tx Tx) error {
+		p = &putter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // anew if it runs again
+		return p.run(ctx, tx)
+	})
+	return p, err
+}
+
+// took notes what the first round wrote in a cell.
+func (b *batch) took(id cell.ID, p *putter) {
+	b.redo[id] = append(b.redo[id], p.entered...)
+	for i, w := range p.writes {
+		w.lost = p.entered[i].Lost
+		b.writes[w.puid] = w
+		n := w.new
+		if n == nil {
+			n = &node{Record: p.records[i]}
+		}
+		b.nodes[w.puid] = n
+		b.cache.put(n)
+	}
+	for _, n := range p.unchanged {
+		b.nodes[n.PUID] = n
+		b.cache.put(n)
+	}
+}
+
+// find asks the directory of keys where each op is done. An op whose cells cannot be asked is refused, and
+// so is the deletion of a key that was never put.
+func (b *batch) find(ctx context.Context, todo []int) (map[int]target, error) {
+	targets := make(map[int]target, len(todo))
+	var puts, deletes []int
+	var putKeys, deleteKeys []cell.Key
+	m := b.opts.Cells.Map()
+	for _, i := range todo {
+		k := m.KeyOf(b.ops[i].Source, b.ops[i].Key)
+		if b.ops[i].Delete {
+			deletes, deleteKeys = append(deletes, i), append(deleteKeys, k)
+		} else {
+			puts, putKeys = append(puts, i), append(putKeys, k)
+		}
+	}
+	if len(puts) > 0 {
+		found, err := b.dir.Find(ctx, putKeys)
+		if err != nil {
+			return nil, fmt.Errorf("find keys: %w", err)
+		}
+		for n, f := range found {
+			if f.Err != nil {
+				b.refuse([]int{puts[n]}, f.Err)
+				continue
+			}
+			targets[puts[n]] = target{key: putKeys[n], cell: f.Cell, puid: entity.PUID(f.PUID)}
+		}
+	}
+	if len(deletes) > 0 {
+		for n, f := range b.lookup(ctx, deleteKeys) {
+			switch {
+			case f.Err != nil:
+				b.refuse([]int{deletes[n]}, f.Err)
+			case f.PUID == cell.Nothing:
+				b.refuse([]int{deletes[n]}, entity.ErrNotFound)
+			default:
+				targets[deletes[n]] = target{key: deleteKeys[n], cell: f.Cell, puid: entity.PUID(f.PUID)}
+			}
+		}
+	}
+	return targets, nil
+}
+
+// lookup answers with the puids of keys to be deleted. A cell that cannot be asked fails its own keys only.
+func (b *batch) lookup(ctx context.Context, keys []cell.Key) []cell.Found {
+	found := make([]cell.Found, len(keys))
+	puids, err := b.dir.Lookup(ctx, keys)
+	if err != nil && len(keys) > 1 {
+		for i := range keys {
+			found[i] = b.lookup(ctx, keys[i:i+1])[0]
+		}
+		return found
+	}
+	for i := range found {
+		if found[i].Err = err; err == nil && puids[i] != cell.Nothing {
+			found[i].PUID = puids[i]
+			found[i].Cell, found[i].Err = b.home(entity.PUID(puids[i]))
+		}
+	}
+	return found
 }
 
 // normalise reads the records to be put, before the transaction begins.
@@ -153,13 +350,14 @@ type putter struct {
 	*batch
 	id         cell.ID
 	group      []int
-	keys       map[int]cell.Key
+	targets    map[int]target
 	successors map[entity.PUID]locality.ID
 	norms      map[int]*match.Record
 
 	unchanged []*node // what is stored already: whoever asks for it later need not read it again
 	writes    []*write
 	records   []*entity.Record // of the writes, in their order
+	entered   []Redo           // their entries in the redo set
 	births    []entity.Birth
 	changes   []changelog.Change
 	counts    entity.Counts
@@ -170,11 +368,9 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
-	known := make([]entity.PUID, 0, len(puids))
-	for _, i := range p.group {
-		if puids[i] != 0 {
-			known = append(known, puids[i])
-		}
+	known := make([]entity.PUID, len(p.group))
+	for n, i := range p.group {
+		known[n] = puids[i]
 	}
 	stored := make(map[entity.PUID]*entity.Record, len(known))
 	records, err := tx.Records(ctx, known)
@@ -192,44 +388,33 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 	return p.store(ctx, tx)
 }
 
-// allocate finds the puids of the group, 0 for a key to be deleted that was never put.
+// allocate answers with the puids of the group. Keys that have none get the cell's next ones, if it takes
+// keys.
 func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, error) {
 	puids := make(map[int]entity.PUID, len(p.group))
-	var puts, deletes []int
+	var fresh []int
+	var keys []cell.Key
 	for _, i := range p.group {
-		if p.ops[i].Delete {
-			deletes = append(deletes, i)
-		} else {
-			puts = append(puts, i)
+		t := p.targets[i]
+		puids[i] = t.puid
+		if t.puid == 0 {
+			fresh, keys = append(fresh, i), append(keys, t.key)
 		}
 	}
-	if len(puts) > 0 {
-		allocated, err := tx.Allocate(ctx, p.keysOf(puts))
-		if err != nil {
-			return nil, fmt.Errorf("allocate puids: %w", err)
-		}
-		for n, i := range puts {
-			puids[i] = entity.PUID(allocated[n].PUID)
-		}
+	if len(fresh) == 0 {
+		return puids, nil
 	}
-	if len(deletes) > 0 {
-		found, err := tx.Lookup(ctx, p.keysOf(deletes))
-		if err != nil {
-			return nil, fmt.Errorf("look up keys: %w", err)
-		}
-		for n, i := range deletes {
-			puids[i] = entity.PUID(found[n])
-		}
+	if err := p.dir.Gate(ctx, tx, p.opts.Cells.Map(), p.id); err != nil {
+		return nil, err
+	}
+	allocated, err := tx.Allocate(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("allocate puids: %w", err)
+	}
+	for n, i := range fresh {
+		puids[i] = entity.PUID(allocated[n].PUID)
 	}
 	return puids, nil
-}
-
-func (p *putter) keysOf(group []int) []cell.Key {
-	keys := make([]cell.Key, len(group))
-	for n, i := range group {
-		keys[n] = p.keys[i]
-	}
-	return keys
 }
 
 // decide says what one op does to the record that is stored, if any.
@@ -249,7 +434,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		rec.Observed = p.now
 	}
 	if !live {
-		birth, err := p.opts.Mint(op.Ref, p.opts.Map.Segment(p.id, p.keys[i].Position()))
+		birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
 		if err != nil {
 			return fmt.Errorf("mint a birth id: %w", err)
 		}
@@ -259,11 +444,11 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		}
 		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
 		p.counts.Records++
-		p.results[i] = Result{PUID: puid, Version: rec.Version, Outcome: Founded}
+		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
 		p.put(&write{puid: puid, new: &node{Record: rec, norm: p.norms[i]}}, rec)
 		return nil
 	}
-	p.results[i] = Result{PUID: puid, Version: stored.Version}
+	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
 	same := maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
 	switch {
 	case !op.Observed.IsZero() && op.Observed.Before(stored.Observed):
@@ -288,7 +473,7 @@ func (p *putter) delete(i int, stored *entity.Record) {
 	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
 	p.counts.Records--
-	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version}
+	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}
 }
 
 // add notes a write, the record that it stores, and the change that tells of it.
@@ -309,13 +494,10 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	}
 	records, redos := p.records, make([]Redo, len(p.writes))
 	for i, w := range p.writes {
-		redos[i] = Redo{PUID: w.puid, Lost: w.lost}
+		redos[i] = Redo{PUID: w.puid, Version: records[i].Version, Lost: w.lost}
 	}
 	if mutant.On("P1a") && len(records) > 1 {
 		records = records[1:]
-	}
-	if mutant.On("P9c") {
-		redos = nil
 	}
 	if err := tx.PutRecords(ctx, records); err != nil {
 		return fmt.Errorf("put records: %w", err)
@@ -323,8 +505,12 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	if err := tx.PutBirths(ctx, p.births); err != nil {
 		return fmt.Errorf("put births: %w", err)
 	}
-	if err := tx.PutRedo(ctx, redos); err != nil {
-		return fmt.Errorf("put redo: %w", err)
+	if p.entered = redos; !mutant.On("P9c") {
+		entered, err := tx.PutRedo(ctx, redos)
+		if err != nil {
+			return fmt.Errorf("put redo: %w", err)
+		}
+		p.entered = entered
 	}
 	if err := tx.Append(ctx, p.changes); err != nil {
 		return fmt.Errorf("append changes: %w", err)

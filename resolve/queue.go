@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrClosed means that the queue takes no more work.
@@ -27,7 +28,6 @@ type Queue struct {
 type call struct {
 	ops     []Op
 	results []Result
-	err     error
 	done    chan struct{}
 }
 
@@ -65,7 +65,7 @@ func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 			return nil, ErrClosed
 		}
 	}
-	return c.results, c.err
+	return c.results, nil
 }
 
 // Waiting is the number of callers that wait.
@@ -85,11 +85,8 @@ func (q *Queue) run() {
 		select {
 		case first = <-q.calls:
 		default:
-			// Nobody waits: take the redo entries out, so that an idle store has none.
-			_ = q.resolver.Drain(ctx)
-			select {
-			case first = <-q.calls:
-			case <-q.stop:
+			var open bool
+			if first, open = q.wait(ctx); !open {
 				q.rest(ctx)
 				return
 			}
@@ -97,6 +94,29 @@ func (q *Queue) run() {
 		q.serve(ctx, q.gather(first))
 	}
 }
+
+// wait lets the resolver rest until somebody wants something, which is answered with, or the queue is
+// closed.
+func (q *Queue) wait(ctx context.Context) (*call, bool) {
+	for {
+		again := time.NewTimer(forever)
+		if wait := q.resolver.Rest(ctx); wait > 0 {
+			again.Reset(wait)
+		}
+		select {
+		case first := <-q.calls:
+			again.Stop()
+			return first, true
+		case <-q.stop:
+			again.Stop()
+			return nil, false
+		case <-again.C:
+		}
+	}
+}
+
+// forever is longer than any process runs.
+const forever = 1<<63 - 1
 
 // rest serves who had a place when the queue was closed.
 func (q *Queue) rest(ctx context.Context) {
@@ -106,6 +126,7 @@ func (q *Queue) rest(ctx context.Context) {
 			q.serve(ctx, q.gather(c))
 		default:
 			_ = q.resolver.Drain(ctx)
+			q.resolver.Leave(ctx)
 			return
 		}
 	}
@@ -133,11 +154,9 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 			ops = append(ops, c.ops...)
 		}
 	}
-	results, err := q.resolver.Apply(ctx, ops)
+	results := q.resolver.Apply(ctx, ops)
 	for _, c := range group {
-		if c.err = err; err == nil {
-			c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]
-		}
+		c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]
 		close(c.done)
 	}
 }

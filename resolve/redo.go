@@ -4,94 +4,313 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 )
 
-// drain finishes what the redo set names. In health it reads nothing: an error, or a crash before
-// this process, is what marks the resolver dirty.
-func (r *Resolver) drain(ctx context.Context) error {
-	if !r.dirty {
-		return nil
-	}
-	r.cleared = map[cell.ID][]entity.PUID{}
-	for _, id := range slices.SortedFunc(maps.Keys(r.cells), cell.ID.Compare) {
-		for {
-			n, err := r.redoCell(ctx, id)
-			if err != nil {
-				return fmt.Errorf("cell %v: %w", id, err)
-			}
-			if n == 0 {
-				break
-			}
+const (
+	// redoBatch is how many entries are worked off at once.
+	redoBatch = 500
+	// retryBlocked is how often entries that wait for a cell are tried again.
+	retryBlocked = time.Second
+	// sweepEvery is how often a process that is not alone looks for what others left undone.
+	sweepEvery = 5 * time.Second
+	// idleLease is how long an idle process keeps the lease, in case more comes.
+	idleLease = 50 * time.Millisecond
+)
+
+// whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
+// is stored. Else it has to look at everything around its records, as a repair does.
+func (r *Resolver) whole() bool { return !r.dirty && len(r.blocked) == 0 && !r.unread }
+
+// mend follows a round that failed: what it wrote is half done.
+func (r *Resolver) mend(ctx context.Context, err error) error {
+	r.doubt()
+	switch {
+	case errors.Is(err, lease.ErrLost):
+		if r.lease != nil {
+			r.lease.Lost()
 		}
+		return r.hold(ctx, leasePatience)
+	case outdated(err):
+		return r.refresh(ctx, err)
 	}
-	r.dirty = false
 	return nil
 }
 
-// redoBatch is how many entries are worked off at once.
-const redoBatch = 500
-
-// redoCell does the second and third round again for entries of one cell, as if every feature of
-// theirs were new and together with everyone they share one with: whichever of the rounds' writes
-// were done are done again, and the others now.
-func (r *Resolver) redoCell(ctx context.Context, id cell.ID) (int, error) {
-	var entries []Redo
-	if err := r.read(ctx, id, func(tx Tx) (err error) {
-		entries, err = tx.Redo(ctx, redoBatch)
-		return err
-	}); err != nil || len(entries) == 0 {
-		return 0, err
+// drain works off the redo sets of all cells if that is due, and answers with the versions of records that
+// it did. In health it reads nothing. Entries that take a cell that does not answer stay; so do those of
+// such a cell.
+func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
+	if !r.dirty && (r.whole() || r.opts.Now().Before(r.sweep)) {
+		return nil, nil
 	}
+	worked := map[entity.PUID]int64{}
+	clear(r.cleared)
+	clear(r.blocked)
+	r.unread = false
+	r.asks.Lock()
+	clear(r.down)
+	r.asks.Unlock()
+	for _, id := range r.opts.Cells.Map().Cells() {
+		err := r.drainCell(ctx, id, worked)
+		if errors.Is(err, ErrUnavailable) {
+			r.unread = true
+		} else if err != nil {
+			r.dirty = true
+			return nil, fmt.Errorf("redo of cell %v: %w", id, err)
+		}
+	}
+	r.dirty = false
+	r.sweep = r.opts.Now().Add(sweepEvery)
+	if !r.whole() {
+		r.sweep = r.opts.Now().Add(retryBlocked)
+	}
+	return worked, nil
+}
+
+// drainCell works off the redo set of one cell.
+func (r *Resolver) drainCell(ctx context.Context, id cell.ID, worked map[entity.PUID]int64) error {
+	for after := entity.PUID(math.MinInt64); ; {
+		var entries []Redo
+		if err := r.read(ctx, id, func(tx Tx) (err error) {
+			entries, err = tx.Redo(ctx, after, redoBatch)
+			return err
+		}); err != nil || len(entries) == 0 {
+			return err
+		}
+		after = entries[len(entries)-1].PUID
+		if err := r.redoAll(ctx, entries); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if _, waits := r.blocked[e.PUID]; !waits {
+				worked[e.PUID] = e.Version
+			}
+		}
+	}
+}
+
+// redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
+// and blocked; the others are done.
+func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	for attempt := 0; ; attempt++ {
+		err := r.redoTogether(ctx, entries)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, lease.ErrLost) || ctx.Err() != nil:
+			return err
+		case outdated(err) && attempt < 3:
+			if err := r.refresh(ctx, err); err != nil {
+				return err
+			}
+		case len(entries) > 1:
+			half := len(entries) / 2
+			return errors.Join(r.redoAll(ctx, entries[:half]), r.redoAll(ctx, entries[half:]))
+		default:
+			r.block(entries[0].PUID, err)
+			return nil
+		}
+	}
+}
+
+// redoTogether does the second and third round again for entries, as if every feature of theirs were new
+// and together with everyone they share one with: whichever of the rounds' writes were done are done
+// again, and the others now.
+func (r *Resolver) redoTogether(ctx context.Context, entries []Redo) error {
 	b := newBatch(r, nil, nil, nil)
 	b.repair = true
 	puids := make([]entity.PUID, len(entries))
 	for i, e := range entries {
 		puids[i] = e.PUID
+		r.cache.drop(e.PUID) // another process may have written it
 	}
 	if err := b.load(ctx, b.nodes, puids); err != nil {
-		return 0, err
+		return err
 	}
+	done := map[cell.ID][]Redo{}
 	for _, e := range entries {
-		n := b.nodes[e.PUID]
-		if n == nil {
-			continue
-		}
 		w := &write{puid: e.PUID, lost: e.Lost}
-		if n.norm != nil {
+		if n := b.nodes[e.PUID]; n == nil {
+			continue
+		} else if n.norm != nil {
 			w.new = n
+		}
+		if r.waits(w) {
+			r.block(e.PUID, nil)
+			continue
 		}
 		b.writes[e.PUID] = w
 	}
 	m, err := b.post(ctx)
 	if err != nil {
-		return 0, err
-	}
-	if err := b.resolve(ctx, m); err != nil {
-		return 0, err
-	}
-	return len(entries), r.cells[id].Update(ctx, func(tx Tx) error { return tx.ClearRedo(ctx, puids) })
-}
-
-// Drain finishes what a crash left undone and takes the redo entries that are done out of the
-// stores. It is called when a service starts, when it is idle, and before it stops.
-func (r *Resolver) Drain(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.drain(ctx); err != nil {
 		return err
 	}
-	if err := eachCell(r.cleared, func(id cell.ID, puids []entity.PUID) error {
-		return r.cells[id].Update(ctx, func(tx Tx) error { return tx.ClearRedo(ctx, puids) })
-	}); err != nil {
-		r.dirty = true
+	if err := b.postpone(m, puids); err != nil {
+		return err
+	}
+	if err := b.beat(ctx); err != nil {
+		return err
+	}
+	if err := b.resolve(ctx, m); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, waits := r.blocked[e.PUID]; waits {
+			continue
+		}
+		id, err := r.home(e.PUID)
+		if err != nil {
+			return err
+		}
+		done[id] = append(done[id], e)
+	}
+	return r.takeOut(ctx, done)
+}
+
+// block leaves an entry for later.
+func (r *Resolver) block(p entity.PUID, err error) {
+	r.blocked[p] = struct{}{}
+	if err != nil {
+		r.trouble = err
+	}
+}
+
+// isDown tells whether a cell did not answer lately.
+func (r *Resolver) isDown(id cell.ID) bool {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	return r.down[id]
+}
+
+// waits tells whether a feature of a record lies in a cell that does not answer.
+func (r *Resolver) waits(w *write) bool {
+	down := func(f uint64) bool { return slices.ContainsFunc(r.featureCells(f), r.isDown) }
+	if slices.ContainsFunc(w.lost, down) {
+		return true
+	}
+	if w.new != nil {
+		for _, f := range w.new.norm.Features() {
+			if down(f.Hash) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// postpone leaves out the entries that share a feature with a record whose cell does not answer.
+func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
+	for p, w := range b.writes {
+		if w.new == nil || !b.meetsDown(w, m) {
+			continue
+		}
+		if !slices.Contains(entries, p) {
+			// It has no entry of its own: those that drew it in have to wait.
+			return fmt.Errorf("record %v: %w", p, ErrUnavailable)
+		}
+		delete(b.writes, p)
+		b.block(p, nil)
+	}
+	return nil
+}
+
+func (b *batch) meetsDown(w *write, m *meetings) bool {
+	for _, f := range w.new.norm.Features() {
+		if !m.generic(f.Hash) && slices.ContainsFunc(m.carriers[f.Hash], func(q entity.PUID) bool {
+			home, err := b.home(q)
+			return err == nil && b.isDown(home)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOut removes entries from the redo sets.
+func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
+	return eachCell(done, func(id cell.ID, entries []Redo) error {
+		return r.write(ctx, id, func(tx Tx) error { return tx.ClearRedo(ctx, entries) })
+	})
+}
+
+// clear takes out the redo entries that are done.
+func (r *Resolver) clear(ctx context.Context) error {
+	if err := r.takeOut(ctx, maps.Clone(r.cleared)); err != nil {
+		r.doubt()
 		return err
 	}
 	clear(r.cleared)
 	return nil
+}
+
+// Drain finishes what a crash or a cell that did not answer left undone, and takes the redo entries that
+// are done out of the stores. If another process holds the lease that is its task, and Drain does nothing.
+// It is called when a service starts and before it stops; Rest does it in between.
+func (r *Resolver) Drain(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, 0); err != nil {
+		if errors.Is(err, lease.ErrLost) {
+			return nil
+		}
+		return err
+	}
+	if _, err := r.drain(ctx); err != nil {
+		return err
+	}
+	return r.clear(ctx)
+}
+
+// Rest is for when nobody wants anything: it takes out the redo entries that are done, looks for what was
+// left undone when that is due, and gives the lease back. It answers when it wants to be called again; 0
+// is not before the next Apply.
+func (r *Resolver) Rest(ctx context.Context) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.opts.Now()
+	due := r.dirty || (r.lease != nil || !r.whole()) && !now.Before(r.sweep)
+	if due && r.hold(ctx, 0) == nil {
+		r.dirty = true
+		if _, err := r.drain(ctx); err != nil && r.mend(ctx, err) != nil {
+			r.sweep = now.Add(retryBlocked)
+		}
+	} else if due {
+		r.sweep = now.Add(sweepEvery) // whoever has the lease does it
+	}
+	if r.lease == nil {
+		_ = r.clear(ctx)
+		if r.whole() {
+			return 0
+		}
+		return retryBlocked
+	}
+	if !r.held() {
+		return sweepEvery
+	}
+	_ = r.clear(ctx)
+	if wait := idleLease - now.Sub(r.idle); wait > 0 {
+		return wait
+	}
+	r.give(ctx)
+	return sweepEvery
+}
+
+// Leave gives the lease back, before a process stops.
+func (r *Resolver) Leave(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.give(ctx)
 }

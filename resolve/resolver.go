@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -20,15 +21,18 @@ import (
 // MaxCarriers is H: a feature that more records carry is generic and yields no candidates.
 const MaxCarriers = match.GenericAbove
 
-// Options of New. All but Cache and OnBatch are required.
+// Options of New. All but Owner, Cache and OnBatch are required.
 type Options struct {
-	Map  *cell.Map
-	Cell func(cell.ID) (Cell, error)
+	// Cells are the databases of the installation; *cell.Cells[Tx] has them.
+	Cells cell.Source[Tx]
+	// Owner names this process to the others that write to the same cells. Empty: there are none.
+	Owner string
 	// Matcher holds the schema and the pack; Rules is a hash of both, and part of every stamp.
 	Matcher *match.Matcher
 	Rules   uint64
 	Policy  entity.Policy
-	// Mint gives a record its birth id, inside the segment.
+	// Mint gives a record its birth id, inside the segment. An error that wraps cell.ErrStaleMap
+	// says that the cell map ends before the segment does: it is read again.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
 	Now  func() time.Time
 	// Cache is how many records are kept in memory, read and normalised. Defaults to 50,000.
@@ -50,76 +54,96 @@ type Op struct {
 type Result struct {
 	PUID    entity.PUID
 	Version int64
-	// Entity is the entity of the record after the write, for a deletion before it.
+	// Entity is the entity of the record after the write, for a deletion before it. An id leads to its
+	// entity for ever, so where that is not known yet it is the record's birth id.
 	Entity  locality.ID
 	Outcome Outcome
+	// Pending tells that the record is durable and what follows from it is not done yet: a cell that it
+	// takes does not answer, or another process is at it. It is done as soon as that can be.
+	Pending bool
 	Err     error
 }
 
 // Batched reports one Apply.
 type Batched struct {
-	Ops, Failed        int
-	Put, Post, Resolve time.Duration // the three rounds
+	Ops, Failed, Pending int
+	Put, Post, Resolve   time.Duration // the three rounds
+	// Err is what kept the second or the third round from being done, nil if nothing did.
+	Err error
 }
 
 // Resolver resolves the records of one installation. It serialises its writes: Apply is one batch
 // at a time, parallel inside. Many small callers share a batch through a Queue.
+//
+// The first round of a batch makes its records durable, beside those of any other process, guarded by
+// the directory of keys alone. The other two are done by one process at a time, under a lease; what one
+// of them leaves undone stands in the redo set of the cells and is done by whoever has the lease next.
 type Resolver struct {
 	opts  Options
-	cells map[cell.ID]Cell
+	dir   *cell.Directory[Tx]
+	lease *lease.Holder // nil if the process is alone
 
 	mu      sync.Mutex
 	cache   *cache
-	cleared map[cell.ID][]entity.PUID // redo entries that are done and not taken out yet
-	dirty   bool                      // a round failed: the redo set must be drained before the next batch
+	cleared map[cell.ID][]Redo // redo entries that are done and not taken out yet
+	idle    time.Time          // when the last Apply ended
+
+	dirty   bool                     // the redo set must be worked off before the next batch
+	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
+	trouble error                    // why, if it is no cell that does not answer
+	unread  bool                     // a cell did not say what its redo set is
+	sweep   time.Time                // when the redo set is looked through again
+
+	asks   sync.Mutex        // guards what follows: cells are asked side by side
+	down   map[cell.ID]bool  // the cells that did not answer
+	fenced map[cell.ID]int64 // below which token the cells refuse, as far as known
 }
 
-// New makes a resolver. Drain must have returned before the first Apply, or what a crash left
-// undone is taken for done.
+// New makes a resolver. What a crash left undone is done before its first batch.
 func New(opts Options) (*Resolver, error) {
 	if opts.Cache == 0 {
 		opts.Cache = 50_000
 	}
-	r := &Resolver{opts: opts, cells: map[cell.ID]Cell{}, cache: newCache(opts.Cache), cleared: map[cell.ID][]entity.PUID{}, dirty: true}
-	for _, id := range opts.Map.Cells() {
-		c, err := opts.Cell(id)
-		if err != nil {
-			return nil, fmt.Errorf("open cell %v: %w", id, err)
-		}
-		r.cells[id] = c
+	r := &Resolver{
+		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
+		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, fenced: map[cell.ID]int64{},
+		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{},
+	}
+	if opts.Owner != "" {
+		r.lease = r.newLease(opts.Owner)
 	}
 	return r, nil
 }
 
+// Directory is the directory of keys that the resolver allocates puids by.
+func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
+
 // Apply writes a batch and resolves it. Results are in the order of ops; a key may stand in it more
 // than once, and its writes happen in that order. When Apply returns, what it reports is durable in
-// every cell. Its error is about the batch as a whole and wraps ErrUnknownOutcome if some of it may
-// have been written; what was is finished by the next Apply, and putting it again changes nothing.
-func (r *Resolver) Apply(ctx context.Context, ops []Op) ([]Result, error) {
+// every cell, but for what follows from a record that is Pending. Putting the same again changes
+// nothing.
+func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.drain(ctx); err != nil {
-		return nil, fmt.Errorf("finish earlier writes: %w", err)
-	}
 	results := make([]Result, len(ops))
 	report := Batched{Ops: len(ops)}
 	for _, pass := range passes(ops) {
-		b := newBatch(r, ops, pass, results)
-		if err := b.run(ctx, &report); err != nil {
-			r.dirty = true
-			r.cache.clear()
-			return nil, fmt.Errorf("%w: %w", ErrUnknownOutcome, err)
+		newBatch(r, ops, pass, results).run(ctx, &report)
+	}
+	for i := range results {
+		if results[i].Err != nil {
+			report.Failed++
+		}
+		if results[i].Pending {
+			report.Pending++
 		}
 	}
+	r.yield(ctx)
+	r.idle = r.opts.Now()
 	if r.opts.OnBatch != nil {
-		for i := range results {
-			if results[i].Err != nil {
-				report.Failed++
-			}
-		}
 		r.opts.OnBatch(report)
 	}
-	return results, nil
+	return results
 }
 
 // passes splits a batch into lists of positions in which no key stands twice.
@@ -141,16 +165,25 @@ func passes(ops []Op) [][]int {
 }
 
 // home is the cell that a puid names.
-func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Map.Puid(int64(p)) }
+func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }
 
-// featureCell is the cell in which the postings of a feature lie.
-func (r *Resolver) featureCell(feature uint64) cell.ID {
-	return r.opts.Map.Home(cell.Position(feature))
+// featureCells are the cells in which postings of a feature may lie: that of the current generation
+// first, which takes new ones.
+func (r *Resolver) featureCells(feature uint64) []cell.ID {
+	m, at := r.opts.Cells.Map(), cell.Position(feature)
+	ids := make([]cell.ID, 0, m.Current()-m.Floor()+1)
+	for g := m.Current(); g >= m.Floor(); g-- {
+		ids = append(ids, m.Key(g, at))
+	}
+	return ids
 }
+
+// asking is how a cell is asked: Resolver.read, or by who works beside it.
+type asking func(ctx context.Context, id cell.ID, fn func(Tx) error) error
 
 // fromHomes reads about records in their home cells, the cells side by side, and hands what each of
 // them answered to take, one at a time.
-func fromHomes[T any](ctx context.Context, r *Resolver, puids []entity.PUID, read func(Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
+func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID, read func(Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
 	groups := map[cell.ID][]entity.PUID{}
 	for _, p := range puids {
 		id, err := r.home(p)
@@ -162,7 +195,7 @@ func fromHomes[T any](ctx context.Context, r *Resolver, puids []entity.PUID, rea
 	var mu sync.Mutex
 	return eachCell(groups, func(id cell.ID, group []entity.PUID) error {
 		var answer T
-		if err := r.read(ctx, id, func(tx Tx) (err error) {
+		if err := ask(ctx, id, func(tx Tx) (err error) {
 			answer, err = read(tx, group)
 			return err
 		}); err != nil {
@@ -175,10 +208,46 @@ func fromHomes[T any](ctx context.Context, r *Resolver, puids []entity.PUID, rea
 	})
 }
 
-// read reads a cell in a transaction of the kind that writes, and writes nothing: a database that keeps pages
-// in memory by connection has there what the resolver wrote last, and reads it again elsewhere.
+// read reads a cell as it is now.
 func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) error {
-	return r.cells[id].Update(ctx, fn)
+	c, err := r.open(ctx, id)
+	if err == nil {
+		err = c.Read(ctx, fn)
+	}
+	return r.asked(id, err)
+}
+
+// view reads a cell beside whatever the resolver does.
+func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+	c, err := r.opts.Cells.Cell(id)
+	if err != nil {
+		return err
+	}
+	return c.View(ctx, fn)
+}
+
+// write writes in a cell what is only written under the lease, if there is one.
+func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) error {
+	c, err := r.open(ctx, id)
+	if err == nil {
+		err = c.Update(ctx, func(tx Tx) error {
+			if err := r.holds(ctx, tx); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+	}
+	return r.asked(id, err)
+}
+
+// asked notes which cells do not answer.
+func (r *Resolver) asked(id cell.ID, err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		r.asks.Lock()
+		defer r.asks.Unlock()
+		r.down[id] = true
+	}
+	return err
 }
 
 // eachCell runs fn for every group, side by side, and joins the errors. fn runs for different cells

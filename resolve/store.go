@@ -82,6 +82,7 @@ type Tx interface {
 	changelog.Store
 	lease.Store
 	Store
+	cell.Copier
 }
 
 // Cell is one database.

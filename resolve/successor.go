@@ -5,9 +5,7 @@ package resolve
 import (
 	"context"
 	"fmt"
-	"sync"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -15,37 +13,15 @@ import (
 // successors finds, for every record that this batch deletes, the birth id that its own birth id
 // leads to from then on: that of the earliest record of its entity that stays. It is asked before
 // the first round, because the answer must be durable together with the deletion.
-func (b *batch) successors(ctx context.Context, groups map[cell.ID][]int, keys map[int]cell.Key) (map[entity.PUID]locality.ID, error) {
-	deletes := map[cell.ID][]cell.Key{}
-	for id, group := range groups {
-		for _, i := range group {
-			if b.ops[i].Delete {
-				deletes[id] = append(deletes[id], keys[i])
-			}
+func (b *batch) successors(ctx context.Context, targets map[int]target) (map[entity.PUID]locality.ID, error) {
+	var puids []entity.PUID
+	for i, t := range targets {
+		if b.ops[i].Delete {
+			puids = append(puids, t.puid)
 		}
 	}
-	if len(deletes) == 0 {
+	if len(puids) == 0 {
 		return nil, nil
-	}
-	var mu sync.Mutex
-	var puids []entity.PUID
-	if err := eachCell(deletes, func(id cell.ID, keys []cell.Key) error {
-		return b.read(ctx, id, func(tx Tx) error {
-			found, err := tx.Lookup(ctx, keys)
-			if err != nil {
-				return fmt.Errorf("look up keys: %w", err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, p := range found {
-				if p != 0 {
-					puids = append(puids, entity.PUID(p))
-				}
-			}
-			return nil
-		})
-	}); err != nil {
-		return nil, err
 	}
 	going := map[entity.PUID]*node{}
 	if err := b.load(ctx, going, puids); err != nil {
@@ -88,7 +64,7 @@ func (b *batch) successors(ctx context.Context, groups map[cell.ID][]int, keys m
 // entities reads the entities stored under these anchors; one that is not there gets no entry.
 func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
-	err := fromHomes(ctx, r, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
+	err := fromHomes(ctx, r, r.read, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {
 		found, err := tx.Entities(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read entities: %w", err)

@@ -69,16 +69,24 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 		said := r.say(n)
 		e.Members[i] = entity.Member{PUID: n.PUID, Ref: n.Ref, Version: n.Version}
 		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: said.values}
-		indexed.Names = append(indexed.Names, said.names...)
-		indexed.Terms = append(indexed.Terms, said.terms...)
 	}
-	slices.Sort(indexed.Terms)
-	indexed.Terms = slices.Compact(indexed.Terms)
-	slices.Sort(indexed.Names)
-	indexed.Names = slices.Compact(indexed.Names)
+	r.index(&indexed, c.nodes)
 	e.Stamp = entity.Stamp(e.Members, r.opts.Rules)
 	e.View = entity.Merge(testimony, r.opts.Policy)
 	return indexed
+}
+
+// index adds to an entity what it can be found by, which its members say.
+func (r *Resolver) index(e *entity.Indexed, members []*node) {
+	for _, n := range members {
+		said := r.say(n)
+		e.Names = append(e.Names, said.names...)
+		e.Terms = append(e.Terms, said.terms...)
+	}
+	slices.Sort(e.Terms)
+	e.Terms = slices.Compact(e.Terms)
+	slices.Sort(e.Names)
+	e.Names = slices.Compact(e.Names)
 }
 
 // SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+// PlanGrowth says what Grow would do, or with cell.ErrMap why it would not.
+func (s *Service) PlanGrowth(g cell.Growth) (*cell.Plan, error) {
+	return cell.PlanGrowth(s.Map(), g, s.opts.Now())
+}
+
+// Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped
+// and begun again anywhere.
+func (s *Service) Grow(ctx context.Context, g cell.Growth, progress func(cell.Progress)) error {
+	return cell.Grow(ctx, s.cells, g, progress)
+}
+
+// Compact copies the keys of generations below one into the current one, so that finding a key takes fewer
+// cells; see cell.Compact. It may be stopped and begun again anywhere.
+func (s *Service) Compact(ctx context.Context, to int, progress func(cell.Progress)) error {
+	return cell.Compact(ctx, s.cells, to, progress)
+}
+
+// Move moves a cell to the database at url, which is made if it is not there, while everybody goes on; see
+// cell.Move. It may be stopped and begun again anywhere.
+func (s *Service) Move(ctx context.Context, id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return s.resolver.Move(ctx, s.cells, id, url, progress)
+}
+
+// Maps answers with all versions of the cell map that its authority has kept, the oldest first.
+func (s *Service) Maps(ctx context.Context) ([]*cell.Map, error) {
+	var texts [][]byte
+	if err := s.view(ctx, s.Map().Spec().Authority, func(tx resolve.Tx) (err error) {
+		texts, err = tx.CellMaps(ctx)
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("read the cell maps: %w", wrap(err))
+	}
+	maps := make([]*cell.Map, len(texts))
+	for i, text := range texts {
+		m, err := cell.ParseMap(text)
+		if err != nil {
+			return nil, fmt.Errorf("version %d of the cell map: %w", i, err)
+		}
+		maps[i] = m
+	}
+	return maps, nil
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// keepEvery is how often the keeper looks whether something is due.
+	keepEvery = time.Second
+	// refreshEvery is how often it reads the cell map though nobody has told of a newer one.
+	refreshEvery = 10 * time.Second
+)
+
+// keeper keeps the cell map of a service young: it moves on the time until which the map speaks, and reads
+// a newer one once a cell has told of it.
+type keeper struct {
+	*Service
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	read   time.Time // when the map was read last
+	failed bool      // the last time; the log says so once
+}
+
+func keep(s *Service) *keeper {
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &keeper{Service: s, cancel: cancel, read: s.opts.Now()}
+	k.done.Go(func() {
+		tick := time.NewTicker(keepEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				k.tick(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return k
+}
+
+func (k *keeper) tick(ctx context.Context) {
+	err := k.cells.Extend(ctx)
+	if now := k.opts.Now(); err == nil && !k.cells.Alone() && (k.cells.Stale() || now.Sub(k.read) >= refreshEvery) {
+		if err = k.cells.Refresh(ctx); err == nil {
+			k.read = now
+		}
+	}
+	if err != nil && !k.failed && ctx.Err() == nil {
+		k.opts.Logger.Warn("the cell map cannot be kept up to date", "epoch", k.Map().Epoch(), "until", k.Map().Until(), "err", err)
+	}
+	if err == nil && k.failed {
+		k.opts.Logger.Info("the cell map is up to date again", "epoch", k.Map().Epoch())
+	}
+	k.failed = err != nil
+}
+
+func (k *keeper) stop() {
+	k.cancel()
+	k.done.Wait()
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/lease"
+)
+
+const (
+	// leaseName is the lease under which postings, edges and entities are written.
+	leaseName = "resolve"
+	// leaseTTL is how long a process that holds it may be silent. A batch takes less.
+	leaseTTL = 3 * time.Second
+	// leasePatience is how long a batch waits for the lease before its records stay pending.
+	leasePatience = 2 * leaseTTL
+	// leasePoll is how often it asks meanwhile.
+	leasePoll = 4 * time.Millisecond
+)
+
+// newLease makes the holder of the lease, which lies in the authority of the cell map.
+func (r *Resolver) newLease(owner string) *lease.Holder {
+	authority := func(ctx context.Context, run func(Cell) error) error {
+		for {
+			m := r.opts.Cells.Map()
+			c, err := r.opts.Cells.Cell(m.Spec().Authority)
+			if err == nil {
+				err = run(c)
+			}
+			if !errors.Is(err, cell.ErrMoved) {
+				return err
+			}
+			if err := r.refresh(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+	return lease.NewHolder(lease.Options{
+		Name: leaseName, Owner: owner, TTL: leaseTTL, Now: r.opts.Now,
+		View: func(ctx context.Context, fn func(lease.Store) error) error {
+			return authority(ctx, func(c Cell) error { return c.View(ctx, func(tx Tx) error { return fn(tx) }) })
+		},
+		Update: func(ctx context.Context, fn func(lease.Store) error) error {
+			return authority(ctx, func(c Cell) error { return c.Update(ctx, func(tx Tx) error { return fn(tx) }) })
+		},
+	})
+}
+
+// held tells whether this process holds the lease; a process that is alone always does.
+func (r *Resolver) held() bool {
+	if r.lease == nil {
+		return true
+	}
+	_, held := r.lease.Held()
+	return held
+}
+
+// hold takes the lease or gives a sign of life. A lease that was another's before comes with whatever that
+// one left undone, and makes all that is remembered of records doubtful.
+func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
+	if r.lease == nil {
+		return nil
+	}
+	before, was := r.lease.Held()
+	give := time.NewTimer(patience)
+	defer give.Stop()
+	for {
+		held, err := r.lease.Take(ctx, r.opts.Cells.Map().Epoch())
+		if held && err != nil && !errors.Is(err, lease.ErrLost) {
+			// The authority does not answer. Nobody else can take the lease there either.
+			return nil
+		}
+		if err != nil && !errors.Is(err, lease.ErrLost) {
+			return err
+		}
+		if held {
+			break
+		}
+		poll := time.NewTimer(leasePoll)
+		select {
+		case <-poll.C:
+		case <-give.C:
+			poll.Stop()
+			return fmt.Errorf("%w: another process holds it", lease.ErrLost)
+		case <-ctx.Done():
+			poll.Stop()
+			return fmt.Errorf("wait for the lease %s: %w", leaseName, context.Cause(ctx))
+		}
+	}
+	l, _ := r.lease.Held()
+	if was && l.Token == before.Token {
+		return nil
+	}
+	r.doubt()
+	if l.Epoch > r.opts.Cells.Map().Epoch() {
+		return r.refresh(ctx, cell.ErrStaleMap)
+	}
+	return nil
+}
+
+// beat gives a sign of life between two rounds.
+func (r *Resolver) beat(ctx context.Context) error {
+	if r.lease == nil {
+		return nil
+	}
+	if held, _ := r.lease.Take(ctx, r.opts.Cells.Map().Epoch()); !held {
+		return lease.ErrLost
+	}
+	return nil
+}
+
+// doubt forgets what may have become otherwise, and has the redo set worked off.
+func (r *Resolver) doubt() {
+	r.dirty = true
+	r.cache.clear()
+	clear(r.cleared)
+}
+
+// holds tells, in a transaction of a cell, whether it still takes what is done under the lease.
+func (r *Resolver) holds(ctx context.Context, tx Tx) error {
+	if r.lease == nil {
+		return nil
+	}
+	l, held := r.lease.Held()
+	if !held {
+		return lease.ErrLost
+	}
+	head, err := tx.Head(ctx)
+	if err == nil && head.Fence > l.Token {
+		return lease.ErrLost
+	}
+	return err
+}
+
+// open answers with a cell. One whose last owner of the lease did not give it back may still be writing
+// there: the cell has to refuse that before the next owner reads anything.
+func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
+	c, err := r.opts.Cells.Cell(id)
+	if err != nil || r.lease == nil {
+		return c, err
+	}
+	l, held := r.lease.Held()
+	r.asks.Lock()
+	fenced := !held || r.fenced[id] >= l.Fence
+	r.asks.Unlock()
+	if fenced {
+		return c, nil
+	}
+	if err := c.Exclusive(ctx, func(tx Tx) error {
+		head, err := tx.Head(ctx)
+		switch {
+		case err != nil:
+			return err
+		case head.Fence > l.Token:
+			return lease.ErrLost
+		case head.Fence >= l.Fence:
+			return nil
+		}
+		head.Fence = l.Fence
+		return tx.SetHead(ctx, head)
+	}); err != nil {
+		return nil, fmt.Errorf("fence: %w", err)
+	}
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	r.fenced[id] = l.Fence
+	return c, nil
+}
+
+// yield gives the lease back if somebody waits for it.
+func (r *Resolver) yield(ctx context.Context) {
+	if r.lease == nil {
+		return
+	}
+	if wanted, err := r.lease.Wanted(ctx); err == nil && wanted {
+		r.give(ctx)
+	}
+}
+
+// give takes out the redo entries that are done, which nobody need do again, and gives the lease back.
+func (r *Resolver) give(ctx context.Context) {
+	if r.lease == nil || !r.held() {
+		return
+	}
+	_ = r.clear(ctx) // what stays in is done twice, which changes nothing
+	_ = r.lease.Give(ctx)
+}
+
+// refresh reads the cell map again, because of an error that a newer one may cure.
+func (r *Resolver) refresh(ctx context.Context, why error) error {
+	if err := r.opts.Cells.Refresh(ctx); err != nil {
+		return fmt.Errorf("%w: read the cell map again: %w", why, err)
+	}
+	return nil
+}
+
+// outdated tells whether a newer cell map may cure an error.
+func outdated(err error) bool {
+	return errors.Is(err, cell.ErrFenced) || errors.Is(err, cell.ErrMoved) || errors.Is(err, cell.ErrStaleMap) || errors.Is(err, cell.ErrNoCell)
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// Move moves a cell to the database at url while it is written to; see cell.Move. Entities are not copied as
+// rows: every database indexes them in its own way, so they are written again with what their members say.
+func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return cell.Move(ctx, cells, id, url, cell.MoveOptions[Tx]{
+		Copier: func(tx Tx) cell.Copier { return tx },
+		Made: func(ctx context.Context, tx Tx, after []any, limit int) ([][]any, error) {
+			entities, err := tx.ListEntities(ctx, anchorOf(after), limit)
+			keys := make([][]any, len(entities))
+			for i, e := range entities {
+				keys[i] = []any{int64(e.Anchor())}
+			}
+			return keys, err
+		},
+		Make: func(ctx context.Context, from, to Cell, keys [][]any) error { return r.carry(ctx, from, to, keys) },
+		Last: func(ctx context.Context, from, to Tx) error {
+			l, err := from.Lease(ctx, leaseName)
+			if err != nil || l.Token == 0 {
+				return err
+			}
+			return to.PutLease(ctx, leaseName, l)
+		},
+		Progress: progress,
+	})
+}
+
+// anchorOf reads the key of an entity; nil is below all anchors.
+func anchorOf(key []any) entity.PUID {
+	if key == nil {
+		return entity.PUID(cell.Tombstone)
+	}
+	n, _ := key[0].(int64)
+	return entity.PUID(n)
+}
+
+// carry writes entities of one database of a cell to another, and removes those that are not there.
+func (r *Resolver) carry(ctx context.Context, from, to Cell, keys [][]any) error {
+	anchors := make([]entity.PUID, len(keys))
+	for i, key := range keys {
+		anchors[i] = anchorOf(key)
+	}
+	found := make([]*entity.Entity, len(anchors))
+	if from != nil {
+		if err := from.View(ctx, func(tx Tx) (err error) {
+			found, err = tx.Entities(ctx, anchors)
+			return err
+		}); err != nil {
+			return fmt.Errorf("read entities: %w", err)
+		}
+	}
+	var members, gone []entity.PUID
+	for i, e := range found {
+		if e == nil {
+			gone = append(gone, anchors[i])
+			continue
+		}
+		for _, m := range e.Members {
+			members = append(members, m.PUID)
+		}
+	}
+	nodes := map[entity.PUID]*node{}
+	if err := r.readNodes(ctx, r.view, nodes, members); err != nil {
+		return err
+	}
+	var there []entity.Indexed
+	for _, e := range found {
+		if e == nil {
+			continue
+		}
+		indexed := entity.Indexed{Entity: e}
+		var of []*node
+		for _, m := range e.Members {
+			if n := nodes[m.PUID]; n != nil && n.norm != nil {
+				of = append(of, n)
+			}
+		}
+		r.index(&indexed, of)
+		there = append(there, indexed)
+	}
+	return to.Update(ctx, func(tx Tx) error {
+		return errors.Join(tx.DeleteEntities(ctx, gone), tx.PutEntities(ctx, there))
+	})
+}
