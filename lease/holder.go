@@ -154,7 +154,7 @@ func (h *Holder) Wanted(ctx context.Context) (wanted bool, err error) {
 }
 
 // Give gives the lease back: everything that was begun under it must be done. Giving back what is not held
-// does nothing.
+// does nothing. The lease is not held afterwards, even after an error: it may have been given back.
 func (h *Holder) Give(ctx context.Context) error {
 	if !h.mine {
 		return nil
@@ -165,7 +165,7 @@ func (h *Holder) Give(ctx context.Context) error {
 			h.gave = h.opts.Now()
 		}
 	})
-	h.mine = h.mine && err != nil
+	h.mine = false
 	return err
 }
 
