@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package celltest is the conformance suite of cell.Store. Whoever implements it
-// calls Run from a test of its own, with a function that opens a fresh cell:
+// Package celltest is the conformance suite of cell.Store, and of the cell.Driver that
+// opens its databases. Whoever implements them calls Run and RunDriver from tests of its
+// own, with functions that open a fresh cell, or say how databases are opened:
 //
-//	open ──► Cell{Update, Lo, Hi} ──► backend ─┐
-//	                                           ├─ same calls, compared
-//	         rapid draws batches ───► model ───┘
+//	open ──► Cell{Database, Lo, Hi} ──► backend ─┐
+//	                                             ├─ same calls, compared
+//	         rapid draws batches ─────► model ───┘
 //
-// The model is a few maps that can be read in one sitting; what the backend
-// answers is compared with what it expects.
+// The model is a few maps that can be read in one sitting; what the backend answers is
+// compared with what it expects. [Memory] is an implementation that passes, for tests of
+// what works on cells.
 package celltest
 
 import (
@@ -19,14 +21,37 @@ import (
 	"github.com/locus-db/locus/conformance"
 )
 
-// Update runs fn in one transaction of the cell, which commits if fn returns nil
-// and leaves nothing behind if fn returns an error, which Update then returns, as
-// errors.Is sees it.
-type Update func(ctx context.Context, fn func(cell.Store) error) error
+// Database is how the transactions of a cell are run: a cell.Database, or Of one.
+type Database interface {
+	// Update runs fn in a transaction, which commits if fn returns nil and leaves nothing
+	// behind if fn returns an error, which it then returns, as errors.Is sees it.
+	Update(ctx context.Context, fn func(cell.Store) error) error
+	// Exclusive is an Update that runs alone.
+	Exclusive(ctx context.Context, fn func(cell.Store) error) error
+	// View reads one snapshot.
+	View(ctx context.Context, fn func(cell.Store) error) error
+}
 
-// Cell is a fresh, empty cell under test.
+// Of is a Database of transactions that are more than a cell.Store.
+func Of[T cell.Store](db cell.Database[T]) Database { return of[T]{db} }
+
+type of[T cell.Store] struct{ db cell.Database[T] }
+
+func (o of[T]) Update(ctx context.Context, fn func(cell.Store) error) error {
+	return o.db.Update(ctx, func(t T) error { return fn(t) })
+}
+
+func (o of[T]) Exclusive(ctx context.Context, fn func(cell.Store) error) error {
+	return o.db.Exclusive(ctx, func(t T) error { return fn(t) })
+}
+
+func (o of[T]) View(ctx context.Context, fn func(cell.Store) error) error {
+	return o.db.View(ctx, func(t T) error { return fn(t) })
+}
+
+// Cell is a fresh, empty cell under test, whose head is Head{Incarnation: 1}.
 type Cell struct {
-	Update Update
+	Database
 	// Lo and Hi are the range of puids that the cell was opened with, as
 	// cell.Map.PuidRange returns it.
 	Lo, Hi int64
@@ -60,5 +85,29 @@ var cases = conformance.Suite[Cell]{
 	{Name: "PuidsRiseInsideTheRange", Run: puidsRiseInsideTheRange},
 	{Name: "NoRoom", Run: noRoom},
 	{Name: "ConcurrentAllocation", Run: concurrentAllocation},
+
+	{Name: "Unlink", Run: unlink},
+	{Name: "CopyKeepsWhatIsThere", Run: copyKeepsWhatIsThere},
+	{Name: "ScanInOrder", Run: scanInOrder},
+	{Name: "Drop", Run: drop},
+	{Name: "Skip", Run: skip},
+	{Name: "SkipToTheEnd", Run: skipToTheEnd},
+	{Name: "PuidsAreNeverGivenAgain", Run: puidsAreNeverGivenAgain},
+	{Name: "ViewIsASnapshot", Run: viewIsASnapshot},
+	{Name: "ViewDoesNotWrite", Run: viewDoesNotWrite},
+
+	{Name: "Head", Run: headIsKept},
+	{Name: "HeadOnlyInExclusive", Run: headOnlyInExclusive},
+	{Name: "ExclusiveRollsBack", Run: exclusiveRollsBack},
+	{Name: "UpdateOnlyWhereServing", Run: updateOnlyWhereServing},
+	{Name: "SealWaitsForUpdates", Run: sealWaitsForUpdates},
+	{Name: "SealAmongWriters", Run: sealAmongWriters},
+	{Name: "ExclusivesRunAlone", Run: exclusivesRunAlone},
+
+	{Name: "CellMap", Run: cellMap},
+	{Name: "CellMapConflict", Run: cellMapConflict},
+	{Name: "CellMapConflictAtOnce", Run: cellMapConflictAtOnce},
+	{Name: "Filter", Run: filter},
+
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

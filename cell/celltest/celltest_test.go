@@ -3,10 +3,7 @@
 package celltest_test
 
 import (
-	"context"
-	"maps"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/locus-db/locus/cell"
@@ -16,109 +13,39 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// directory is a cell's directory in memory, with at most one bug.
-type directory struct {
-	mu   sync.Mutex
-	puid map[cell.Key]int64
-	last int64
-	hi   int64
-	bug  string // at most one mistake that a backend could make
-}
-
-// open returns a directory with the range of g0-8 of 16 cells, which begins with
-// the one number that is never a puid.
-func open(_ *testing.T, bug string) celltest.Cell {
-	const lo, hi = 0, 1<<32 - 1
-	d := &directory{puid: map[cell.Key]int64{}, last: lo, hi: hi, bug: bug}
-	if bug == "puid 0" {
-		d.last = lo - 1
+// open returns a cell in memory with the range of g0-8 of 16 cells, which begins with
+// the one number that is never a puid, and with at most one bug.
+func open(t *testing.T, bug string) celltest.Cell {
+	t.Helper()
+	db, err := (&celltest.Memory{}).Dial(t.Context(), "mem", true)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return celltest.Cell{Update: d.update, Lo: lo, Hi: hi, LeaveRoom: func(n int64) error {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.last = d.hi - n
-		return nil
-	}}
-}
-
-func (d *directory) update(ctx context.Context, fn func(cell.Store) error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	puid, last := maps.Clone(d.puid), d.last
-	if d.bug == "writers do not see each other" {
-		d.puid = map[cell.Key]int64{}
-		defer func() { maps.Copy(d.puid, puid) }()
+	id := cell.Identity{Map: "m", Cell: cell.ID{Index: 8}, Lo: 0, Hi: 1<<32 - 1}
+	if err := db.Identify(t.Context(), id); err != nil {
+		t.Fatal(err)
 	}
-	err := fn((*store)(d))
-	if err != nil && d.bug != "rollback keeps rows" {
-		d.puid, d.last = puid, last
-	}
-	if d.bug == "error is swallowed" {
-		return nil
-	}
-	return err
-}
-
-type store directory
-
-func (s *store) Lookup(_ context.Context, keys []cell.Key) ([]int64, error) {
-	puids := make([]int64, 0, len(keys))
-	for _, k := range keys {
-		puid, ok := s.puid[s.key(k)]
-		if s.bug == "missing keys are left out" && !ok {
-			continue
-		}
-		puids = append(puids, puid)
-	}
-	return puids, nil
-}
-
-// key forgets what a table with a wrong primary key would.
-func (s *store) key(k cell.Key) cell.Key {
-	switch s.bug {
-	case "ring alone is the key":
-		k.Digest = [16]byte{}
-	case "digest alone is the key":
-		k.Ring = 0
-	}
-	return k
-}
-
-func (s *store) Allocate(_ context.Context, keys []cell.Key) ([]cell.Allocation, error) {
-	as := make([]cell.Allocation, 0, len(keys))
-	fresh := map[cell.Key]bool{}
-	before := maps.Clone(s.puid)
-	for _, k := range keys {
-		k = s.key(k)
-		puid, ok := s.puid[k]
-		if s.bug == "duplicates in a batch" {
-			puid, ok = before[k]
-		}
-		if !ok || s.bug == "old keys get new puids" {
-			if s.last == s.hi && s.bug != "range is left" {
-				return nil, cell.ErrNoRoom
+	return plant(celltest.Cell{Database: db, Lo: id.Lo, Hi: id.Hi, LeaveRoom: func(n int64) error {
+		return db.Update(t.Context(), func(s cell.Store) error {
+			stats, err := db.Stats(t.Context())
+			if err != nil {
+				return err
 			}
-			s.last++
-			if s.bug == "puids fall" {
-				s.last -= 3
-			}
-			puid = s.last
-			s.puid[k], fresh[k] = puid, true
-		}
-		as = append(as, cell.Allocation{PUID: puid, Fresh: fresh[k] || s.bug == "all are fresh"})
-	}
-	if s.bug == "long batches are cut" && len(as) > 999 {
-		as = as[:999]
-	}
-	if s.bug == "order is lost" && len(as) > 1 {
-		as[0], as[1] = as[1], as[0]
-	}
-	return as, nil
+			return s.Skip(t.Context(), stats.PUIDRoom-stats.PUIDs-uint64(n))
+		})
+	}}, bug)
 }
 
-func TestRun_PassesWithoutBug(t *testing.T) {
+func TestMemory(t *testing.T) {
 	t.Parallel()
 	celltest.Run(t, func(t *testing.T) celltest.Cell { t.Helper(); return open(t, "") })
+}
+
+func TestMemory_Driver(t *testing.T) {
+	t.Parallel()
+	celltest.RunDriver(t, func(*testing.T) celltest.Kind[cell.Store] {
+		return celltest.Kind[cell.Store]{Driver: &celltest.Memory{}, URL: func(name string) string { return "mem:" + name }}
+	})
 }
 
 func TestRun_SkipsNoRoomByName(t *testing.T) {
@@ -150,10 +77,37 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"puid 0":                        "PuidsRiseInsideTheRange",
 			"puids fall":                    "PuidsRiseInsideTheRange",
 			"range is left":                 "NoRoom",
+			"unlinked keys are deleted":     "Unlink",
+			"unlinked keys stay unlinked":   "Unlink",
+			"copies overwrite":              "CopyKeepsWhatIsThere",
+			"copies overwrite tombstones":   "CopyKeepsWhatIsThere",
+			"rings are unsigned":            "ScanInOrder",
+			"tombstones are not scanned":    "ScanInOrder",
+			"the key itself is scanned":     "ScanInOrder",
+			"limit is for readers only":     "Drop",
+			"nothing is skipped":            "Skip",
+			"skipping goes round":           "SkipToTheEnd",
+			"puids of dropped rows return":  "PuidsAreNeverGivenAgain",
+			"views see what is committed":   "ViewIsASnapshot",
+			"views write":                   "ViewDoesNotWrite",
+			"fences are narrow":             "Head",
+			"updates write heads":           "HeadOnlyInExclusive",
+			"exclusives always commit":      "ExclusiveRollsBack",
+			"moved cells are written":       "UpdateOnlyWhereServing",
+			"seals do not wait":             "SealWaitsForUpdates",
+			"seals read before they wait":   "SealWaitsForUpdates",
+			"writers overtake":              "SealAmongWriters",
+			"heads are read outside":        "SealAmongWriters",
+			"exclusives run together":       "ExclusivesRunAlone",
+			"old maps are the newest":       "CellMap",
+			"any map is newer":              "CellMapConflict",
+			"maps are compared outside":     "CellMapConflictAtOnce",
+			"filters are kept":              "Filter",
 		},
 		ByModel: []string{
 			"missing keys are left out", "order is lost", "old keys get new puids", "all are fresh",
 			"duplicates in a batch", "rollback keeps rows", "error is swallowed", "puid 0",
+			"unlinked keys are deleted", "unlinked keys stay unlinked", "copies overwrite",
 		},
 		Tries: 1,
 	})

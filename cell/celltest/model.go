@@ -14,8 +14,16 @@ import (
 	"github.com/locus-db/locus/conformance"
 )
 
-// model is what a cell's directory must contain: the puid of each key.
-type model map[cell.Key]int64
+// model is what a cell's directory must contain: the row of each key, and the puids that
+// were ever given.
+type model struct {
+	row  map[cell.Key]int64
+	used map[int64]bool
+}
+
+func newModel() model { return model{map[cell.Key]int64{}, map[int64]bool{}} }
+
+func (m model) clone() model { return model{maps.Clone(m.row), maps.Clone(m.used)} }
 
 // lookup checks the answer of Store.Lookup.
 func (m model) lookup(ks []cell.Key, got []int64) error {
@@ -23,8 +31,8 @@ func (m model) lookup(ks []cell.Key, got []int64) error {
 		return fmt.Errorf("Lookup of %d keys gave %d answers", len(ks), len(got))
 	}
 	for i, k := range ks {
-		if got[i] != m[k] {
-			return fmt.Errorf("Lookup of key %d of %d gave %d, want %d", i, len(ks), got[i], m[k])
+		if got[i] != m.row[k] {
+			return fmt.Errorf("Lookup of key %d of %d gave %d, want %d", i, len(ks), got[i], m.row[k])
 		}
 	}
 	return nil
@@ -36,15 +44,11 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	if len(got) != len(ks) {
 		return fmt.Errorf("Allocate of %d keys gave %d answers", len(ks), len(got))
 	}
-	used := map[int64]bool{}
-	for _, puid := range m {
-		used[puid] = true
-	}
 	fresh := map[cell.Key]bool{}
 	for i, k := range ks {
 		a := got[i]
-		puid, known := m[k]
-		switch {
+		puid := m.row[k]
+		switch known := puid != cell.Nothing && puid != cell.Tombstone; {
 		case known && (a.PUID != puid || a.Fresh != fresh[k]):
 			return fmt.Errorf("Allocate of key %d of %d gave %+v, want puid %d, fresh %v", i, len(ks), a, puid, fresh[k])
 		case known:
@@ -52,13 +56,28 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 			return fmt.Errorf("Allocate of new key %d of %d gave %+v, not fresh", i, len(ks), a)
 		case a.PUID == 0 || a.PUID <= c.Lo || a.PUID > c.Hi:
 			return fmt.Errorf("Allocate gave puid %d, not in (%d, %d]", a.PUID, c.Lo, c.Hi)
-		case used[a.PUID]:
+		case m.used[a.PUID]:
 			return fmt.Errorf("Allocate gave puid %d twice", a.PUID)
 		default:
-			m[k], used[a.PUID], fresh[k] = a.PUID, true, true
+			m.row[k], m.used[a.PUID], fresh[k] = a.PUID, true, true
 		}
 	}
 	return nil
+}
+
+// unlink and copy are what Store.Unlink and Store.Copy do.
+func (m model) unlink(ks []cell.Key) {
+	for _, k := range ks {
+		m.row[k] = cell.Tombstone
+	}
+}
+
+func (m model) copy(rows []cell.Row) {
+	for _, row := range rows {
+		if m.row[row.Key] == cell.Nothing {
+			m.row[row.Key] = row.PUID
+		}
+	}
 }
 
 // histories numbers the histories of agreesWithModel, so that each has keys of its
@@ -67,54 +86,89 @@ var histories atomic.Uint64
 
 // call is one call of a Store, on some keys.
 type call struct {
-	allocate bool
-	keys     []cell.Key
+	name string // lookup, allocate, unlink, copy
+	keys []cell.Key
+}
+
+// rowsFor are rows as an older cell would have them: puids of another range, and
+// tombstones. A key has one row in a cell.
+func rowsFor(ks []cell.Key, c Cell) (rows []cell.Row) {
+	seen := map[cell.Key]bool{}
+	for i, k := range ks {
+		row := cell.Row{Key: k, PUID: c.Lo ^ 1<<62 + int64(i) + 1}
+		if i%3 == 2 {
+			row.PUID = cell.Tombstone
+		}
+		if !seen[k] {
+			rows = append(rows, row)
+		}
+		seen[k] = true
+	}
+	return rows
 }
 
 // run makes the calls in one transaction and compares the answers.
 func (m model) run(ctx context.Context, s cell.Store, c Cell, calls []call) error {
 	for i, do := range calls {
 		var err error
-		if do.allocate {
-			var got []cell.Allocation
-			if got, err = s.Allocate(ctx, do.keys); err == nil {
-				err = m.allocate(do.keys, got, c)
-			}
-		} else {
+		switch do.name {
+		case "lookup":
 			var got []int64
 			if got, err = s.Lookup(ctx, do.keys); err == nil {
 				err = m.lookup(do.keys, got)
 			}
+		case "allocate":
+			var got []cell.Allocation
+			if got, err = s.Allocate(ctx, do.keys); err == nil {
+				err = m.allocate(do.keys, got, c)
+			}
+		case "unlink":
+			m.unlink(do.keys)
+			err = s.Unlink(ctx, do.keys)
+		case "copy":
+			rows := rowsFor(do.keys, c)
+			m.copy(rows)
+			err = s.Copy(ctx, rows)
 		}
 		if err != nil {
-			return fmt.Errorf("call %d: %w", i, err)
+			return fmt.Errorf("call %d, %s: %w", i, do.name, err)
 		}
 	}
 	return nil
 }
 
-// agreesWithModel draws transactions of look-ups and allocations, some of which
-// roll back, and compares every answer with the model. A transaction is drawn
-// before it runs, since a backend may run it again.
+// agreesWithModel draws transactions, some of which roll back, and compares every answer
+// with the model. A transaction is drawn before it runs, since a backend may run it
+// again.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := histories.Add(1) << 32
 		// Few keys, so that batches meet each other and themselves.
 		keyOf := rapid.Map(rapid.Uint64Range(0, 12), func(n uint64) cell.Key { return key(base + n) })
 		callOf := rapid.Custom(func(t *rapid.T) call {
-			return call{rapid.Bool().Draw(t, "allocate"), rapid.SliceOfN(keyOf, 0, 20).Draw(t, "keys")}
+			name := rapid.SampledFrom([]string{"lookup", "lookup", "allocate", "allocate", "unlink", "copy"}).Draw(t, "call")
+			return call{name, rapid.SliceOfN(keyOf, 0, 20).Draw(t, "keys")}
 		})
-		committed := model{}
+		committed := newModel()
 		for range rapid.IntRange(1, 8).Draw(t, "transactions") {
 			calls := rapid.SliceOfN(callOf, 1, 4).Draw(t, "calls")
 			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
 			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s cell.Store) error {
-				m = maps.Clone(committed)
+				m = committed.clone()
 				return m.run(ctx, s, c, calls)
 			})
 			if !rollback {
 				committed = m
 			}
 		}
+		// What the last transaction left is there for the next.
+		update(t, c, func(ctx context.Context, s cell.Store) error {
+			ks := keys(base, 13)
+			got, err := s.Lookup(ctx, ks)
+			if err != nil {
+				return err
+			}
+			return committed.lookup(ks, got)
+		})
 	})
 }

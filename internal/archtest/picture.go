@@ -81,7 +81,7 @@ var Picture = map[string]Rule{
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:               {Modules: []string{rapid}},
-	"cell/celltest":           {Imports: []string{"cell", conformance}, Modules: []string{rapid}},
+	"cell/celltest":           {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {

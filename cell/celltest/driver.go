@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package celltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
+)
+
+// Kind is a kind of databases under test, T what their transactions are given.
+type Kind[T cell.Store] struct {
+	Driver cell.Driver[T]
+	// URL is that of a database of the test, by a name of a few letters.
+	URL func(name string) string
+}
+
+// RunDriver checks an implementation of cell.Driver: how databases are made, told which
+// cell they are, and refused if they are another. open is called once for each case,
+// and cleans up by t.Cleanup; cases run in parallel.
+func RunDriver[T cell.Store](t *testing.T, open func(t *testing.T) Kind[T]) {
+	t.Helper()
+	driverCases.Run(t, func(t *testing.T) kind {
+		k := open(t)
+		return kind{URL: k.URL, dial: func(ctx context.Context, url string, create bool) (handle, error) {
+			db, err := k.Driver.Dial(ctx, url, create)
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(func() { db.Close() })
+			return dialled[T]{of[T]{db}, db}, nil
+		}}
+	})
+}
+
+// kind is a Kind of any T.
+type kind struct {
+	URL  func(name string) string
+	dial func(ctx context.Context, url string, create bool) (handle, error)
+}
+
+// handle is a cell.Opened of any T.
+type handle interface {
+	Database
+	Identify(ctx context.Context, id cell.Identity) error
+	Stats(ctx context.Context) (cell.Stats, error)
+	Close() error
+}
+
+type dialled[T cell.Store] struct {
+	of[T]
+	opened cell.Opened[T]
+}
+
+func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
+	return d.opened.Identify(ctx, id)
+}
+func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.opened.Stats(ctx) }
+func (d dialled[T]) Close() error                                  { return d.opened.Close() }
+
+var driverCases = conformance.Suite[kind]{
+	{Name: "NothingIsMadeUnasked", Run: nothingIsMadeUnasked},
+	{Name: "KeepsAMapBeforeItHasAName", Run: keepsAMapBeforeItHasAName},
+	{Name: "MapOfTheFirst", Run: mapOfTheFirst},
+	{Name: "OnlyOneIdentity", Run: onlyOneIdentity},
+	{Name: "IdentityAtOnce", Run: identityAtOnce},
+	{Name: "KeepsItsRows", Run: keepsItsRows},
+	{Name: "Stats", Run: stats},
+	{Name: "CloseWaits", Run: closeWaits},
+}
+
+// identity is that of a cell whose puids are negative, for those are easily mistreated.
+func identity() cell.Identity {
+	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
+}
+
+func (k kind) open(t tester, name string, create bool) handle {
+	t.Helper()
+	db, err := k.dial(context.Background(), k.URL(name), create)
+	if err != nil {
+		t.Fatalf("Dial %s, create %v: %v", name, create, err)
+	}
+	return db
+}
+
+func (k kind) identified(t tester, name string) handle {
+	t.Helper()
+	db := k.open(t, name, true)
+	if err := db.Identify(context.Background(), identity()); err != nil {
+		t.Fatalf("Identify a new database: %v", err)
+	}
+	return db
+}
+
+func nothingIsMadeUnasked(t tester, k kind) {
+	ctx := context.Background()
+	for range 2 {
+		db, err := k.dial(ctx, k.URL("none"), false)
+		if db != nil || !errors.Is(err, cell.ErrMissing) {
+			t.Fatalf("Dial of a database that is not there: %v, %v, want ErrMissing", db, err)
+		}
+	}
+	k.open(t, "one", true)
+	k.open(t, "one", true)
+	k.open(t, "one", false)
+	if _, err := k.dial(ctx, k.URL("two"), false); !errors.Is(err, cell.ErrMissing) {
+		t.Fatalf("Dial of a database beside one that is there: %v, want ErrMissing", err)
+	}
+}
+
+// keepsAMapBeforeItHasAName makes a cell as cell.OpenCells does.
+func keepsAMapBeforeItHasAName(t tester, k kind) {
+	ctx := context.Background()
+	db := k.open(t, "new", true)
+	wantNew := func(head cell.Head, epoch uint64, text string) {
+		t.Helper()
+		if err := db.View(ctx, func(s cell.Store) error {
+			gotHead, err := s.Head(ctx)
+			if err != nil {
+				return err
+			}
+			gotEpoch, gotText, err := s.CellMap(ctx)
+			if err == nil && (gotHead != head || gotEpoch != epoch || string(gotText) != text) {
+				err = fmt.Errorf("head %+v, map %d %q, want %+v, %d %q", gotHead, gotEpoch, gotText, head, epoch, text)
+			}
+			return err
+		}); err != nil {
+			t.Fatalf("a new database: %v", err)
+		}
+	}
+	wantNew(cell.Head{}, 0, "")
+	if err := db.Exclusive(ctx, func(s cell.Store) error {
+		if _, _, err := s.CellMap(ctx); err != nil {
+			return err
+		}
+		return s.PutCellMap(ctx, 1, []byte("one"))
+	}); err != nil {
+		t.Fatalf("write the map of a new database: %v", err)
+	}
+	wantNew(cell.Head{}, 1, "one")
+	db = k.open(t, "new", false)
+	wantNew(cell.Head{}, 1, "one")
+	if err := db.Identify(ctx, identity()); err != nil {
+		t.Fatalf("Identify: %v", err)
+	}
+	wantNew(cell.Head{Incarnation: 1}, 1, "one")
+}
+
+// mapOfTheFirst has two makers of one installation at the same time.
+func mapOfTheFirst(t tester, k kind) {
+	ctx := context.Background()
+	const makers = 8
+	var saw [makers]string
+	var errs [makers]error
+	k.open(t, "new", true)
+	var wg sync.WaitGroup
+	for i := range makers {
+		wg.Go(func() {
+			errs[i] = func() error {
+				db, err := k.dial(ctx, k.URL("new"), true)
+				if err != nil {
+					return err
+				}
+				err = db.Exclusive(ctx, func(s cell.Store) error {
+					if epoch, _, err := s.CellMap(ctx); err != nil || epoch != 0 {
+						return err
+					}
+					return s.PutCellMap(ctx, 1, fmt.Append(nil, i))
+				})
+				if err == nil {
+					err = db.View(ctx, func(s cell.Store) error {
+						_, text, err := s.CellMap(ctx)
+						saw[i] = string(text)
+						return err
+					})
+				}
+				return errors.Join(err, db.Close())
+			}()
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatalf("makers of one database: %v", err)
+	}
+	for _, text := range saw {
+		if text == "" || text != saw[0] {
+			t.Fatalf("makers of one database saw the maps %q", saw)
+		}
+	}
+}
+
+func onlyOneIdentity(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	for name, change := range map[string]func(*cell.Identity){
+		"another map":        func(id *cell.Identity) { id.Map = "other" },
+		"another cell":       func(id *cell.Identity) { id.Cell.Index++ },
+		"another generation": func(id *cell.Identity) { id.Cell.Gen++ },
+		"another range":      func(id *cell.Identity) { id.Lo -= 1 << 32; id.Hi -= 1 << 32 },
+		"other rules":        func(id *cell.Identity) { id.Rules = "place/2" },
+	} {
+		for _, db := range []handle{db, k.open(t, "cell", false), k.open(t, "cell", true)} {
+			id := identity()
+			change(&id)
+			if err := db.Identify(ctx, id); !errors.Is(err, cell.ErrIdentity) {
+				t.Fatalf("a cell identified as %s: %v, want ErrIdentity", name, err)
+			}
+		}
+	}
+	for _, db := range []handle{db, k.open(t, "cell", false)} {
+		if err := db.Identify(ctx, identity()); err != nil {
+			t.Fatalf("a cell identified again: %v", err)
+		}
+	}
+}
+
+func identityAtOnce(t tester, k kind) {
+	ctx := context.Background()
+	const makers = 8
+	var errs [makers]error
+	k.open(t, "cell", true)
+	var wg sync.WaitGroup
+	for i := range makers {
+		wg.Go(func() {
+			db, err := k.dial(ctx, k.URL("cell"), true)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			id := identity()
+			id.Map = fmt.Sprint(i % 2)
+			errs[i] = errors.Join(db.Identify(ctx, id), db.Close())
+		})
+	}
+	wg.Wait()
+	for i := range 2 {
+		if (errs[i] == nil) == (errs[1-i] == nil) {
+			t.Fatalf("one cell told that it is of two maps: %v, %v", errs[0], errs[1])
+		}
+	}
+	for i, err := range errs {
+		if (err == nil) != (errs[i%2] == nil) || err != nil && !errors.Is(err, cell.ErrIdentity) {
+			t.Fatalf("one cell told by several at once which it is: %v", errs)
+		}
+	}
+}
+
+func keepsItsRows(t tester, k kind) {
+	c := Cell{Database: k.identified(t, "cell"), Lo: identity().Lo, Hi: identity().Hi}
+	as := allocate(t, c, keys(1, 10))
+	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 4, Fence: 5})
+	want := headOf(t, c)
+	if err := c.Database.(handle).Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	db := k.open(t, "cell", false)
+	if err := db.Identify(context.Background(), identity()); err != nil {
+		t.Fatalf("Identify: %v", err)
+	}
+	c.Database = db
+	if got := headOf(t, c); got != want {
+		t.Fatalf("the head after opening again is %+v, was %+v", got, want)
+	}
+	wantPuids(t, c, keys(1, 10), puidsOf(as))
+	if next := allocate(t, c, keys(11, 1))[0].PUID; next <= as[9].PUID {
+		t.Fatalf("after opening again puid %d was given, the last was %d", next, as[9].PUID)
+	}
+}
+
+func stats(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	c := Cell{Database: db, Lo: identity().Lo, Hi: identity().Hi}
+	allocate(t, c, keys(1, 7))
+	update(t, c, func(ctx context.Context, s cell.Store) error { return s.SetFilter(ctx, []byte("f")) })
+	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 1, Epoch: 2})
+	got, err := db.Stats(ctx)
+	if err != nil {
+		t.Fatalf("Stats: %v", err)
+	}
+	want := cell.Stats{
+		Cell: identity().Cell, URL: got.URL, Bytes: got.Bytes, Filter: true, PUIDRoom: 1<<32 - 1,
+		Head: cell.Head{Keys: cell.Sealed, Incarnation: 1, Epoch: 2}, PUIDs: got.PUIDs,
+	}
+	if got != want || got.PUIDs < 7 || got.PUIDs > 1000 {
+		t.Fatalf("Stats of a cell with 7 keys: %+v, want %+v with 7 puids or some more", got, want)
+	}
+}
+
+// closeWaits closes a cell while a transaction is in flight.
+func closeWaits(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	inside, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	var updated, closed error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		updated = db.Update(ctx, func(s cell.Store) error {
+			once.Do(func() { close(inside) })
+			<-goOn
+			_, err := s.Allocate(ctx, keys(1, 1))
+			return err
+		})
+	})
+	<-inside
+	closing := make(chan struct{})
+	wg.Go(func() {
+		close(closing)
+		closed = db.Close()
+	})
+	<-closing
+	close(goOn)
+	wg.Wait()
+	if err := errors.Join(updated, closed); err != nil {
+		t.Fatalf("update, and Close meanwhile: %v", err)
+	}
+	for name, run := range map[string]func(context.Context, func(cell.Store) error) error{"Update": db.Update, "Exclusive": db.Exclusive, "View": db.View} {
+		if err := run(ctx, func(cell.Store) error { return nil }); !errors.Is(err, cell.ErrUnavailable) {
+			t.Fatalf("%s of a closed cell: %v, want ErrUnavailable", name, err)
+		}
+	}
+	c := Cell{Database: k.open(t, "cell", false), Lo: identity().Lo, Hi: identity().Hi}
+	if got := lookup(t, c, keys(1, 1)); got[0] == cell.Nothing {
+		t.Fatalf("what was written while the cell was closed is gone")
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package celltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
+)
+
+func headOf(t tester, c Cell) (head cell.Head) {
+	t.Helper()
+	view(t, c, func(ctx context.Context, s cell.Store) (err error) {
+		head, err = s.Head(ctx)
+		return err
+	})
+	return head
+}
+
+func setHead(t tester, c Cell, head cell.Head) {
+	t.Helper()
+	exclusive(t, c, func(ctx context.Context, s cell.Store) error { return s.SetHead(ctx, head) })
+}
+
+func headIsKept(t tester, c Cell) {
+	if got, want := headOf(t, c), (cell.Head{Incarnation: 1}); got != want {
+		t.Fatalf("the head of a new cell is %+v, want %+v", got, want)
+	}
+	for _, want := range []cell.Head{
+		{Incarnation: 1, Epoch: 1},
+		{Incarnation: 1, Told: 1 << 62},
+		{Incarnation: 2, Fence: 1},
+		{Keys: cell.Sealed, Incarnation: 1, Epoch: 9, Told: 10, Fence: 11},
+		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, Told: math.MaxInt64, Fence: math.MaxInt64},
+		{Incarnation: 7},
+	} {
+		exclusive(t, c, func(ctx context.Context, s cell.Store) error {
+			if err := s.SetHead(ctx, want); err != nil {
+				return err
+			}
+			got, err := s.Head(ctx)
+			if err == nil && got != want {
+				err = fmt.Errorf("Head in the transaction that wrote it is %+v, want %+v", got, want)
+			}
+			return err
+		})
+		if got := headOf(t, c); got != want {
+			t.Fatalf("Head is %+v, want %+v", got, want)
+		}
+		if want.Home != cell.Serving {
+			continue
+		}
+		update(t, c, func(ctx context.Context, s cell.Store) error {
+			got, err := s.Head(ctx)
+			if err == nil && got != want {
+				err = fmt.Errorf("Head in an update is %+v, want %+v", got, want)
+			}
+			return err
+		})
+	}
+}
+
+func headOnlyInExclusive(t tester, c Cell) {
+	ctx := context.Background()
+	if err := c.Update(ctx, func(s cell.Store) error {
+		return s.SetHead(ctx, cell.Head{Keys: cell.Sealed, Incarnation: 1})
+	}); err == nil {
+		t.Fatalf("SetHead in an Update is no error")
+	}
+	if got := headOf(t, c); got.Keys != cell.Open {
+		t.Fatalf("SetHead in an Update wrote %+v", got)
+	}
+}
+
+func exclusiveRollsBack(t tester, c Cell) {
+	old := allocate(t, c, keys(1, 1))
+	err := c.Exclusive(context.Background(), func(s cell.Store) error {
+		ctx := context.Background()
+		_, err := s.Allocate(ctx, keys(1, 3))
+		return errors.Join(err, s.SetHead(ctx, cell.Head{Keys: cell.Retired, Incarnation: 1}), s.SetFilter(ctx, []byte("f")), conformance.ErrRollback)
+	})
+	if !errors.Is(err, conformance.ErrRollback) {
+		t.Fatalf("Exclusive returned %v, want the error of its function", err)
+	}
+	if got := headOf(t, c); got.Keys != cell.Open {
+		t.Fatalf("the head after a rollback is %+v", got)
+	}
+	wantPuids(t, c, keys(1, 3), []int64{old[0].PUID, 0, 0})
+}
+
+// updateOnlyWhereServing has a cell that moves away, and comes back before it has gone.
+func updateOnlyWhereServing(t tester, c Cell) {
+	for i, home := range []cell.Residence{cell.Moving, cell.Moved, cell.Serving} {
+		setHead(t, c, cell.Head{Home: home, Incarnation: 1})
+		k, ran := key(uint64(i)), false
+		err := c.Update(context.Background(), func(s cell.Store) error {
+			ran = true
+			_, err := s.Allocate(context.Background(), []cell.Key{k})
+			return err
+		})
+		switch got := peek(t, c, []cell.Key{k})[0]; {
+		case home == cell.Serving && (err != nil || got == cell.Nothing):
+			t.Fatalf("update of a cell that serves again: %v, the key has %d", err, got)
+		case home != cell.Serving && (!errors.Is(err, cell.ErrMoved) || got != cell.Nothing || ran):
+			t.Fatalf("update of a cell that is %v: %v, want ErrMoved; the key has %d, ran %v", home, err, got, ran)
+		}
+	}
+}
+
+// sealWaitsForUpdates pauses an update between its last statement and its commit.
+func sealWaitsForUpdates(t tester, c Cell) {
+	ctx := context.Background()
+	inside, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	var ended atomic.Bool
+	var updated, sealed error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		updated = c.Update(ctx, func(s cell.Store) error {
+			before, err := s.Head(ctx)
+			if err != nil {
+				return err
+			}
+			if _, err := s.Allocate(ctx, keys(1, 1)); err != nil {
+				return err
+			}
+			once.Do(func() { close(inside) })
+			<-goOn
+			after, err := s.Head(ctx)
+			if err == nil && before != after {
+				t.Errorf("Head in one update: %+v, then %+v", before, after)
+			}
+			ended.Store(true)
+			return err
+		})
+	})
+	<-inside
+	var found atomic.Bool
+	calling, began := make(chan struct{}), make(chan struct{}, 100)
+	wg.Go(func() {
+		close(calling)
+		sealed = c.Exclusive(ctx, func(s cell.Store) error {
+			select {
+			case began <- struct{}{}:
+			default: // run again and again
+			}
+			if !ended.Load() {
+				t.Errorf("an Exclusive ran beside an update")
+			}
+			head, err := s.Head(ctx)
+			if err != nil {
+				return err
+			}
+			head.Keys = cell.Sealed
+			if err := s.SetHead(ctx, head); err != nil {
+				return err
+			}
+			got, err := s.Lookup(ctx, keys(1, 1))
+			found.Store(err == nil && got[0] != cell.Nothing)
+			return err
+		})
+	})
+	// Those who read do not wait.
+	<-calling
+	for range 10 {
+		headOf(t, c)
+	}
+	select { // those that do not wait need a moment to be seen
+	case <-began:
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(goOn)
+	wg.Wait()
+	if err := errors.Join(updated, sealed); err != nil {
+		t.Fatalf("update and seal: %v", err)
+	}
+	if !found.Load() {
+		t.Fatalf("a seal did not see the row of the update that it waited for")
+	}
+	if head := headOf(t, c); head.Keys != cell.Sealed {
+		t.Fatalf("the head after a seal is %+v", head)
+	}
+}
+
+// sealAmongWriters seals a cell that 32 writers are busy with, who would go on for long:
+// the seal gets its turn, and sees every row that a writer was told is there.
+func sealAmongWriters(t tester, c Cell) {
+	const writers, most = 32, 2000
+	ctx := context.Background()
+	var acked [writers][]cell.Key
+	var errs [writers]error
+	var calling, exhausted atomic.Bool
+	var busy, wg sync.WaitGroup
+	busy.Add(writers)
+	for w := range writers {
+		wg.Go(func() {
+			for n, left := 0, most; ; n++ {
+				k, refused := key(uint64(w)<<32|uint64(n)), false
+				errs[w] = c.Update(ctx, func(s cell.Store) error {
+					head, err := s.Head(ctx)
+					if refused = head.Keys != cell.Open; refused || err != nil {
+						return err
+					}
+					_, err = s.Allocate(ctx, []cell.Key{k})
+					return err
+				})
+				if n == 0 {
+					busy.Done()
+				}
+				if refused || errs[w] != nil {
+					return
+				}
+				acked[w] = append(acked[w], k)
+				if calling.Load() {
+					left--
+				}
+				if left == 0 {
+					exhausted.Store(true)
+					return
+				}
+			}
+		})
+	}
+	busy.Wait()
+	var inTime bool
+	var rows []cell.Row
+	calling.Store(true)
+	err := c.Exclusive(ctx, func(s cell.Store) error {
+		inTime = !exhausted.Load()
+		head, err := s.Head(ctx)
+		if err != nil {
+			return err
+		}
+		head.Keys = cell.Sealed
+		if err := s.SetHead(ctx, head); err != nil {
+			return err
+		}
+		rows, err = s.Scan(ctx, nil, 1<<24)
+		return err
+	})
+	wg.Wait()
+	if err := errors.Join(append(errs[:], err)...); err != nil {
+		t.Fatalf("a seal and %d writers: %v", writers, err)
+	}
+	if !inTime {
+		t.Fatalf("a seal waited until a writer had written %d times: writers overtake it", most)
+	}
+	var want, got []cell.Key
+	for _, ks := range acked {
+		want = append(want, ks...)
+	}
+	for _, row := range rows {
+		got = append(got, row.Key)
+	}
+	slices.SortFunc(want, compare)
+	if !slices.Equal(got, want) {
+		t.Fatalf("the seal saw %d rows, %d were acknowledged by writers who found the cell open", len(got), len(want))
+	}
+}
+
+// exclusivesRunAlone counts in the head, which loses counts unless one waits for another.
+func exclusivesRunAlone(t tester, c Cell) {
+	const writers, times = 8, 10
+	ctx := context.Background()
+	var errs [writers]error
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for range times {
+				errs[w] = errors.Join(errs[w], c.Exclusive(ctx, func(s cell.Store) error {
+					head, err := s.Head(ctx)
+					if err != nil {
+						return err
+					}
+					head.Fence++
+					return s.SetHead(ctx, head)
+				}))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatalf("exclusives at once: %v", err)
+	}
+	if got := headOf(t, c).Fence; got != writers*times {
+		t.Fatalf("%d exclusives that add one made %d", writers*times, got)
+	}
+}

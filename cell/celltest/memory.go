@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package celltest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// Memory is a driver of databases in memory: named by their URLs, kept until the Memory
+// goes, opened any number of times, by any number of installations, as by so many
+// processes. It passes the suites, and fails when it is told to. It is for tests of what
+// works on cells; the zero value has no databases.
+//
+//	memory := &celltest.Memory{}
+//	cells, err := cell.OpenCells(ctx, cell.CellsOptions[cell.Store]{
+//		Authority: "mem:g0-0", Driver: memory.Driver,
+//		New: &cell.Spec{Generations: []cell.Generation{{Cells: 4, URLs: []string{"mem:g{g}-{i}"}}}},
+//	})
+type Memory struct {
+	mu        sync.Mutex
+	databases map[string]*database
+	down      map[string]bool
+	hook      func(context.Context, Step) error
+	opened    atomic.Int64
+}
+
+// Step is a moment in the work of a database, at which it may be made to wait or fail.
+type Step struct {
+	URL  string
+	Do   string // dial, identify, update, exclusive, view
+	When When
+}
+
+// When a Step is.
+type When string
+
+// An update or exclusive has all of them, everything else only begins.
+const (
+	Begins  When = "begins"  // nothing was done yet, and nothing is locked
+	Commits When = "commits" // what was written would be there next; the cell is locked
+	Replies When = "replies" // what was written is there; an error is ErrUnknownOutcome
+)
+
+// Driver answers for every URL; it is what CellsOptions.Driver wants.
+func (m *Memory) Driver(string) (cell.Driver[cell.Store], error) { return m, nil }
+
+// Hook has a function called at every step of every database. What it returns is the
+// error of the step; it may wait.
+func (m *Memory) Hook(hook func(context.Context, Step) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hook = hook
+}
+
+// Down makes a database unavailable, or available again.
+func (m *Memory) Down(url string, down bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down == nil {
+		m.down = map[string]bool{}
+	}
+	m.down[url] = down
+}
+
+// Save makes a copy of a database, as a backup does, and returns what puts the copy in
+// its place.
+func (m *Memory) Save(url string) (restore func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db := m.databases[url]
+	saved := db.now.Load()
+	return func() { db.now.Store(saved) }
+}
+
+// Lose deletes a database.
+func (m *Memory) Lose(url string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.databases, url)
+}
+
+// URLs are those of all databases, in no order.
+func (m *Memory) URLs() (urls []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for url := range m.databases {
+		urls = append(urls, url)
+	}
+	return urls
+}
+
+// Opened is how many databases are open, each as often as it is.
+func (m *Memory) Opened() int { return int(m.opened.Load()) }
+
+// step fails where a database is down or the hook says so.
+func (m *Memory) step(ctx context.Context, s Step) error {
+	m.mu.Lock()
+	down, hook := m.down[s.URL], m.hook
+	m.mu.Unlock()
+	if err := ctx.Err(); err != nil && s.When != Replies {
+		return err
+	}
+	if down {
+		return fmt.Errorf("%s: %w: it was told to be down", s.URL, cell.ErrUnavailable)
+	}
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx, s)
+}
+
+// Dial opens the database of a URL.
+func (m *Memory) Dial(ctx context.Context, url string, create bool) (cell.Opened[cell.Store], error) {
+	if err := m.step(ctx, Step{url, "dial", Begins}); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db, ok := m.databases[url]
+	if !ok && !create {
+		return nil, fmt.Errorf("%s: %w", url, cell.ErrMissing)
+	}
+	if !ok {
+		db = &database{url: url, write: semaphore.NewWeighted(1)}
+		db.now.Store(&state{})
+		if m.databases == nil {
+			m.databases = map[string]*database{}
+		}
+		m.databases[url] = db
+	}
+	m.opened.Add(1)
+	return &opened{memory: m, db: db}, nil
+}
+
+// database is what is kept. Transactions that write are one at a time, in the order in
+// which they came; those that read have the state of a moment.
+type database struct {
+	url   string
+	write *semaphore.Weighted
+	now   atomic.Pointer[state]
+}
+
+// state is all that a database holds; it is copied, never changed.
+type state struct {
+	id     *cell.Identity
+	head   cell.Head
+	used   uint64 // puids given away
+	rows   *rows
+	maps   []version
+	filter []byte
+}
+
+// version is a version of the cell map.
+type version struct {
+	epoch uint64
+	text  []byte
+}
+
+// opened is a database opened once.
+type opened struct {
+	memory *Memory
+	db     *database
+	mu     sync.Mutex
+	closed bool
+	users  sync.WaitGroup
+}
+
+func (o *opened) Update(ctx context.Context, fn func(cell.Store) error) error {
+	return o.run(ctx, "update", fn)
+}
+
+func (o *opened) Exclusive(ctx context.Context, fn func(cell.Store) error) error {
+	return o.run(ctx, "exclusive", fn)
+}
+
+func (o *opened) View(ctx context.Context, fn func(cell.Store) error) error {
+	return o.run(ctx, "view", fn)
+}
+
+func (o *opened) Read(ctx context.Context, fn func(cell.Store) error) error {
+	return o.run(ctx, "view", fn)
+}
+
+// enter counts who works with the database.
+func (o *opened) enter() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return fmt.Errorf("%s: %w: it was closed", o.db.url, cell.ErrUnavailable)
+	}
+	o.users.Add(1)
+	return nil
+}
+
+// run runs one transaction.
+func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) error {
+	if err := o.enter(); err != nil {
+		return err
+	}
+	defer o.users.Done()
+	step := Step{o.db.url, do, Begins}
+	if err := o.memory.step(ctx, step); err != nil {
+		return err
+	}
+	if do != "view" {
+		if err := o.db.write.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		defer o.db.write.Release(1)
+	}
+	t := &tx{state: *o.db.now.Load(), do: do}
+	if err := t.begin(); err != nil {
+		return fmt.Errorf("%s: %w", o.db.url, err)
+	}
+	err := fn(t)
+	if err == nil {
+		err = t.failed
+	}
+	t.failed = errOver
+	if do == "view" || err != nil {
+		return err
+	}
+	step.When = Commits
+	if err := o.memory.step(ctx, step); err != nil {
+		return err
+	}
+	o.db.now.Store(&t.state)
+	step.When = Replies
+	if err := o.memory.step(ctx, step); err != nil {
+		return fmt.Errorf("%w: %w", cell.ErrUnknownOutcome, err)
+	}
+	return nil
+}
+
+// Identify is a transaction of its own.
+func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
+	if err := o.enter(); err != nil {
+		return err
+	}
+	defer o.users.Done()
+	if err := o.memory.step(ctx, Step{o.db.url, "identify", Begins}); err != nil {
+		return err
+	}
+	if err := o.db.write.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer o.db.write.Release(1)
+	s := *o.db.now.Load()
+	if s.id != nil {
+		return id.Check(*s.id, o.db.url)
+	}
+	s.id, s.head = &id, cell.Head{Incarnation: 1}
+	o.db.now.Store(&s)
+	return nil
+}
+
+// Stats counts.
+func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
+	err = o.View(ctx, func(s cell.Store) error {
+		t := s.(*tx)
+		if t.id == nil {
+			return errNobody
+		}
+		stats = cell.Stats{
+			Cell: t.id.Cell, URL: o.db.url, Head: t.head, Filter: t.filter != nil,
+			PUIDs: t.used, PUIDRoom: uint64(t.id.Hi - t.id.Lo),
+		}
+		return nil
+	})
+	return stats, err
+}
+
+// Close waits for the transactions in flight.
+func (o *opened) Close() error {
+	o.mu.Lock()
+	was := o.closed
+	o.closed = true
+	o.mu.Unlock()
+	if !was {
+		o.users.Wait()
+		o.memory.opened.Add(-1)
+	}
+	return nil
+}
