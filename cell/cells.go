@@ -316,15 +316,18 @@ func (c *Cells[T]) OpenAll(ctx context.Context) error {
 
 // each does something with cells, several at a time, and stops at the first error.
 func each(ctx context.Context, ids []ID, do func(context.Context, ID) error) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(abreast)
 	for _, id := range ids {
-		if ctx.Err() != nil {
+		if within.Err() != nil {
 			break
 		}
-		g.Go(func() error { return do(ctx, id) })
+		g.Go(func() error { return do(within, id) })
 	}
-	return errors.Join(g.Wait(), context.Cause(ctx))
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // Stats tells how full a cell is; ErrNoCell if the map does not list it.
