@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -96,7 +97,9 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	if was && l.Token == before.Token {
 		return nil
 	}
-	r.doubt()
+	if !mutant.On("P9i") {
+		r.doubt()
+	}
 	if l.Epoch > r.opts.Cells.Map().Epoch() {
 		return r.refresh(ctx, cell.ErrStaleMap)
 	}
@@ -131,7 +134,7 @@ func (r *Resolver) holds(ctx context.Context, tx Tx) error {
 		return lease.ErrLost
 	}
 	head, err := tx.Head(ctx)
-	if err == nil && head.Fence > l.Token {
+	if err == nil && head.Fence > l.Token && !mutant.On("P9g") {
 		return lease.ErrLost
 	}
 	return err
@@ -146,7 +149,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	}
 	l, held := r.lease.Held()
 	r.asks.Lock()
-	fenced := !held || r.fenced[id] >= l.Fence
+	fenced := !held || r.fenced[id] >= l.Fence || mutant.On("P9h")
 	r.asks.Unlock()
 	if fenced {
 		return c, nil

@@ -15,7 +15,7 @@ import (
 // rows: every database indexes them in its own way, so they are written again with what their members say.
 func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	return cell.Move(ctx, cells, id, url, cell.MoveOptions[Tx]{
-		Copier: func(tx Tx) cell.Copier { return tx },
+		Copier: func(tx Tx) cell.Copier { return tx.(cell.Copier) },
 		Made: func(ctx context.Context, tx Tx, after []any, limit int) ([][]any, error) {
 			entities, err := tx.ListEntities(ctx, anchorOf(after), limit)
 			keys := make([][]any, len(entities))

@@ -268,6 +268,7 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		}
 		return err
 	}
+	r.dirty = !r.whole()
 	if _, err := r.drain(ctx); err != nil {
 		return err
 	}

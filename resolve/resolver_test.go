@@ -117,11 +117,7 @@ func TestResolver_SaysWhatBecameOfARecord(t *testing.T) {
 	}}
 	one := func(op resolve.Op) resolve.Result {
 		t.Helper()
-		results, err := in.Apply(t.Context(), []resolve.Op{op})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return results[0]
+		return in.Apply(t.Context(), []resolve.Op{op})[0]
 	}
 	founded := one(joes)
 	if founded.Outcome != resolve.Founded || founded.Entity.IsZero() || founded.Version != 1 {

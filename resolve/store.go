@@ -82,7 +82,6 @@ type Tx interface {
 	changelog.Store
 	lease.Store
 	Store
-	cell.Copier
 }
 
 // Cell is one database.

@@ -42,7 +42,21 @@ func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 // installation is a resolver over a data directory of its own.
 type installation struct {
 	*resolve.Resolver
-	cells *sqlite.Dir
+	cells *cell.Cells[resolve.Tx]
+}
+
+// wrapped is an installation whose cells have something between them and their callers.
+type wrapped struct {
+	*cell.Cells[resolve.Tx]
+	wrap func(resolve.Cell) resolve.Cell
+}
+
+func (w wrapped) Cell(id cell.ID) (resolve.Cell, error) {
+	c, err := w.Cells.Cell(id)
+	if err == nil && w.wrap != nil {
+		c = w.wrap(c)
+	}
+	return c, err
 }
 
 func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *installation {
@@ -52,16 +66,20 @@ func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *insta
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cells.Close() })
+	return process(t, cells, "", wrap)
+}
+
+// process is one of those that write to the same cells, which has a name; "" is the only one.
+func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(resolve.Cell) resolve.Cell) *installation {
+	t.Helper()
+	return processOver(t, wrapped{cells, wrap}, cells, owner)
+}
+
+func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[resolve.Tx], owner string) *installation {
+	t.Helper()
 	r, err := resolve.New(resolve.Options{
-		Map: cells.Map(), Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()},
-		Mint: birth, Now: time.Now, Cache: 200,
-		Cell: func(id cell.ID) (resolve.Cell, error) {
-			c, err := cells.Cell(id)
-			if err == nil && wrap != nil {
-				c = wrap(c)
-			}
-			return c, err
-		},
+		Cells: src, Owner: owner, Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()},
+		Mint: birth, Now: hasty, Cache: 200,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +87,14 @@ func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *insta
 	return &installation{r, cells}
 }
 
+var began = time.Now()
+
+// hasty is a clock on which leases run out soon: nothing else depends on it.
+func hasty() time.Time { return began.Add(20 * time.Since(began)) }
+
 func (in *installation) apply(t testing.TB, ops []resolve.Op) {
 	t.Helper()
-	results, err := in.Apply(t.Context(), ops)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := in.Apply(t.Context(), ops)
 	for i, r := range results {
 		if r.Err != nil && !errors.Is(r.Err, entity.ErrNotFound) {
 			t.Fatalf("%v: %v", ops[i].Ref, r.Err)

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+// faulty is a cell that does not answer while it is down.
+type faulty struct {
+	resolve.Cell
+	down *atomic.Bool
+}
+
+var errDown = fmt.Errorf("%w: it does not answer", resolve.ErrUnavailable)
+
+func (c faulty) ask(ask func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
+	if c.down.Load() {
+		return errDown
+	}
+	return ask(ctx, fn)
+}
+
+func (c faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Cell.Update, ctx, fn)
+}
+
+func (c faulty) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Cell.Exclusive, ctx, fn)
+}
+
+func (c faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Cell.View, ctx, fn)
+}
+
+func (c faulty) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Cell.Read, ctx, fn)
+}
+
+// openFaulty has one cell that can go down.
+func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
+	t.Helper()
+	var down atomic.Bool
+	cells := open(t, t.TempDir(), nil).cells
+	return processOver(t, sometimes{cells, cells.Map().Cells()[which], &down}, cells, ""), &down
+}
+
+// sometimes are cells one of which is down at times.
+type sometimes struct {
+	*cell.Cells[resolve.Tx]
+	which cell.ID
+	down  *atomic.Bool
+}
+
+func (s sometimes) Cell(id cell.ID) (resolve.Cell, error) {
+	c, err := s.Cells.Cell(id)
+	if err == nil && id == s.which {
+		c = faulty{c, s.down}
+	}
+	return c, err
+}
+
+// A cell that is down fails its own records only. All others are accepted, and resolved when it is back.
+func TestP09_RecordsWaitForACellThatIsDown(t *testing.T) {
+	t.Parallel()
+	for which := range 3 {
+		r := rand.New(rand.NewPCG(uint64(which), 5))
+		in, down := openFaulty(t, which)
+		ops := shuffled(r, world(uint64(which)+40, 60))
+		early, late := ops[:len(ops)/2], ops[len(ops)/2:]
+		in.apply(t, early)
+		down.Store(true)
+		var failed []resolve.Op
+		pending := 0
+		for _, group := range groups(r, late, 20) {
+			for i, res := range in.Apply(t.Context(), group) {
+				home := in.cells.Map().Home(in.cells.Map().KeyOf(group[i].Source, group[i].Key).Position())
+				switch isDown := int(home.Index) == which; {
+				case isDown && errors.Is(res.Err, resolve.ErrUnavailable):
+					failed = append(failed, group[i])
+				case isDown:
+					t.Fatalf("%v lives in the cell that is down: %+v", group[i].Ref, res)
+				case res.Err != nil:
+					t.Fatalf("%v lives in another cell: %v", group[i].Ref, res.Err)
+				case res.Pending:
+					pending++
+				}
+			}
+		}
+		if len(failed) == 0 || pending == 0 {
+			t.Errorf("%d failed, %d wait: the test does not reach what it is for", len(failed), pending)
+		}
+		down.Store(false)
+		in.apply(t, failed)
+		in.check(t)
+	}
+}
+
+// Several processes that write to the same cells make what one would have made.
+func TestP09_ManyProcessesMakeTheSameEntities(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(2) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		ops := shuffled(r, world(seed+50, 80))
+		alone := open(t, t.TempDir(), nil)
+		alone.apply(t, ops)
+		want := alone.check(t)
+
+		cells := open(t, t.TempDir(), nil).cells
+		var all []*installation
+		for p := range 3 {
+			all = append(all, process(t, cells, fmt.Sprint("process ", p), nil))
+		}
+		var wg sync.WaitGroup
+		work := make(chan []resolve.Op)
+		for _, in := range all {
+			wg.Go(func() {
+				for group := range work {
+					for i, res := range in.Apply(context.Background(), group) {
+						if res.Err != nil || res.Pending {
+							t.Errorf("%v: %+v", group[i].Ref, res)
+						}
+					}
+				}
+				in.Leave(context.Background())
+			})
+		}
+		for _, group := range groups(r, ops, 12) {
+			work <- group
+		}
+		close(work)
+		wg.Wait()
+		if d := differ(all[0].check(t), want); d != "" {
+			t.Fatalf("seed %d: three processes, other entities:\n%s", seed, d)
+		}
+	}
+}
+
+// A process that stops in the middle of its work, and comes back later as if nothing had been, neither
+// keeps others from finishing it nor spoils what they did.
+func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
+	t.Parallel()
+	replaced := 0
+	for stop := range uint64(12) {
+		r := rand.New(rand.NewPCG(stop, 7))
+		ops := shuffled(r, world(60, 30))
+		alone := open(t, t.TempDir(), nil)
+		alone.apply(t, ops)
+		want := alone.check(t)
+
+		cells := open(t, t.TempDir(), nil).cells
+		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}
+		a := process(t, cells, "a", func(c resolve.Cell) resolve.Cell { return pausedCell{c, gate} })
+		b := process(t, cells, "b", nil)
+		third := len(ops) / 3
+		a.apply(t, ops[:third])
+		gate.arm(int(stop))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			a.Apply(context.Background(), ops[third:2*third])
+		}()
+		select {
+		case <-gate.hit:
+			replaced++
+		case <-done:
+		}
+		b.apply(t, ops[2*third:])
+		b.check(t)
+		close(gate.on)
+		<-done
+		a.Leave(context.Background())
+		b.apply(t, ops) // what the one that stopped may not have written
+		if d := differ(b.check(t), want); d != "" {
+			t.Fatalf("stopped before write %d:\n%s", stop, d)
+		}
+	}
+	if replaced < 8 {
+		t.Errorf("stopped %d times only", replaced)
+	}
+}
+
+// pause stops a process before one of its writes until it is let go on.
+type pause struct {
+	mu   sync.Mutex
+	left int
+	on   chan struct{}
+	hit  chan struct{}
+}
+
+func (p *pause) arm(left int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = left
+}
+
+// pass waits if it is this write.
+func (p *pause) pass() {
+	p.mu.Lock()
+	p.left--
+	stop := p.left == -1
+	p.mu.Unlock()
+	if stop {
+		close(p.hit)
+		<-p.on
+	}
+}
+
+type pausedCell struct {
+	resolve.Cell
+	*pause
+}
+
+func (c pausedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	c.pass()
+	return c.Cell.Update(ctx, fn)
+}
