@@ -139,6 +139,7 @@ var Picture = map[string]Rule{
 	},
 	"bench/internal/compare": {},
 	"bench/ids":              {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
+	"bench/route":            {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the
@@ -155,6 +156,18 @@ var idPeers = []string{
 	"github.com/sony/sonyflake/v2",
 	mongo,
 	pgx,
+}
+
+// routePeers are the rings, tables and caches that bench/route compares package cell with.
+var routePeers = []string{
+	"github.com/buraksezer/consistent",
+	"github.com/dgryski/go-jump",
+	"github.com/dgryski/go-rendezvous",
+	"github.com/hashicorp/go-memdb",
+	"github.com/hashicorp/golang-lru/v2",
+	"github.com/lafikl/consistent",
+	"github.com/maypok86/otter/v2",
+	"stathat.com/c/consistent",
 }
 
 // Law reserves an import for some packages, whatever Picture says.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "github.com/locus-db/locus/bench/internal/compare"
+
+var suite = compare.Suite{
+	Name:    "bench/route",
+	Package: "github.com/locus-db/locus/bench/route",
+	Works: map[string]compare.Work{
+		"Puid":          {Title: "puid to cell", Parallel: true},
+		"Entity":        {Title: "id to cell", Parallel: true},
+		"Keys":          {Title: "key, encoding included, to its cells in 11 generations", Parallel: true},
+		"GroupPuids":    {Title: "2^20 puids grouped by 32,752 cells, per puid"},
+		"GroupEntities": {Title: "2^20 ids grouped by 32,752 cells, per id"},
+		"Balance":       {Title: "1,000,000 ids over 1,000 cells, the fullest", Unit: "max/mean", Once: true},
+	},
+	Peers: []compare.Peer{
+		{Key: "locus", Title: "**Locus**"},
+
+		{Key: "jump", Title: "dgryski/go-jump, 1,024 nodes", Note: "a ring: moves data when nodes are added"},
+		{Key: "jump-large", Title: "dgryski/go-jump, 16,384 nodes", Note: "a ring"},
+		{Key: "buraksezer", Title: "buraksezer/consistent, 1,024 nodes", Note: "a ring, bounded loads"},
+		{Key: "stathat", Title: "stathat.com/c/consistent, 1,024 nodes", Note: "a ring"},
+		{Key: "lafikl", Title: "lafikl/consistent, 1,024 nodes", Note: "a ring"},
+		{Key: "rendezvous", Title: "dgryski/go-rendezvous, 1,024 nodes", Note: "no ring: asks each node's hash"},
+		{Key: "vitess", Title: "Vitess's hash (DES), 1,024 shards", Note: "the algorithm only: crypto/des and the shard's range"},
+
+		{Key: "map", Title: "Go map of 2^20", Note: "a table: knows what it was told"},
+		{Key: "lru", Title: "hashicorp/golang-lru of 2^20", Note: "a cache in which everything is found"},
+		{Key: "otter", Title: "maypok86/otter of 2^20", Note: "a cache in which everything is found"},
+		{Key: "memdb", Title: "hashicorp/go-memdb of 2^17", Note: "a table with transactions"},
+
+		{Key: "append", Title: "append to a Go map of slices"},
+		{Key: "hashed", Title: "jump hash of the ids' XXH64"},
+	},
+	Goals: goals,
+}
+
+// goals in the order of the table.
+var goals = append(append(ratios("Puid"), ratios("Entity")...), []compare.Goal{
+	{Bench: "Puid", Ours: "locus", Against: compare.Only("vitess"), Ratio: 15},
+	{Bench: "Keys", Ours: "locus", Against: compare.Only("jump"), Ratio: 1.8, NoAllocs: true},
+	{Bench: "GroupPuids", Ours: "locus", AtMost: 20, NoAllocs: true},
+	{Bench: "GroupEntities", Ours: "locus", AtMost: 20, NoAllocs: true},
+	{Bench: "Balance", Ours: "locus", AtMost: 1.01},
+}...)
+
+// ratios are the goals of finding the cell of one address.
+func ratios(bench string) (all []compare.Goal) {
+	for _, peer := range []struct {
+		key   string
+		ratio float64
+	}{
+		{"jump", 10},
+		{"buraksezer", 15},
+		{"stathat", 40},
+		{"lafikl", 60},
+		{"rendezvous", 150},
+		{"map", 8},
+		{"lru", 15},
+		{"otter", 40},
+		{"memdb", 300},
+	} {
+		all = append(all, compare.Goal{Bench: bench, Ours: "locus", Against: compare.Only(peer.key), Ratio: peer.ratio, NoAllocs: true})
+	}
+	return all
+}
