@@ -66,6 +66,9 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	if out.err != nil {
 		return out.err
 	}
+	if err := b.beat(ctx); err != nil {
+		return err
+	}
 	if err := out.commit(ctx); err != nil {
 		return err
 	}

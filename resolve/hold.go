@@ -16,10 +16,11 @@ import (
 const (
 	// leaseName is the lease under which postings, edges and entities are written.
 	leaseName = "resolve"
-	// leaseTTL is how long a process that holds it may be silent. A batch takes less.
-	leaseTTL = 3 * time.Second
-	// leasePatience is how long a batch waits for the lease before its records stay pending.
-	leasePatience = 2 * leaseTTL
+	// leaseTTL is how long a process that holds it may be silent. A part of a round takes less.
+	leaseTTL = 5 * time.Second
+	// leasePatience is how long a batch waits for the lease before its records stay pending: long enough
+	// to take it over from a process that is gone.
+	leasePatience = leaseTTL + time.Second
 	// leasePoll is how often it asks meanwhile.
 	leasePoll = 4 * time.Millisecond
 )
@@ -106,7 +107,7 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// beat gives a sign of life between two rounds.
+// beat gives a sign of life between two parts of the rounds.
 func (r *Resolver) beat(ctx context.Context) error {
 	if r.lease == nil {
 		return nil

@@ -72,25 +72,20 @@ func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *insta
 // process is one of those that write to the same cells, which has a name; "" is the only one.
 func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
-	return processOver(t, wrapped{cells, wrap}, cells, owner)
+	return processOver(t, wrapped{cells, wrap}, cells, owner, time.Now)
 }
 
-func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[resolve.Tx], owner string) *installation {
+func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[resolve.Tx], owner string, now func() time.Time) *installation {
 	t.Helper()
 	r, err := resolve.New(resolve.Options{
 		Cells: src, Owner: owner, Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()},
-		Mint: birth, Now: hasty, Cache: 200,
+		Mint: birth, Now: now, Cache: 200,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &installation{r, cells}
 }
-
-var began = time.Now()
-
-// hasty is a clock on which leases run out soon: nothing else depends on it.
-func hasty() time.Time { return began.Add(20 * time.Since(began)) }
 
 func (in *installation) apply(t testing.TB, ops []resolve.Op) {
 	t.Helper()
