@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// A model of the key directory, small enough that every interleaving can be tried: one
+// key, a cell for each of three generations, three processes with maps of their own, the
+// machines of growth. Its cells are a few bytes; what is done to them is done by the
+// code that does it in production: Walk, ask, Activation, Compaction, Head.
+
+const (
+	modelGens  = 3
+	modelProcs = 3
+)
+
+// scenario is what happens in a model: what each process does, one call after the other,
+// and what else may happen at any moment.
+type scenario struct {
+	name      string
+	permanent bool
+	// procs are the calls of each process: p put, l look-up, u unlink, o posting.
+	procs [modelProcs]string
+	// begin are the rows of generation 0 to begin with: Nothing, puid 1.
+	begin []int8
+	// grow are the generations that an operator activates; compact is the floor that another
+	// one makes, 0 for none.
+	grow    []uint8
+	compact uint8
+	// restarts: the operators may be killed and begin again at any moment. filters are used,
+	// cells are read ahead, seals are lost by promotions, cells are down.
+	restarts, filters, ahead, promote, down bool
+	// long says that the scenario takes minutes.
+	long bool
+}
+
+// modelCell is a cell.
+type modelCell struct {
+	keys Keys
+	// row is the key's: Nothing, -1 for Tombstone, or a puid. twin is a second one, which only
+	// a table without primary key has.
+	row, twin int8
+	// filter is 0 if there is none, else 1 + what it says of the key.
+	filter uint8
+	// back says that the cell was promoted from a replica, and did not ask the authority yet.
+	back bool
+	// posts has a bit for each process whose posting is there.
+	posts uint8
+}
+
+// modelProc is a process.
+type modelProc struct {
+	walk Walk
+	// known is its map.
+	known modelMap
+	// call is how many calls it has finished, phase where it is in this one.
+	call  uint8
+	phase phase
+	// values are those that the key had during the call: a bit for each puid, bit 0 absent.
+	values uint16
+	// kept are lasting replies by generation; has says which.
+	kept [modelGens]int8
+	has  uint8
+	// saw are the postings that it found, at is the generation that it reads next.
+	saw uint8
+	at  int8
+}
+
+type phase uint8
+
+const (
+	idle phase = iota
+	walking
+	reading // a poster reads the postings of others
+	failed  // the cell could not be asked: no answer
+)
+
+// modelMap is a version of the map.
+type modelMap struct{ generations, current, floor uint8 }
+
+func (m modelMap) view() View {
+	return View{
+		Epoch:       uint64(m.generations) + uint64(m.current) + uint64(m.floor), // each change raises one
+		Generations: uint16(m.generations), Current: uint16(m.current), Floor: uint16(m.floor),
+	}
+}
+
+// state is all there is.
+type state struct {
+	cells  [modelGens]modelCell
+	procs  [modelProcs]modelProc
+	newest modelMap
+	// puids is how many were given out.
+	puids int8
+	// grows is how many activations are done, grower and compactor the machines at work.
+	grows     uint8
+	grower    Activation
+	compactor Compaction
+	compacts  bool
+	promoted  uint8
+}
+
+// value is what the key has: the first row from the newest generation down.
+func (s *state) value() int8 {
+	for g := modelGens - 1; g >= 0; g-- {
+		if c := &s.cells[g]; c.keys != Retired && c.row != Nothing {
+			return max(c.row, 0)
+		}
+	}
+	return Nothing
+}
+
+// event is a transition, for the story of a counterexample.
+type event struct {
+	who  int8 // a process, or one of the operators
+	what string
+	gen  uint16
+}
+
+const (
+	operator  = modelProcs
+	compacter = modelProcs + 1
+	nature    = modelProcs + 2
+)
+
+func (e event) String() string {
+	who := fmt.Sprintf("process %d", e.who)
+	switch e.who {
+	case operator:
+		who = "operator"
+	case compacter:
+		who = "compaction"
+	case nature:
+		who = "nature"
+	}
+	return fmt.Sprintf("%s: %s g%d", who, e.what, e.gen)
+}
+
+// model explores a scenario.
+type model struct {
+	scenario
+	seed maphash.Seed
+	// emit takes what a transition leads to, and why that is wrong, if it is.
+	emit func(next *state, e event, wrong error)
+}
+
+// modelDB is a cell of a state as a database.
+type modelDB struct {
+	s    *state
+	gen  uint16
+	who  *modelProc
+	op   Op
+	bit  uint8
+	down bool
+}
+
+var errModelDown = fmt.Errorf("the cell is down: %w", ErrUnavailable)
+
+func (db *modelDB) run(fn func(modelTx) error) error {
+	if db.down {
+		return errModelDown
+	}
+	c := &db.s.cells[db.gen]
+	before := *c
+	if c.back {
+		c.keys = Head{Keys: c.keys}.rejoin(db.gen, db.s.newest.view()).Keys
+		c.back = mutant.On("P6p") // the bug asks nobody, ever
+	}
+	err := fn(modelTx{db: db, c: c})
+	if err != nil {
+		*c = before
+	}
+	return err
+}
+
+func (db *modelDB) Update(_ context.Context, fn func(modelTx) error) error    { return db.run(fn) }
+func (db *modelDB) Exclusive(_ context.Context, fn func(modelTx) error) error { return db.run(fn) }
+func (db *modelDB) View(_ context.Context, fn func(modelTx) error) error      { return db.run(fn) }
+func (db *modelDB) Read(_ context.Context, fn func(modelTx) error) error      { return db.run(fn) }
+
+// modelTx is a cell as a Store. What the contract of Store promises can be broken here.
+type modelTx struct {
+	Store
+	db *modelDB
+	c  *modelCell
+}
+
+func (t modelTx) Head(context.Context) (Head, error) { return Head{Keys: t.c.keys}, nil }
+
+func (t modelTx) SetHead(_ context.Context, head Head) error {
+	t.c.keys = head.Keys
+	return nil
+}
+
+func (t modelTx) Lookup(_ context.Context, keys []Key) ([]int64, error) {
+	rows := make([]int64, len(keys))
+	for i := range rows {
+		rows[i] = wide(t.c.row)
+	}
+	return rows, nil
+}
+
+func (t modelTx) Allocate(context.Context, []Key) ([]Allocation, error) {
+	if t.db.op == WalkPost {
+		t.c.posts |= t.db.bit
+		return []Allocation{{PUID: 1, Fresh: true}}, nil
+	}
+	if t.c.row > 0 && !mutant.On("P6l") {
+		return []Allocation{{PUID: int64(t.c.row)}}, nil
+	}
+	t.db.s.puids++
+	if t.c.row > 0 {
+		t.c.twin = t.db.s.puids
+	} else {
+		t.c.row = t.db.s.puids
+	}
+	return []Allocation{{PUID: int64(t.db.s.puids), Fresh: true}}, nil
+}
+
+func (t modelTx) Unlink(context.Context, []Key) error {
+	t.c.row = -1
+	if mutant.On("P6k") {
+		t.c.row = Nothing
+	}
+	return nil
+}
+
+func (t modelTx) Copy(_ context.Context, rows []Row) error {
+	if t.c.row == Nothing || mutant.On("P6m") {
+		t.c.row = int8(rows[0].PUID)
+	}
+	return nil
+}
+
+func wide(row int8) int64 {
+	if row < 0 {
+		return Tombstone
+	}
+	return int64(row)
+}
+
+func narrow(row int64) int8 {
+	if row == Tombstone {
+		return -1
+	}
+	return int8(row)
+}
+
+var oneKey = []Key{{}}
+
+// successors emits all states that may follow s.
+func (m *model) successors(s *state) {
+	for i := range s.procs {
+		m.process(s, i)
+	}
+	m.growth(s)
+	m.compaction(s)
+	for g := range s.cells {
+		c := &s.cells[g]
+		if m.filters && c.filter == 0 && (Head{Keys: c.keys}).Filterable() {
+			n := *s
+			n.cells[g].filter = filterOf(c.row)
+			m.step(s, &n, event{nature, "builds the filter of", uint16(g)}, nil)
+		}
+		if m.promote && c.keys == Sealed && s.promoted < 1 {
+			n := *s
+			n.cells[g].keys, n.cells[g].back = Open, true
+			n.promoted++
+			m.step(s, &n, event{nature, "promotes a replica that missed the seal of", uint16(g)}, nil)
+		}
+	}
+}
+
+// filterOf is the filter of a cell with this row.
+func filterOf(row int8) uint8 {
+	if row == Nothing || row < 0 && mutant.On("P6r") {
+		return 1
+	}
+	return 2
+}
+
+// step emits a state. Only put and unlink may change the value of the key, and only as
+// they should: that is said by change, nil for steps that must leave it alone.
+func (m *model) step(s, n *state, e event, change func(before, after int8) error) {
+	before, after := s.value(), n.value()
+	var wrong error
+	if change != nil {
+		wrong = change(before, after)
+	} else if before != after {
+		wrong = fmt.Errorf("the value of the key was %d and became %d", before, after)
+	}
+	if before != after {
+		for i := range n.procs {
+			if p := &n.procs[i]; p.phase == walking {
+				p.values |= 1 << after
+			}
+		}
+	}
+	m.emit(n, e, wrong)
+}
+
+// process emits what a process may do.
+func (m *model) process(s *state, i int) {
+	p := &s.procs[i]
+	if p.known != s.newest && p.phase == idle && int(p.call) < len(m.procs[i]) {
+		n := *s
+		n.procs[i].known = s.newest
+		m.step(s, &n, event{int8(i), "hears of the newest map", 0}, nil)
+	}
+	switch p.phase {
+	case idle:
+		if int(p.call) < len(m.procs[i]) {
+			m.start(s, i)
+		}
+	case walking:
+		m.walk(s, i, false)
+		if m.down {
+			m.walk(s, i, true)
+		}
+		if m.ahead {
+			m.readAhead(s, i)
+		}
+	case reading:
+		m.readPosts(s, i)
+	}
+}
+
+// skips are the views that a process may have of its map: with the filters that there
+// are, and without.
+func (m *model) skips(s *state, p *modelProc, op Op) []View {
+	v := p.known.view()
+	with := v
+	for g := v.Floor; g < v.Current; g++ {
+		if c := &s.cells[g]; op == WalkPost && c.keys != Open || op != WalkPost && m.filters && c.filter == 1 {
+			with.skip(g)
+		}
+	}
+	if with == v {
+		return []View{v}
+	}
+	return []View{v, with}
+}
+
+func (m *model) start(s *state, i int) {
+	op := map[byte]Op{'p': WalkPut, 'l': WalkLookup, 'u': WalkUnlink, 'o': WalkPost}[m.procs[i][s.procs[i].call]]
+	for _, v := range m.skips(s, &s.procs[i], op) {
+		n := *s
+		p := &n.procs[i]
+		p.walk, p.phase = Walk{Op: op, Permanent: m.permanent}.Start(v), walking
+		p.values = 1 << s.value()
+		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "unlink", "post"}[op]), v.Current}, nil)
+	}
+}
+
+// walk emits what the walk of a process wants, done.
+func (m *model) walk(s *state, i int, down bool) {
+	r := s.procs[i].walk.Want()
+	if r.Do == DoRefresh {
+		if down {
+			return
+		}
+		n := *s
+		n.procs[i].known = s.newest
+		for _, v := range m.skips(s, &n.procs[i], s.procs[i].walk.Op) {
+			n := n
+			n.procs[i].walk = n.procs[i].walk.Got(Reply{View: v})
+			m.step(s, &n, event{int8(i), "refreshes to", v.Current}, nil)
+		}
+		return
+	}
+	if g := r.Gen; r.Do == DoRead && s.procs[i].has>>g&1 == 1 && !down {
+		n := *s
+		p := &n.procs[i]
+		p.walk = p.walk.Got(Reply{Keys: Sealed, Row: wide(p.kept[g])})
+		m.finish(s, &n, i, event{int8(i), "remembers what was read ahead of", g}, nil)
+	}
+	n := *s
+	p := &n.procs[i]
+	db := &modelDB{s: &n, gen: r.Gen, who: p, op: p.walk.Op, bit: 1 << i, down: down}
+	replies, _, err := ask(context.Background(), db, r, oneKey)
+	e := event{int8(i), [...]string{DoRead: "reads", DoSeal: "seals", DoPut: "puts into", DoUnlink: "unlinks in"}[r.Do], r.Gen}
+	if err != nil {
+		if !errors.Is(err, errModelDown) {
+			panic(err)
+		}
+		p.phase = failed
+		m.step(s, &n, event{int8(i), "cannot ask", r.Gen}, nil)
+		return
+	}
+	reply := replies[0]
+	p.walk = p.walk.Got(reply)
+	var change func(before, after int8) error
+	switch {
+	case r.Do == DoPut && p.walk.Op == WalkPost && !reply.Fenced:
+		p.phase, p.at, p.saw = reading, int8(r.Gen), 0
+		m.step(s, &n, e, nil)
+		return
+	case r.Do == DoPut && reply.Fresh:
+		change = func(before, after int8) error {
+			if before != Nothing || int64(after) != reply.Row {
+				return fmt.Errorf("puid %d was given out: the value of the key was %d and became %d", reply.Row, before, after)
+			}
+			return nil
+		}
+	case r.Do == DoUnlink && !reply.Fenced:
+		change = func(_, after int8) error {
+			if after != Nothing {
+				return fmt.Errorf("the key was unlinked and has the value %d", after)
+			}
+			return nil
+		}
+	}
+	m.finish(s, &n, i, e, change)
+}
+
+// finish emits a state, and checks and ends the call if its walk is done.
+func (m *model) finish(s, n *state, i int, e event, change func(before, after int8) error) {
+	p := &n.procs[i]
+	if p.walk.Want().Do != DoDone {
+		m.step(s, n, e, change)
+		return
+	}
+	answer := p.walk.Answer()
+	values := p.values | 1<<n.value()
+	check := func(before, after int8) error {
+		if change == nil && before != after {
+			return fmt.Errorf("the value of the key was %d and became %d", before, after)
+		}
+		if change != nil {
+			if err := change(before, after); err != nil {
+				return err
+			}
+		}
+		if values>>answer&1 == 0 {
+			return fmt.Errorf("process %d answers %d, but during its call the values were %b", i, answer, values)
+		}
+		return nil
+	}
+	*p = modelProc{known: p.known, call: p.call + 1}
+	m.step(s, n, e, check)
+}
+
+// readAhead emits the reading of older cells before the walk comes to them.
+func (m *model) readAhead(s *state, i int) {
+	v := s.procs[i].walk.view
+	for g := v.Floor; g < v.Current; g++ {
+		if s.procs[i].has>>g&1 == 1 {
+			continue
+		}
+		n := *s
+		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, Request{Do: DoRead, Gen: g}, oneKey)
+		if err != nil {
+			panic(err)
+		}
+		if replies[0].Lasting() {
+			n.procs[i].has |= 1 << g
+			n.procs[i].kept[g] = narrow(replies[0].Row)
+			m.step(s, &n, event{int8(i), "reads ahead in", g}, nil)
+		}
+	}
+}
+
+// readPosts emits the reading of one cell more by who has put a posting.
+func (m *model) readPosts(s *state, i int) {
+	n := *s
+	p := &n.procs[i]
+	e := event{int8(i), "reads the postings of", uint16(p.at)}
+	p.saw |= s.cells[p.at].posts
+	if p.at--; p.at >= 0 {
+		m.step(s, &n, e, nil)
+		return
+	}
+	*p = modelProc{known: p.known, call: p.call + 1, saw: p.saw}
+	var wrong error
+	for j := range n.procs {
+		if q := &n.procs[j]; j != i && q.call == 1 && q.saw>>i&1 == 0 && p.saw>>j&1 == 0 {
+			wrong = fmt.Errorf("processes %d and %d do not see each other's postings", i, j)
+		}
+	}
+	m.emit(&n, e, wrong)
+}
+
+// growth emits what the operator may do.
+func (m *model) growth(s *state) {
+	if int(s.grows) == len(m.grow) {
+		return
+	}
+	target := int(m.grow[s.grows])
+	if again := Activate(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Activation{}) {
+		n := *s
+		n.grower = again
+		m.step(s, &n, event{operator, "begins (again) to activate", uint16(target)}, nil)
+	}
+	if s.grower == (Activation{}) {
+		return
+	}
+	n := *s
+	r := s.grower.Want()
+	e := event{operator, "", r.Gen}
+	var reply Reply
+	won := r.Epoch == s.newest.view().Epoch // the compare-and-swap
+	switch r.Do {
+	case DoMake:
+		e.what = "makes the databases of"
+	case DoAnnounce:
+		e.what = "announces"
+		if won {
+			n.newest.generations++
+		}
+	case DoWait:
+		e.what = "waits for"
+	case DoPublish:
+		e.what = "publishes"
+		if won {
+			n.newest.current = uint8(r.Gen)
+		}
+	case DoSeal:
+		e.what = "seals"
+		m.mustAsk(&n, r)
+	case DoFilter:
+		e.what = "builds the filter of"
+		if c := &n.cells[r.Gen]; m.filters && (Head{Keys: c.keys}).Filterable() {
+			c.filter = filterOf(c.row)
+		}
+	case DoDone:
+		n.grows++
+		n.grower = Activation{}
+		m.step(s, &n, event{operator, "is done with", r.Gen}, nil)
+		return
+	}
+	reply.View = n.newest.view()
+	n.grower = s.grower.Got(reply)
+	m.step(s, &n, e, nil)
+}
+
+func (m *model) mustAsk(n *state, r Request) {
+	if _, _, err := ask(context.Background(), &modelDB{s: n, gen: r.Gen}, r, nil); err != nil {
+		panic(err)
+	}
+}
+
+// compaction emits what the compacter may do.
+func (m *model) compaction(s *state) {
+	if m.compact == 0 || s.compacts || s.newest.current < m.compact {
+		return
+	}
+	if again := Compact(int(m.compact), s.newest.view()); again != s.compactor && (m.restarts || s.compactor == Compaction{}) {
+		n := *s
+		n.compactor = again
+		m.step(s, &n, event{compacter, "begins (again) with floor", uint16(m.compact)}, nil)
+	}
+	if s.compactor == (Compaction{}) {
+		return
+	}
+	n := *s
+	r := s.compactor.Want()
+	e := event{compacter, "", r.Gen}
+	var reply Reply
+	switch c := &n.cells[min(r.Gen, modelGens-1)]; r.Do {
+	case DoSeal:
+		e.what = "seals"
+		m.mustAsk(&n, r)
+	case DoCopy:
+		e.what = "copies to"
+		reply = copyRows(&n, s.compactor, r)
+	case DoFloor:
+		e.what = "raises the floor to"
+		if r.Epoch == s.newest.view().Epoch {
+			n.newest.floor = m.compact
+		}
+	case DoRefresh:
+		e.what = "refreshes"
+	case DoRetire:
+		e.what = "retires"
+		c.keys = Head{Keys: c.keys}.Retire(r.Epoch).Keys
+	case DoDrop:
+		e.what = "drops the rows of"
+		if c.keys == Retired {
+			c.row = Nothing
+		}
+	case DoDone:
+		n.compacts = true
+		n.compactor = Compaction{}
+		m.step(s, &n, event{compacter, "is done with floor", r.Gen}, nil)
+		return
+	}
+	reply.View = n.newest.view()
+	n.compactor = s.compactor.Got(reply)
+	m.step(s, &n, e, nil)
+}
+
+// copyRows does what DoCopy asks for: what the older cells have is read, and what
+// Compaction chooses of it put into the newest, if that is open.
+func copyRows(n *state, c Compaction, r Request) Reply {
+	newest, oldest := c.From()
+	var rows []int64
+	for g := newest; g >= oldest; g-- {
+		rows = append(rows, wide(n.cells[g].row))
+	}
+	puid := c.Carry(rows)
+	if puid == Nothing {
+		return Reply{}
+	}
+	refused := false
+	db := &modelDB{s: n, gen: r.Gen}
+	err := db.Update(context.Background(), func(tx modelTx) error {
+		head, err := tx.Head(context.Background())
+		if refused = !head.Admits(r.Epoch); refused || err != nil {
+			return err
+		}
+		return tx.Copy(context.Background(), []Row{{PUID: puid}})
+	})
+	if err != nil {
+		panic(err)
+	}
+	return Reply{Fenced: refused}
+}
+
+// canonical sorts processes that do the same, so that states which differ only in who is
+// who are one. Postings name their processes.
+func (m *model) canonical(s *state) {
+	for i := 1; i < modelProcs; i++ {
+		for j := i; j > 0 && m.procs[j] == m.procs[j-1] && m.procs[j] != "o"; j-- {
+			if m.hashProc(&s.procs[j]) >= m.hashProc(&s.procs[j-1]) {
+				break
+			}
+			s.procs[j], s.procs[j-1] = s.procs[j-1], s.procs[j]
+		}
+	}
+}
+
+func (m *model) hashProc(p *modelProc) uint64 { return maphash.Comparable(m.seed, *p) }
+
+// begins are the states that a scenario begins with: all generations announced, the
+// first one current.
+func (m *model) begins() []state {
+	rows := m.begin
+	if rows == nil {
+		rows = []int8{Nothing}
+	}
+	states := make([]state, len(rows))
+	for i, row := range rows {
+		s := &states[i]
+		s.newest = modelMap{generations: modelGens}
+		if slices.Contains(m.grow, 0) {
+			s.newest.generations = 1
+		}
+		s.cells[0].row, s.puids = row, max(row, 0)
+		for j := range s.procs {
+			s.procs[j].known = s.newest
+		}
+	}
+	return states
+}

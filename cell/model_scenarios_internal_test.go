@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"fmt"
+	"hash/maphash"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// begun are the rows to begin with: none, or a puid in generation 0.
+var begun = []int8{0, 1}
+
+var scenarios = []scenario{
+	{name: "put", procs: calls("pp", "pp", "pp"), begin: begun, grow: grow(1, 2), restarts: true},
+	{name: "put_permanent", permanent: true, procs: calls("pl", "pl", "lp"), begin: begun, grow: grow(1, 2), restarts: true},
+	{name: "lookup", procs: calls("p", "ll", "l"), begin: begun, grow: grow(1, 2), restarts: true},
+	{name: "unlink", procs: calls("pu", "pu", "l"), begin: begun, grow: grow(1, 2), restarts: true},
+	{name: "announce", procs: calls("p", "u", "l"), grow: grow(0, 1, 2), restarts: true},
+	{name: "compact", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), compact: 2},
+	{name: "compact_restarts", procs: calls("p", "u"), begin: begun, grow: grow(1, 2), compact: 2, restarts: true},
+	{name: "compact_permanent", permanent: true, procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: 2},
+	{name: "compact_partly", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), compact: 1},
+	{name: "compact_partly_restarts", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: 1, restarts: true},
+	{name: "promote", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), promote: true},
+	{name: "filters", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), filters: true, restarts: true},
+	{name: "filters_compact", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: 1, filters: true},
+	{name: "ahead", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), ahead: true},
+	{name: "ahead_compact", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: 1, ahead: true},
+	{name: "down", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), down: true, restarts: true},
+	{name: "postings", procs: calls("o", "o", "o"), grow: grow(1, 2)},
+	{name: "all", procs: calls("pu", "u", "l"), begin: begun, grow: grow(1, 2), compact: 1, restarts: true, filters: true, long: true},
+}
+
+func calls(procs ...string) (of [modelProcs]string) {
+	copy(of[:], procs)
+	return of
+}
+
+func grow(gens ...uint8) []uint8 { return gens }
+
+// explore tries everything that may happen in a scenario, breadth first, and returns the
+// number of states, and the shortest story of what is wrong, if something is.
+func (m *model) explore() (states int, story []string) {
+	m.seed = maphash.MakeSeed()
+	var level, next []state
+	seen := map[uint64]bool{}
+	wrong, moves := false, 0
+	m.emit = func(n *state, _ event, err error) {
+		wrong = wrong || err != nil
+		moves++
+		m.canonical(n)
+		if h := maphash.Comparable(m.seed, *n); !seen[h] {
+			seen[h] = true
+			next = append(next, *n)
+		}
+	}
+	begins := m.begins()
+	for i := range begins {
+		m.emit(&begins[i], event{}, nil)
+	}
+	for len(next) > 0 {
+		level, next = next, level[:0]
+		for i := range level {
+			moves = 0
+			if m.successors(&level[i]); wrong {
+				return len(seen), m.story()
+			}
+			if moves == 0 && !m.over(&level[i]) {
+				return len(seen), []string{fmt.Sprintf("nothing can happen any more, and not all is done: %+v", level[i])}
+			}
+		}
+	}
+	return len(seen), nil
+}
+
+// over reports whether all has been done that there was to do.
+func (m *model) over(s *state) bool {
+	for i := range s.procs {
+		if p := &s.procs[i]; p.phase != failed && int(p.call) < len(m.procs[i]) {
+			return false
+		}
+	}
+	return int(s.grows) == len(m.grow) && (s.compacts || m.compact == 0)
+}
+
+// story explores again and keeps how each state was reached.
+func (m *model) story() (steps []string) {
+	type moment struct {
+		from  int
+		event event
+	}
+	var states []state
+	var moments []moment
+	seen, from := map[state]bool{}, -1
+	m.emit = func(n *state, e event, wrong error) {
+		if wrong != nil && steps == nil {
+			steps = []string{e.String(), wrong.Error()}
+			for i := from; i >= 0; i = moments[i].from {
+				if moments[i].from >= 0 {
+					steps = append([]string{moments[i].event.String()}, steps...)
+				}
+			}
+		}
+		if !seen[*n] {
+			seen[*n] = true
+			states, moments = append(states, *n), append(moments, moment{from, e})
+		}
+	}
+	begins := m.begins()
+	for i := range begins {
+		m.emit(&begins[i], event{}, nil)
+	}
+	for from = 0; steps == nil; from++ {
+		s := states[from]
+		m.successors(&s)
+	}
+	return steps
+}
+
+func TestP06_Model(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if s.long && os.Getenv("LOCUS_MODEL") == "" {
+				t.Skip("takes minutes: LOCUS_MODEL=1")
+			}
+			began := time.Now()
+			m := &model{scenario: s}
+			states, story := m.explore()
+			if story != nil {
+				t.Fatalf("after %d states, %d steps:\n%s", states, len(story)-1, strings.Join(story, "\n"))
+			}
+			t.Logf("%d states in %v", states, time.Since(began))
+		})
+	}
+}
