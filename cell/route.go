@@ -32,6 +32,8 @@ type Layer struct {
 	Cells  uint64 `json:"cells"`
 	Starts string `json:"starts"`
 	Role   Role   `json:"role"`
+	// Puids is the range of the cell.
+	Puids Range `json:"puids"`
 }
 
 // Answer says what came of a probe.

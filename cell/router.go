@@ -103,9 +103,11 @@ func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 func (m *Map) Layers(position uint32) []Layer {
 	layers := make([]Layer, len(m.gens))
 	for g := range m.gens {
+		c := m.Key(g, position)
+		lo, hi := m.PuidRange(c)
 		layers[g] = Layer{
-			Place: *m.place(m.Key(g, position)), Cells: m.gens[g].cells,
-			Starts: m.spec.Generations[g].Starts.Format(timeFormat), Role: m.Role(g),
+			Place: *m.place(c), Cells: m.gens[g].cells,
+			Starts: m.spec.Generations[g].Starts.Format(timeFormat), Role: m.Role(g), Puids: Range{Lo: lo, Hi: hi},
 		}
 	}
 	return layers

@@ -115,7 +115,8 @@ func TestMap_LayersAreTheCellsOfAPosition(t *testing.T) {
 			t.Fatalf("%d layers of %d generations", len(layers), m.Generations())
 		}
 		for g, l := range layers {
-			if l.Cell != m.Key(g, at) || uint64(at) < l.Lo || uint64(at) >= l.Hi || l.Cells != m.Count(g) || l.Role != roles[g] {
+			lo, hi := m.PuidRange(l.Cell)
+			if l.Puids != (cell.Range{Lo: lo, Hi: hi}) || l.Cell != m.Key(g, at) || uint64(at) < l.Lo || uint64(at) >= l.Hi || l.Cells != m.Count(g) || l.Role != roles[g] {
 				t.Errorf("layer %d of %d is %+v", g, at, l)
 			}
 		}

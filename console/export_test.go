@@ -12,6 +12,9 @@ var (
 	Quote   = quote
 	Band    = band
 	Fill    = fill
+
+	StartsIn = startsIn
+	Load     = load
 )
 
 // Even is how full a cell is drawn that holds its even share.

@@ -24,14 +24,18 @@ type Snapshot struct {
 // Home writes the first screen: tiles, the ring with its table, and the latest joins.
 func (c *Console) Home(w io.Writer, s Snapshot) error {
 	gen := s.Status.Generation
+	groups := censusOf(s.Status).groups(s.Map, gen)
 	return c.render(w, "home", "", home{
 		Live:  c.Live(s),
 		Kind:  s.Status.Kind,
 		Rate:  command("curl", "-s", s.Address+"/metrics"),
 		Gen:   gen,
-		Cells: pieces(s.Map.Ring(gen)),
+		Made:  counted(int64(s.Map.Count(gen)), "cell"),
+		Gens:  s.Map.Generations(),
+		Cells: pieces(groups),
 		Even:  ringInner + (ringOuter-ringInner)*ringEven,
-		Share: percent(1, float64(s.Map.Count(gen))),
+		Share: percent(groups[0].Arc.Share(), 1),
+		of:    int(s.Map.Count(gen)),
 	})
 }
 
@@ -40,10 +44,21 @@ type home struct {
 	Live
 	Kind  string
 	Rate  string // the command that counts what is written
-	Gen   int
+	Gen   int    // the current generation
+	Made  string // how many cells it has
+	Gens  int    // how many generations there are
 	Cells []piece
 	Even  float64 // radius of the circle that marks an even share
 	Share string  // what an even share is
+	of    int     // cells
+}
+
+// Drawn says that cells are drawn together; "" if each is drawn.
+func (h home) Drawn() string {
+	if len(h.Cells) == h.of {
+		return ""
+	}
+	return "Each piece is several neighbouring cells."
 }
 
 // Size is the side of the square that the ring is drawn in.

@@ -40,7 +40,7 @@ func (c *Console) Live(s Snapshot) Live {
 	counts := s.Live.Counts
 	curve, peak := s.History.Draw()
 	l := Live{
-		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Status.Epoch, s.Status.Generation),
+		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Map.Generations(), s.Status.Generation),
 		Empty: counts.Records == 0,
 		Text: map[string]string{
 			"time":     clock(s.Time),
@@ -97,21 +97,14 @@ func joins(recent []locus.Decision) []join {
 	return all
 }
 
-// addCells fills the slots of the ring and of its table: "g0-3.records" and so on. A cell that the
-// status does not speak of has unknown numbers, which is not the same as none.
+// addCells fills the slots of the ring and of its table: "g0-3.records" and so on. A cell that
+// did not answer has unknown numbers, which is not the same as none.
 func (l *Live) addCells(s *locus.Status, m *cell.Map) {
-	var all int64
-	known := make(map[cell.ID]locus.CellStatus, len(s.Cells))
-	for _, c := range s.Cells {
-		known[c.Cell] = c
-		if int(c.Cell.Gen) == s.Generation {
-			all += c.Counts.Records
-		}
-	}
-	for _, arc := range m.Ring(s.Generation) {
-		c, ok := known[arc.Cell]
-		name := arc.Cell.String()
-		l.Path[name] = band(arc, fill(c.Counts.Records, all, arc.Share()))
+	groups := censusOf(s).groups(m, s.Generation)
+	all := total(groups).Sum.Counts.Records
+	for _, g := range groups {
+		c, name := g.Sum, g.First.String()
+		l.Path[name] = band(g.Arc, fill(c.Counts.Records, all, g.Arc.Share()))
 		for slot, text := range map[string]string{
 			"records":  count(c.Counts.Records),
 			"entities": count(c.Counts.Entities),
@@ -120,7 +113,7 @@ func (l *Live) addCells(s *locus.Status, m *cell.Map) {
 			"bytes":    size(c.Bytes),
 			"redo":     count(int64(c.Redo)),
 		} {
-			if !ok {
+			if !g.whole() {
 				text = "?"
 			}
 			l.Text[name+"."+slot] = text

@@ -161,3 +161,22 @@ func TestWriteEnd(t *testing.T) {
 		t.Error("no error for a viewer that left")
 	}
 }
+
+func TestHome_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
+	t.Parallel()
+	s := snapshot(t, 1024, 102400)
+	live := console.New("1").Live(s)
+	if n := len(live.Path); n != 256+1 {
+		t.Errorf("%d shapes are kept alive", n)
+	}
+	root := render(t, renderHome(s))
+	if got := live.Text["g0-4.records"]; got != "400" {
+		t.Errorf("four cells with 100 records each have %q", got)
+	}
+	page := text(root)
+	for _, want := range []string{"g0-4 to g0-7", "1,024 cells", "Each piece is several neighbouring cells.", "an even share, 0.39 %"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}

@@ -44,6 +44,45 @@ func newMap(t testing.TB, cells uint64) *cell.Map {
 	return m
 }
 
+// newGrown makes a map of generations with these counts, the last announced for an hour after noon.
+func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
+	t.Helper()
+	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: len(counts) - 2, Floor: floor, Until: noon.Add(2 * time.Hour)}
+	for i, n := range counts {
+		g := cell.Generation{Cells: n, Starts: noon.AddDate(0, 0, 30*(i-spec.Current)-1), URLs: []string{"postgres://locus@db1/g{g}_{i}?sslpassword=hush"}}
+		if i > spec.Current {
+			g.Starts = noon.Add(time.Hour)
+		}
+		spec.Generations = append(spec.Generations, g)
+	}
+	m, err := cell.NewMap(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ringOf is the page of a map whose cells are in the states that they should be in, each with 1000
+// records.
+func ringOf(m *cell.Map) console.Ring {
+	r := console.Ring{Time: noon, Map: m, Status: &locus.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
+	for _, c := range m.Cells() {
+		s := locus.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Told: 9}}}
+		switch gen := int(c.Gen); {
+		case gen < m.Floor():
+			s.Head.Keys = cell.Retired
+		case gen < m.Current():
+			s.Head.Keys, s.Filter = cell.Sealed, true
+		case gen > m.Current():
+			s.PUIDs = 0
+		}
+		s.Counts.Records = int64(s.PUIDs)
+		r.Status.Counts = r.Status.Counts.Add(s.Counts)
+		r.Status.Cells = append(r.Status.Cells, s)
+	}
+	return r
+}
+
 func snapshot(t testing.TB, cells uint64, records int64) console.Snapshot {
 	t.Helper()
 	s := console.Snapshot{
@@ -110,11 +149,23 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	home.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
 	explained := why(t, s, s+" 2")
 	explained.Requested = id(t, 2)
+	ring := ringOf(newGrown(t, 1, 4, 8, 16, 32))
+	ring.Address, ring.Problem, ring.Status.Reason, ring.Status.Ready = "pos:"+s, s, s, false
+	key := cell.NewRouter(ring.Map).ExplainKey("pos", s)
+	key.Saw(2, cell.Open, cell.AnswerFound)
+	ring.Route = &locus.Route{Address: ring.Address, Key: &key, Found: true}
+	lost := ring
+	lost.Address, lost.Route = s, nil
 	return map[string]func(io.Writer) error{
 		"home":  func(w io.Writer) error { return c.Home(w, home) },
 		"empty": func(w io.Writer) error { return c.Home(w, snapshot(t, 1, 0)) },
 		"entity": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
+		},
+		"ring":         func(w io.Writer) error { return c.Ring(w, ring) },
+		"ring, no way": func(w io.Writer) error { return c.Ring(w, lost) },
+		"ring of one": func(w io.Writer) error {
+			return c.Ring(w, console.Ring{Time: noon, Map: home.Map, Status: home.Status, Problem: s})
 		},
 		"search": func(w io.Writer) error {
 			return c.Search(w, console.Search{
@@ -192,7 +243,7 @@ var allowed = map[string]bool{}
 func init() {
 	for e := range strings.FieldsSeq(`html head meta title link script body header main footer nav section article div p span a b h1 h2 h3
 		small ul ol li form input select option label button table thead tbody tfoot tr th td code bdi time template noscript svg g path
-		circle rect text defs radialGradient stop`) {
+		circle rect text defs radialGradient stop pattern details summary`) {
 		allowed[e] = true
 	}
 }

@@ -24,18 +24,20 @@ const (
 // piece is one cell of the ring: where it is on the picture and where the table says the same.
 type piece struct {
 	Cell  string // its name, which is also the prefix of its slots
+	Name  string // the same, or of several cells that are drawn as one, the first and the last
 	Track string // outline of the whole piece
 	Start string // first position of its segment
 }
 
 // pieces lays out the cells of one generation.
-func pieces(arcs []cell.Arc) []piece {
-	all := make([]piece, len(arcs))
-	for i, a := range arcs {
+func pieces(groups []group) []piece {
+	all := make([]piece, len(groups))
+	for i, g := range groups {
 		all[i] = piece{
-			Cell:  a.Cell.String(),
-			Track: band(a, 1),
-			Start: position(a.From),
+			Cell:  g.First.String(),
+			Name:  g.Name(),
+			Track: band(g.Arc, 1),
+			Start: position(g.Arc.From),
 		}
 	}
 	return all
@@ -61,8 +63,13 @@ func band(a cell.Arc, full float64) string {
 	if full <= 0 {
 		return ""
 	}
-	inner, outer := ringInner, ringInner+(ringOuter-ringInner)*min(full, 1)
-	gap := min(ringGap/(2*math.Pi*ringOuter), a.Share()/4) / 2
+	return slice(a, ringInner, ringInner+(ringOuter-ringInner)*min(full, 1), ringGap/(2*math.Pi*ringOuter))
+}
+
+// slice is the path of a piece of a band between two radii, with a gap, as a part of a turn, to its
+// neighbours.
+func slice(a cell.Arc, inner, outer, gap float64) string {
+	gap = min(gap, a.Share()/4) / 2
 	if a.Share() == 1 {
 		gap = 0
 	}
@@ -106,6 +113,15 @@ func (p *outline) arc(turn, radius float64, clockwise bool) {
 		*p = append(*p, " 0 0 0"...)
 	}
 	p.point(' ', turn, radius)
+}
+
+// curve is the path of an arc of any length, clockwise.
+func curve(from, to, radius float64) string {
+	var p outline
+	p.point('M', from, radius)
+	p.arc((from+to)/2, radius, true)
+	p.arc(to, radius, true)
+	return string(p)
 }
 
 // at goes to a place given by its coordinates.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps the first screen alive and copies commands. Every page works without it.
+// Keeps the first screen and the ring alive and copies commands. Every page works without it.
 // Text from the server only ever becomes textContent, or the value of an attribute that cannot run.
 
 const silence = 5000; // milliseconds without an event after which the stream counts as lost
 const again = 2000; // between two attempts to get it back
+const beat = 5000; // between two looks at the ring
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!navigator.clipboard) break;
@@ -25,6 +26,40 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 
 const live = document.getElementById("live");
 if (live) follow(live);
+const looking = document.getElementById("again");
+if (looking) look(looking);
+
+// look asks for the page anew and takes over the parts that are marked, but for one that somebody
+// is in with the keyboard.
+function look(page) {
+  const notice = document.getElementById("stream");
+  setTimeout(once, beat);
+
+  async function once() {
+    if (!document.hidden) {
+      try {
+        const answer = await fetch(location.href, { signal: AbortSignal.timeout(silence) });
+        if (!answer.ok) throw new Error(answer.statusText);
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (fresh.getElementById(page.id).dataset.page !== page.dataset.page) {
+          location.reload();
+          return;
+        }
+        for (const part of page.querySelectorAll("[data-again]")) {
+          if (!part.contains(document.activeElement)) part.replaceChildren(...fresh.getElementById(part.id).childNodes);
+        }
+        notice.hidden = true;
+        page.classList.add("running");
+        page.classList.remove("stale");
+      } catch {
+        page.classList.add("stale");
+        notice.textContent = `Locus does not answer. This is the ring of ${document.getElementById("as-of").textContent} UTC; trying again.`;
+        notice.hidden = false;
+      }
+    }
+    setTimeout(once, page.classList.contains("stale") ? again : beat);
+  }
+}
 
 function follow(live) {
   const notice = document.getElementById("stream");

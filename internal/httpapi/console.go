@@ -33,6 +33,9 @@ type site struct {
 func (s *Server) registerConsole() {
 	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams)}
 	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
+	s.mux.Handle("GET /ring", p.page(&route{
+		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
+	}, p.ringPage))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
 		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},

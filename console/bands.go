@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// The bands of all generations are drawn around the middle of the same square as the small ring,
+// the oldest inside. They get thinner as they get more.
+const (
+	bandsInner = 54.0
+	bandsOuter = 148.0
+	bandWidest = 30.0
+	// bandsMost is how many generations are drawn: more than fit into a map of a doubling each.
+	bandsMost = 24
+	// stops is how many pieces a keyboard goes through. Where there are more the table is for it.
+	stops = 128
+)
+
+// hoop is the band of one generation, and its line in the table of generations.
+type hoop struct {
+	Gen     int
+	Role    cell.Role
+	Cells   string // how many there are, by their states
+	Records string // in all of them
+	Starts  string // first id time
+	When    string // of an announced generation: "starts in 41 min"
+	// Drawn says that cells are drawn together; "" if each is drawn.
+	Drawn  string
+	Pieces []slab
+
+	inner, outer float64
+}
+
+// slab is a piece of a band: one cell, or neighbours that are drawn as one.
+type slab struct {
+	Link  string
+	Label string
+	Class string
+	Path  string
+	// Rim is the outer edge of an open piece, Cover a pattern over a sealed or retired one.
+	Rim   string
+	Cover string
+	// Stop tells whether the keyboard stops here.
+	Stop bool
+}
+
+// Name is how the table calls the generation.
+func (h hoop) Name() string { return "g" + strconv.Itoa(h.Gen) }
+
+// Small tells that there is no room for the name in the band.
+func (h hoop) Small() bool { return h.outer-h.inner < 9 }
+
+// Y is where the name stands, at the top of the band.
+func (h hoop) Y() string {
+	return strconv.FormatFloat(ringSize/2-(h.inner+h.outer)/2, 'f', 1, 64)
+}
+
+// thickness is that of a band among several, with the gap to the next.
+func thickness(bands int) float64 { return min(bandWidest, (bandsOuter-bandsInner)/float64(bands)) }
+
+// hoops lays out the generations of a map, the oldest first. link says where a cell's line is.
+func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) []hoop {
+	first := max(0, m.Generations()-bandsMost)
+	spec := m.Spec()
+	thick := thickness(m.Generations() - first)
+	all := make([]hoop, 0, m.Generations()-first)
+	pieces := 0
+	for g := first; g < m.Generations(); g++ {
+		groups := known.groups(m, g)
+		sum := total(groups)
+		h := hoop{
+			Gen: g, Role: m.Role(g), Cells: sum.states(), Records: count(sum.Sum.Counts.Records),
+			Starts: strings.TrimSuffix(moment(spec.Generations[g].Starts), " UTC"),
+			inner:  bandsOuter - float64(m.Generations()-g)*thick,
+		}
+		h.outer = h.inner + thick - min(2.5, thick/5)
+		if sum.Known < sum.Cells {
+			h.Records += " or more"
+		}
+		if h.Role == cell.RoleAnnounced {
+			h.When = startsIn(spec.Generations[g].Starts.Sub(now))
+			h.Cells, h.Records = count(int64(sum.Cells)), "–"
+		}
+		if len(groups) < sum.Cells {
+			h.Drawn = fmt.Sprintf("%s are drawn as %d pieces", counted(int64(sum.Cells), "cell"), len(groups))
+		}
+		for i := range groups {
+			h.Pieces = append(h.Pieces, h.slab(&groups[i], sum.Sum.Counts.Records, link))
+		}
+		pieces += len(h.Pieces)
+		all = append(all, h)
+	}
+	for i := range all {
+		for j := range all[i].Pieces {
+			all[i].Pieces[j].Stop = pieces <= stops
+		}
+	}
+	return all
+}
+
+func (h hoop) slab(g *group, records int64, link func(cell.ID) string) slab {
+	gap := 1.6 / (2 * math.Pi * h.outer)
+	state := stateOf(h.Role, g)
+	s := slab{Link: link(g.First), Path: slice(g.Arc, h.inner, h.outer, gap), Class: state}
+	label := "Cell " + g.Name()
+	if g.Cells > 1 {
+		label = "Cells " + g.Name()
+	}
+	s.Label = label + ": " + state
+	switch state {
+	case stateAnnounced:
+		s.Path = slice(g.Arc, h.inner, h.outer, 0)
+		return s
+	case stateUnknown:
+		s.Label = label + ": not all of it answers"
+		return s
+	case cell.Sealed.String(), cell.Retired.String():
+		s.Cover = state
+	case cell.Open.String():
+		part := min(gap, g.Arc.Share()/4) / 2
+		s.Rim = curve(g.Arc.From+part, g.Arc.To-part, h.outer)
+	}
+	level, words := load(g.Sum.Counts.Records, records, g.Arc.Share())
+	s.Class += " load" + strconv.Itoa(level)
+	s.Label += fmt.Sprintf(", %s, %s", counted(g.Sum.Counts.Records, "record"), words)
+	return s
+}
+
+// States besides those of cell.Keys.
+const (
+	stateAnnounced = "announced"
+	stateUnknown   = "unknown"
+)
+
+// stateOf is the word for a piece, which is also its class.
+func stateOf(role cell.Role, g *group) string {
+	switch {
+	case role == cell.RoleAnnounced:
+		return stateAnnounced
+	case !g.whole():
+		return stateUnknown
+	default:
+		return g.state().String()
+	}
+}
+
+// load is how much of its even share of a generation's records a piece holds, as one of the colours
+// 0 to 5 and in words.
+func load(records, all int64, share float64) (level int, words string) {
+	if records <= 0 || all <= 0 || share <= 0 {
+		return 0, "empty"
+	}
+	times := float64(records) / (float64(all) * share)
+	words = strconv.FormatFloat(times, 'f', 2, 64) + " of an even share"
+	for _, under := range []float64{0.5, 0.9, 1.1, 1.5} {
+		level++
+		if times < under {
+			return level, words
+		}
+	}
+	return level + 1, words
+}
+
+// startsIn says in how much time a generation starts.
+func startsIn(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "has started, takes keys any moment"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("starts in %d s", int(math.Ceil(d.Seconds())))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("starts in %d min", int(math.Ceil(d.Minutes())))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("starts in %d h", int(math.Ceil(d.Hours())))
+	default:
+		return fmt.Sprintf("starts in %d days", int(math.Ceil(d.Hours()/24)))
+	}
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// The ring of puids is drawn as a line, and below it, as through a lens, what lies at three
+// neighbouring starts: a row for each generation, a column for each range. So each generation
+// stands one step to the right of the one before, and no two ranges stand in one column.
+const (
+	stripWidth  = 640.0
+	stripEdge   = 10.0 // left and right of the line
+	stripLine   = 26.0 // how far down the line is
+	stripRows   = 84.0
+	stripRow    = 20.0
+	stripNames  = 34.0 // for the names of the rows
+	stripGap    = 40.0 // between two starts
+	stripColumn = 44.0 // at most
+	stripTicks  = 128  // at most
+)
+
+// strip is the picture of the puids.
+type strip struct {
+	Height  float64
+	Lens    string // outline of what connects the line with the rows
+	Ticks   string
+	Marker  string // where the puid asked for is on the line, "" without one
+	Rows    []text // names of generations
+	Shelves []shelf
+	Gaps    []text
+	// Room is how many generations fit between two starts, Shift where the numbers are.
+	Room  string
+	Slots []slot
+	// Beyond says that the puid lies further behind a start than the picture reaches.
+	Beyond string
+}
+
+// shelf is what lies at one start.
+type shelf struct {
+	Title text
+	Boxes []box
+}
+
+// box is a range: of a cell, nobody's, or still free.
+type box struct {
+	X, Y, W, H string
+	Class      string
+	Name       text
+}
+
+// slot is a line of the table behind the picture.
+type slot struct {
+	Start, Gen, Cell, Lo, Hi string
+	Here                     bool
+}
+
+// newStrip draws the start that a puid lies behind with its neighbours, or without one the first
+// start of a cell that is not the ring's own.
+func newStrip(m *cell.Map, p *cell.PuidRoute) *strip {
+	gens := m.Generations()
+	finest := m.Count(gens - 1)
+	middle := finest / m.Count(0) % finest
+	if p != nil {
+		middle = p.Finest
+	}
+	shown := min(finest, 3)
+	first := min(max(middle, 1)-1, finest-shown)
+
+	s := &strip{Height: stripRows + float64(gens+1)*stripRow + 44, Room: count(int64((1 << 32) / finest))}
+	width := (stripWidth - stripNames - 2*stripGap) / 3
+	column := min(stripColumn, width/float64(gens+1))
+	for g := range gens {
+		s.Rows = append(s.Rows, text{X: "0", Y: figure(stripRows + (float64(g)+0.68)*stripRow), Text: "g" + strconv.Itoa(g)})
+	}
+	starts := make([]uint64, shown)
+	for i := range shown {
+		x := stripNames + float64(i)*(width+stripGap)
+		slots := m.Slots(first + i)
+		starts[i] = startOf(slots)
+		s.shelf(x, column, slots, p)
+		if i > 0 {
+			s.Gaps = append(s.Gaps, text{
+				X: figure(x - stripGap/2), Y: figure(s.Height - 8),
+				Text: counted(int64(starts[i]-starts[i-1]), "range") + " further →",
+			})
+		}
+	}
+	s.line(m, starts, stripNames+float64(shown-1)*(width+stripGap)+column*float64(gens+1), p)
+	if p != nil && p.Distance > uint64(gens) {
+		s.Beyond = fmt.Sprintf("The range of this puid lies %s behind the start, far to the right of the last generation.", count(int64(p.Distance)))
+	}
+	return s
+}
+
+// startOf is the number of the first range at a start.
+func startOf(slots []cell.Slot) uint64 { return (uint64(slots[0].Lo) ^ 1<<63) >> 32 }
+
+// shelf draws the ranges at one start, and the next free one.
+func (s *strip) shelf(x, column float64, slots []cell.Slot, p *cell.PuidRoute) {
+	sh := shelf{Title: text{X: figure(x), Y: figure(s.Height - 26), Text: "from " + strconv.FormatInt(slots[0].Lo, 10)}}
+	start := startOf(slots)
+	for g := range len(slots) + 1 {
+		b := box{
+			X: figure(x + float64(g)*column), Y: figure(stripRows + float64(g)*stripRow + 2),
+			W: figure(column - 1), H: figure(stripRow - 4), Class: "free",
+		}
+		here := p != nil && p.Slot == start+uint64(g)
+		line := slot{Start: hexPosition(start), Gen: "the next", Cell: "–"}
+		if g == len(slots) {
+			b.Name.Text = "the next"
+			line.Lo = strconv.FormatInt(slots[g-1].Hi+1, 10)
+			line.Hi = strconv.FormatInt(slots[g-1].Hi+1<<32, 10)
+		} else {
+			r := slots[g]
+			b.Class, b.Name.Text = "nobody", "nobody's"
+			line.Gen, line.Lo, line.Hi = "g"+strconv.Itoa(g), strconv.FormatInt(r.Lo, 10), strconv.FormatInt(r.Hi, 10)
+			if r.Cell != nil {
+				b.Class, b.Name.Text = "cells", r.Cell.String()
+				line.Cell = b.Name.Text
+			}
+		}
+		b.Name.Y, b.Name.X, b.Name.Anchor = figure(stripRows+(float64(g)+0.68)*stripRow), figure(x+float64(g+1)*column+4), "start"
+		if 2*g >= len(slots)+1 {
+			b.Name.X, b.Name.Anchor = figure(x+float64(g)*column-4), "end"
+		}
+		if here {
+			b.Class, line.Here = b.Class+" here", true
+		}
+		sh.Boxes = append(sh.Boxes, b)
+		s.Slots = append(s.Slots, line)
+	}
+	s.Shelves = append(s.Shelves, sh)
+}
+
+// line draws all puids as a line, from -2^63 on the left, with the starts and the lens.
+func (s *strip) line(m *cell.Map, starts []uint64, right float64, p *cell.PuidRoute) {
+	at := func(slot uint64) float64 { return stripEdge + (stripWidth-2*stripEdge)*float64(slot)/(1<<32) }
+	gen := m.Generations() - 1
+	for gen > 0 && m.Count(gen) > stripTicks {
+		gen--
+	}
+	var ticks outline
+	if m.Count(gen) <= stripTicks {
+		for _, a := range m.Ring(gen) {
+			x := at(uint64(a.From * (1 << 32)))
+			ticks.at('M', x, stripLine-6)
+			ticks.at('L', x, stripLine+6)
+		}
+	}
+	s.Ticks = string(ticks)
+	var lens outline
+	lens.at('M', at(starts[0])-3, stripLine+8)
+	lens.at('L', at(starts[len(starts)-1])+3, stripLine+8)
+	lens.at('L', right, stripRows-6)
+	lens.at('L', stripNames, stripRows-6)
+	s.Lens = string(append(lens, 'Z'))
+	if p != nil {
+		x := at(p.Slot)
+		var marker outline
+		marker.at('M', x, stripLine-2)
+		marker.at('L', x-5, stripLine-13)
+		marker.at('L', x+5, stripLine-13)
+		s.Marker = string(append(marker, 'Z'))
+	}
+}
+
+func figure(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

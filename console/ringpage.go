@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+)
+
+// rowsAtOnce is how many cells the table of the ring lists on one page.
+const rowsAtOnce = 512
+
+// Ring is what the page of the ring shows: the cells at one moment, and the way of an address.
+type Ring struct {
+	Time   time.Time
+	Status *locus.Status
+	Map    *cell.Map
+	// Address is what was asked for as it was typed, Route what is known of its way; nil if nothing
+	// was asked, or what was typed is no address.
+	Address string
+	Route   *locus.Route
+	// Problem says why the way is not the whole one; "" if it is.
+	Problem string
+	// From is the cell that the table begins with.
+	From cell.ID
+}
+
+// Ring writes the page of the ring.
+func (c *Console) Ring(w io.Writer, r Ring) error {
+	known := censusOf(r.Status)
+	bands := hoops(r.Map, known, r.Time, r.link)
+	p := ringPage{
+		Ring: r, Bands: bands, Legend: legend, As: clock(r.Time), Problems: problem(r.Status),
+		Made: counted(cells(r.Map), "cell"), Records: count(r.Status.Counts.Records),
+		Command: command("locus", "cell", "list"),
+	}
+	p.facts()
+	for i := range bands {
+		if bands[i].Drawn != "" {
+			p.Drawn = append(p.Drawn, bands[i].Drawn)
+		}
+	}
+	if n := r.Map.Generations() - len(bands); n > 0 {
+		p.Drawn = append(p.Drawn, counted(int64(n), "older generation")+" stand in the table alone")
+	}
+	var puid *cell.PuidRoute
+	if r.Route != nil {
+		d := drawing{r.Map, known, bands, r.link}
+		p.Way = d.way(r.Route)
+		p.Explain = explain(r.Address)
+		puid = p.Way.puid
+	}
+	p.Strip = newStrip(r.Map, puid)
+	p.rows(known)
+	return c.render(w, "ring", "", p)
+}
+
+// explain is the way on the command line, where a negative puid would pass for a flag.
+func explain(address string) string {
+	if strings.HasPrefix(address, "-") {
+		return command("locus", "route", "--explain", "--", address)
+	}
+	return command("locus", "route", "--explain", address)
+}
+
+type ringPage struct {
+	Ring
+	Bands    []hoop
+	Legend   []string
+	Facts    []fact
+	As       string // time of day
+	Problems string // what is wrong with the installation
+	Made     string // how many cells there are
+	Records  string
+	Drawn    []string // what is drawn together
+	Way      *way
+	Strip    *strip
+	Rows     []cellRow
+	Next     string // address of the rest of the table
+	First    string // of its beginning
+	Command  string
+	Explain  string
+}
+
+// legend is the design, for somebody who sees it for the first time.
+var legend = []string{
+	"Every key has a place on this ring: the first 32 bits of its hash.",
+	"Each band is a generation of cells; Locus grows by adding one outside, and nothing ever moves.",
+	"New keys go to the newest band; the older ones are sealed, so a search goes inwards, and filters answer for most of them.",
+	"A puid or an entity id needs no search: it says by itself which cell it lives in.",
+}
+
+// fact is a line about the map.
+type fact struct{ Name, Value string }
+
+func (p *ringPage) facts() {
+	spec := p.Map.Spec()
+	until := "for ever: this map never grows"
+	if !spec.Until.IsZero() {
+		until = "ids dated before " + moment(spec.Until)
+	}
+	p.Facts = []fact{
+		{"Map", "epoch " + strconv.FormatUint(spec.Epoch, 10) + ", kept in " + spec.Authority.String()},
+		{"Speaks about", until},
+	}
+}
+
+// When says when what is announced starts; "" if nothing is.
+func (p ringPage) When() string {
+	for _, h := range p.Bands {
+		if h.When != "" {
+			return h.Name() + " " + h.When
+		}
+	}
+	return ""
+}
+
+// Box is the square that the bands are drawn in, with room for the end of a ray and a line above.
+func (ringPage) Box() string { return "-2 -8 324 334" }
+
+// Middle is the middle of the picture.
+func (ringPage) Middle() int { return ringSize / 2 }
+
+// Page names what the page is made of: one made of something else must be loaded again.
+func (p ringPage) Page() string {
+	return strconv.Itoa(p.Map.Generations()) + "/" + strconv.Itoa(p.Map.Current())
+}
+
+// cellRow is a line of the table.
+type cellRow struct {
+	Cell, Gen, URL, State, Incarnation string
+	Segment, From, To                  string
+	Records, PUIDs, Fill, Epoch        string
+	On                                 bool // the way leads through it
+}
+
+// rows fills the table with the cells from the wanted one on, the oldest generation first.
+func (p *ringPage) rows(known census) {
+	all := p.Map.Cells()
+	from := p.offset(p.From)
+	to := min(from+rowsAtOnce, len(all))
+	if to < len(all) {
+		p.Next = p.page(all[to])
+	}
+	if from > 0 {
+		p.First = p.page(cell.ID{})
+	}
+	on := p.cellsOfWay()
+	spec := p.Map.Spec()
+	var arcs []cell.Arc
+	for _, c := range all[from:to] {
+		if arcs == nil || arcs[0].Cell.Gen != c.Gen {
+			arcs = p.Map.Ring(int(c.Gen))
+		}
+		row := p.row(arcs[c.Index], spec.Moved[c].Incarnation, known)
+		row.On = on[c]
+		p.Rows = append(p.Rows, row)
+	}
+}
+
+// offset is the place of a cell in the table; that of one that there is not is 0.
+func (r *Ring) offset(c cell.ID) (n int) {
+	if !r.Map.Has(c) {
+		return 0
+	}
+	for g := range int(c.Gen) {
+		n += int(r.Map.Count(g))
+	}
+	return n + int(c.Index)
+}
+
+func (p *ringPage) row(arc cell.Arc, incarnation int, known census) cellRow {
+	c := arc.Cell
+	lo, hi := p.Map.PuidRange(c)
+	row := cellRow{
+		Cell: c.String(), Gen: strconv.Itoa(int(c.Gen)), URL: cell.Redact(p.Map.URL(c)),
+		Segment: position(arc.From) + " to " + position(arc.To-1.0/(1<<32)),
+		From:    strconv.FormatInt(lo, 10), To: strconv.FormatInt(hi, 10),
+		Records: "?", PUIDs: "?", Fill: "?", Epoch: "?", State: "does not answer",
+	}
+	row.Incarnation = strconv.Itoa(max(1, incarnation))
+	role := p.Map.Role(int(c.Gen))
+	if s, ok := known[c]; ok {
+		row.State = s.Head.Keys.String()
+		if s.Filter {
+			row.State += ", filter"
+		}
+		if s.Head.Home != cell.Serving {
+			row.State += ", " + s.Head.Home.String()
+		}
+		row.Incarnation = strconv.Itoa(max(1, incarnation, s.Head.Incarnation))
+		row.Records, row.PUIDs = count(s.Counts.Records), count(int64(s.PUIDs))
+		row.Fill, row.Epoch = percent(float64(s.PUIDs), float64(s.PUIDRoom)), strconv.FormatUint(s.Head.Told, 10)
+		if role == cell.RoleAnnounced {
+			row.State = stateAnnounced
+		}
+	} else if role == cell.RoleAnnounced {
+		row.State, row.Records, row.PUIDs, row.Fill, row.Epoch = stateAnnounced, "–", "–", "–", "–"
+	}
+	return row
+}
+
+// cellsOfWay are the cells that the way leads through.
+func (r *Ring) cellsOfWay() map[cell.ID]bool {
+	on := map[cell.ID]bool{}
+	if r.Route == nil {
+		return on
+	}
+	if k := r.Route.Key; k != nil {
+		for _, p := range k.Probes {
+			on[p.Cell] = true
+		}
+	}
+	if p := r.Route.PUID; p != nil && p.Place != nil {
+		on[p.Cell] = true
+	}
+	if e := r.Route.ID; e != nil && e.Place != nil {
+		on[e.Cell] = true
+	}
+	return on
+}
+
+// link leads to the line of a cell, on this page of the table or on its own.
+func (r *Ring) link(c cell.ID) string {
+	from := r.offset(r.From)
+	if at := r.offset(c); at >= from && at < from+rowsAtOnce {
+		return "#" + c.String()
+	}
+	return r.page(c) + "#" + c.String()
+}
+
+// page is the address of the page whose table begins with a cell.
+func (r *Ring) page(c cell.ID) string {
+	q := url.Values{}
+	if r.Address != "" {
+		q.Set("address", r.Address)
+	}
+	if c != (cell.ID{}) {
+		q.Set("from", c.String())
+	}
+	if len(q) == 0 {
+		return "/ring"
+	}
+	return "/ring?" + q.Encode()
+}
+
+// cells is how many there are in all.
+func cells(m *cell.Map) (n int64) {
+	for g := range m.Generations() {
+		n += int64(m.Count(g))
+	}
+	return n
+}

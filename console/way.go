@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+)
+
+// way is the path that an address takes: its legs in words, and the same on the picture.
+type way struct {
+	Kind string // of address, in words
+	Legs []leg
+	// Ray goes through the bands at the address's place, Mint is where ids are born beside it.
+	Ray, Mint string
+	// At is the place in figures, Turn in words.
+	At, Turn string
+	Marks    []mark
+	// Missed says that nothing is stored there.
+	Missed bool
+	// puid is the number whose range the picture of puids shows, if there is one.
+	puid *cell.PuidRoute
+}
+
+// leg is a line of a way. A mark connects it with the picture.
+type leg struct {
+	Mark  string
+	Class string
+	Title string
+	Link  string // of the title, which is a cell then
+	State string
+	Text  string
+}
+
+// mark is a numbered spot on the picture.
+type mark struct {
+	text
+	Class string
+	R     string // radius; no number fits into a small one
+}
+
+// text is a piece of text at a place of a picture.
+type text struct{ X, Y, Anchor, Text string }
+
+// drawing is where ways are drawn.
+type drawing struct {
+	m     *cell.Map
+	known census
+	bands []hoop
+	link  func(cell.ID) string
+}
+
+// way makes the path of what a route says.
+func (d *drawing) way(r *locus.Route) *way {
+	w := &way{Missed: !r.Found}
+	switch {
+	case r.Key != nil:
+		d.key(w, r.Key, r.Found)
+	case r.PUID != nil:
+		d.number(w, r.PUID)
+	case r.ID != nil:
+		d.id(w, r.ID)
+	}
+	router := cell.NewRouter(d.m)
+	if r.Record != nil && r.PUID == nil {
+		p, err := router.ExplainPuid(int64(*r.Record))
+		if w.puid = &p; err == nil {
+			w.add(leg{Title: "Puid", State: "computed", Text: fmt.Sprintf("%d lies in the range of %v: no database is asked.", p.PUID, p.Cell)})
+		}
+	}
+	if r.Entity != nil && r.ID == nil {
+		if e, err := router.ExplainEntity(*r.Entity); err == nil {
+			w.add(leg{Title: "Entity", State: "computed", Text: fmt.Sprintf("%v lives in %v: no database is asked.", e.ID, e.Cell)})
+		}
+	}
+	return w
+}
+
+func (w *way) add(s leg) { w.Legs = append(w.Legs, s) }
+
+// key explains an external key: its hash is a place, and a directory in each band may have it.
+func (d *drawing) key(w *way, k *cell.KeyRoute, found bool) {
+	w.Kind = "An external key"
+	turn := d.ray(w, k.Position)
+	w.add(leg{Title: "Hash", Text: fmt.Sprintf("0x%s: XXH64 of source and key.", k.Hash)})
+	w.add(d.place(k.Position, "The upper half of the hash"))
+	for i, p := range k.Probes {
+		class := answers[p.Answer]
+		number := strconv.Itoa(i + 1)
+		said := string(p.Answer)
+		if p.State != "" {
+			said = p.State + ": " + said
+		}
+		w.add(leg{Mark: number, Class: class, Title: p.Cell.String(), Link: d.link(p.Cell), State: said, Text: sentence(p.Why)})
+		d.mark(w, number, class, p.Cell, turn)
+	}
+	w.add(outcome(k, found))
+	from, to := float64(k.Window.Lo)/(1<<32), float64(k.Window.Hi)/(1<<32)
+	least := max(0, 0.004-(to-from)) / 2 // narrower than that it could not be seen
+	w.Mint = curve(from-least, to+least, bandsOuter+3)
+	born := fmt.Sprintf("Ids for new records here are minted in %s to %s", hexPosition(k.Window.Lo), hexPosition(k.Window.Hi-1))
+	if k.Window.From != "" {
+		born += ", dated from " + strings.TrimSuffix(k.Window.From, ".000Z") + " UTC"
+	}
+	if k.Window.Until != "" {
+		born += " until " + strings.TrimSuffix(k.Window.Until, ".000Z") + " UTC"
+	}
+	w.add(leg{Title: "New ids", Text: born + ": so they live beside the key."})
+}
+
+// answers are the classes of the answers.
+var answers = map[cell.Answer]string{
+	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "found", cell.AnswerUnavailable: "silent",
+}
+
+func outcome(k *cell.KeyRoute, found bool) leg {
+	s := leg{Title: "Result"}
+	silent := false
+	for _, p := range k.Probes {
+		silent = silent || p.Answer == cell.AnswerUnavailable
+	}
+	switch {
+	case found:
+		s.Text = "The key is here."
+	case silent:
+		s.Text = "It is not known whether the key exists: a cell does not answer."
+	case len(k.Probes) > 0:
+		s.Text = fmt.Sprintf("Nobody has the key. Its first record goes to %v.", k.Probes[0].Cell)
+	}
+	if k.Asked == 0 {
+		s.Text += fmt.Sprintf(" It takes %s at most.", counted(int64(k.Cost), "probe"))
+		return s
+	}
+	s.Text += fmt.Sprintf(" %d of %s asked", k.Asked, directories(k.Cost))
+	if k.Saved > 0 {
+		s.Text += fmt.Sprintf(", filters saved %d", k.Saved)
+	}
+	if k.TookMS > 0 {
+		s.Text += fmt.Sprintf(", %.1f ms", k.TookMS)
+	}
+	s.Text += "."
+	return s
+}
+
+func directories(n int) string {
+	if n == 1 {
+		return "1 directory"
+	}
+	return fmt.Sprintf("%d directories", n)
+}
+
+// number explains a puid: arithmetic on its upper half.
+func (d *drawing) number(w *way, p *cell.PuidRoute) {
+	w.Kind, w.puid = "A puid, a record's number", p
+	w.add(leg{Title: "Range", Text: fmt.Sprintf("The upper half of the puid, counted from the lowest one, is the number of its range: %s.", count(int64(p.Slot)))})
+	w.add(leg{Title: "Start", Text: fmt.Sprintf("The last start of a segment before it is at %s, that of the finest segment %s.", count(int64(p.Slot-p.Distance)), count(int64(p.Finest)))})
+	if p.Place == nil {
+		w.add(leg{Title: "Nobody's", Class: "no", Text: sentence(p.Why)})
+		return
+	}
+	w.add(leg{Mark: "1", Class: "found", Title: p.Cell.String(), Link: d.link(p.Cell), State: "computed", Text: sentence(p.Why)})
+	if c, ok := d.known[p.Cell]; ok {
+		w.add(leg{Title: "Given away", Text: fmt.Sprintf("%s of %s in %d to %d.", count(int64(c.PUIDs)), count(int64(c.PUIDRoom)), p.Puids.Lo, p.Puids.Hi)})
+	}
+	d.mark(w, "1", "found", p.Cell, (float64(p.Lo)+float64(p.Hi))/2/(1<<32))
+}
+
+// id explains an entity id: its first bits are a place, its last ones a time, which chooses the band.
+func (d *drawing) id(w *way, e *cell.EntityRoute) {
+	w.Kind = "An entity id"
+	turn := d.ray(w, e.Position)
+	w.add(d.place(e.Position, "The first 32 bits of the id"))
+	w.add(leg{Title: "Time", Text: "Its last 48 bits: " + e.Time + "."})
+	if e.Place == nil {
+		w.add(leg{Title: "Nowhere yet", Class: "silent", Text: sentence(e.Why)})
+		return
+	}
+	w.add(leg{Mark: "1", Class: "found", Title: e.Cell.String(), Link: d.link(e.Cell), State: "computed", Text: sentence(e.Why)})
+	d.mark(w, "1", "found", e.Cell, turn)
+}
+
+func (d *drawing) place(position uint32, what string) leg {
+	return leg{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the turn.", what, hexPosition(uint64(position)), percent(float64(position), 1<<32))}
+}
+
+// ray draws a line from the middle through all bands and answers with its place as a part of a turn.
+func (d *drawing) ray(w *way, at uint32) (turn float64) {
+	turn = float64(at) / (1 << 32)
+	var p outline
+	p.point('M', turn, d.bands[0].inner-6)
+	p.point('L', turn, bandsOuter+6)
+	w.Ray = string(p)
+	w.At, w.Turn = hexPosition(uint64(at)), percent(float64(at), 1<<32)+" of the turn"
+	return turn
+}
+
+// mark puts a number where a ray goes through the band of a cell.
+func (d *drawing) mark(w *way, number, class string, c cell.ID, turn float64) {
+	for _, h := range d.bands {
+		if h.Gen != int(c.Gen) {
+			continue
+		}
+		m := mark{text: spot(turn, (h.inner+h.outer)/2), Class: class, R: strconv.FormatFloat(min(8, max(2.5, (h.outer-h.inner)/2-0.5)), 'f', 1, 64)}
+		if h.outer-h.inner >= 13 {
+			m.Text = number
+		}
+		w.Marks = append(w.Marks, m)
+	}
+}
+
+// spot is a place on the picture.
+func spot(turn, radius float64) text {
+	sin, cos := math.Sincos(2 * math.Pi * turn)
+	return text{X: figure(ringSize/2 + radius*sin), Y: figure(ringSize/2 - radius*cos)}
+}
+
+// hexPosition writes a position.
+func hexPosition(at uint64) string { return fmt.Sprintf("0x%08x", at) }
+
+// sentence makes one of a reason.
+func sentence(why string) string {
+	if why == "" {
+		return ""
+	}
+	first := why[0]
+	if first >= 'a' && first <= 'z' {
+		first -= 'a' - 'A'
+	}
+	return string(first) + why[1:] + "."
+}

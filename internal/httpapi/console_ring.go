@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// ringPage shows the cells and, if one was typed, the way of an address. What keeps the way from
+// being the whole one, such as a cell that does not answer, is said on the page: where the address
+// lives is known without asking anybody.
+func (p *site) ringPage(c *call, body *bytes.Buffer) error {
+	snapshot, err := p.snapshot(c)
+	if err != nil {
+		return err
+	}
+	shown := console.Ring{Time: snapshot.Time, Status: snapshot.Status, Map: snapshot.Map, Address: strings.TrimSpace(c.query["address"])}
+	if from := c.query["from"]; from != "" {
+		if shown.From, err = cell.ParseID(from); err != nil {
+			shown.Problem = "The table begins with the first cell: " + cut(from, 40) + " does not name one."
+		}
+	}
+	if shown.Address != "" {
+		shown.Route, err = p.svc.Route(c, shown.Address)
+		if err != nil {
+			shown.Problem = toFault(err, "").Detail
+			if shown.Route == nil {
+				shown.Route = arithmetic(shown.Map, shown.Address)
+			}
+		}
+		if _, invalid := errors.AsType[*locus.InvalidError](err); invalid {
+			shown.Address = cut(shown.Address, 200)
+		}
+	}
+	return p.pages.Ring(body, shown)
+}
+
+// arithmetic is the part of a way that needs no cell; nil if what was typed is no address.
+func arithmetic(m *cell.Map, address string) *locus.Route {
+	router, r := cell.NewRouter(m), &locus.Route{Address: address}
+	if id, err := locality.Parse(address); err == nil {
+		way, _ := router.ExplainEntity(id) // with an error it says what the id contains
+		r.ID = &way
+		return r
+	}
+	if puid, err := entity.ParsePUID(address); err == nil {
+		way, _ := router.ExplainPuid(int64(puid)) // with an error it says why nobody has it
+		r.PUID = &way
+		return r
+	}
+	ref, err := locus.ParseRef(address)
+	if err != nil {
+		return nil
+	}
+	way := router.ExplainKey(ref.Source, ref.Key)
+	r.Key = &way
+	return r
+}
