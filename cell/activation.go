@@ -18,9 +18,9 @@ type Activation struct {
 	at   uint16 // the generation whose cells are worked on
 }
 
-// Activate begins, or goes on with, the activation of generation gen, with the newest
+// NewActivation begins, or goes on with, the activation of generation gen, with the newest
 // map. A generation that the map does not list yet must be its next.
-func Activate(gen int, newest View) Activation {
+func NewActivation(gen int, newest View) Activation {
 	return Activation{gen: uint16(gen)}.plan(newest)
 }
 

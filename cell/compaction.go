@@ -19,9 +19,9 @@ type Compaction struct {
 	at   uint16 // the generation whose cells are worked on
 }
 
-// Compact begins, or goes on with, the compaction of all generations below to, with the
+// NewCompaction begins, or goes on with, the compaction of all generations below to, with the
 // newest map. to is at most the current generation.
-func Compact(to int, newest View) Compaction {
+func NewCompaction(to int, newest View) Compaction {
 	return Compaction{to: uint16(to)}.plan(newest)
 }
 

@@ -494,7 +494,7 @@ func (m *model) growth(s *state) {
 		return
 	}
 	target := int(m.grow[s.grows])
-	if again := Activate(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Activation{}) {
+	if again := NewActivation(target, s.newest.view()); again != s.grower && (m.restarts || s.grower == Activation{}) {
 		n := *s
 		n.grower = again
 		m.step(s, &n, event{operator, "begins (again) to activate", uint16(target)}, nil)
@@ -552,7 +552,7 @@ func (m *model) compaction(s *state) {
 	if m.compact == 0 || s.compacts || s.newest.current < m.compact {
 		return
 	}
-	if again := Compact(int(m.compact), s.newest.view()); again != s.compactor && (m.restarts || s.compactor == Compaction{}) {
+	if again := NewCompaction(int(m.compact), s.newest.view()); again != s.compactor && (m.restarts || s.compactor == Compaction{}) {
 		n := *s
 		n.compactor = again
 		m.step(s, &n, event{compacter, "begins (again) with floor", uint16(m.compact)}, nil)
