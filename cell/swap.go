@@ -113,6 +113,18 @@ func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte
 	})
 }
 
+// Supersedes reports whether a version of a cell map says nothing else than the one before
+// it but a later date. Then whoever keeps versions may put it in the place of that one:
+// there is such a version twice in every notice.
+func Supersedes(next, old []byte) bool {
+	n, err := ParseMap(next)
+	if err != nil {
+		return false
+	}
+	o, err := ParseMap(old)
+	return err == nil && n.Epoch() > o.Epoch() && n.spec.ID == o.spec.ID && onlyLater(o, n)
+}
+
 // onlyLater reports whether next says nothing new but a later date.
 func onlyLater(old, next *Map) bool {
 	o, n := old.spec, next.spec

@@ -2,16 +2,19 @@
 
 package all
 
-import "github.com/locus-db/locus/backend/sqlite"
+import (
+	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
+)
 
 // Errors of opening, under the names that callers who know no driver can ask for.
 var (
 	// ErrInUse means that another process has the data directory open.
 	ErrInUse = sqlite.ErrInUse
 	// ErrMissing means that there is no installation, and none was to be made.
-	ErrMissing = sqlite.ErrMissing
-	// ErrIdentity means that a file is not the cell that it should be.
-	ErrIdentity = sqlite.ErrIdentity
+	ErrMissing = cell.ErrMissing
+	// ErrIdentity means that a database is not the cell that it should be.
+	ErrIdentity = cell.ErrIdentity
 	// ErrFormat means that a newer release wrote the data.
 	ErrFormat = sqlite.ErrFormat
 	// ErrPreflight means that the machine or the database cannot keep what Locus promises.

@@ -54,8 +54,11 @@ func (o *Options) withDefaults() *Options {
 // while one writes.
 type Cell struct {
 	path string
-	id   cell.Identity
+	id   atomic.Pointer[cell.Identity] // nil before the cell is known
 	opts *Options
+	// cache is the memory for pages, in bytes. Each connection takes its share of it when it begins
+	// a transaction.
+	cache atomic.Int64
 
 	writer  chan *conn // holds the write connection while nobody writes
 	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
@@ -67,7 +70,7 @@ type Cell struct {
 	pages   int // size of the log from which it is copied into the file, in pages
 }
 
-// Open opens the cell in the file at path, or creates it. It refuses a file that is another cell,
+// Open opens the cell in the file at path, or creates it, and the directories above it. It refuses a file that is another cell,
 // one made under other rules, and one that a newer Locus wrote. The caller sees to it that one
 // process at a time has the file open; OpenDir does.
 func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*Cell, error) {
@@ -84,13 +87,14 @@ func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*C
 // open opens a file without asking which cell it is.
 func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	c := &Cell{path: path, opts: opts.withDefaults(), closed: make(chan struct{})}
+	c.cache.Store(int64(c.opts.CacheSize))
 	if err := c.touch(); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, path, c.opts.PageSize); err != nil {
+	if err := migrate(ctx, path, c.opts); err != nil {
 		return nil, err
 	}
-	w, err := dial(path, c.opts.settings(true))
+	w, err := c.dial(true)
 	if err != nil {
 		return nil, err
 	}
@@ -111,21 +115,29 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	return c, nil
 }
 
-// touch makes an empty file that only its owner may read; SQLite gives its log the same mode.
+// touch makes the file unless it is there.
 func (c *Cell) touch() error {
-	if _, err := os.Stat(c.path); err == nil {
-		return nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if !c.opts.MustExist {
+		return makeFile(c.path)
+	}
+	_, err := os.Stat(c.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: cell file %s: restore it from a backup", ErrMissing, c.path)
+	case err != nil:
 		return fmt.Errorf("open cell: %w", err)
 	}
-	if c.opts.MustExist {
-		return fmt.Errorf("%w: cell file %s: restore it from a backup", ErrMissing, c.path)
-	}
-	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_RDWR, 0o600)
+	return nil
+}
+
+// dial opens a connection to the file.
+func (c *Cell) dial(writer bool) (*conn, error) {
+	on, err := dial(c.path, c.opts.settings(writer))
 	if err != nil {
-		return fmt.Errorf("create cell: %w", err)
+		return nil, err
 	}
-	return f.Close()
+	on.cache, on.parts = int64(c.opts.CacheSize), int64(c.opts.parts(writer))
+	return on, nil
 }
 
 // Update runs fn in the cell's one write transaction and makes what it wrote durable before it
@@ -197,7 +209,7 @@ func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	}
 	defer func() { c.readers <- r }()
 	if r == nil {
-		if r, err = dial(c.path, c.opts.settings(false)); err != nil {
+		if r, err = c.dial(false); err != nil {
 			return err
 		}
 	}
@@ -320,15 +332,20 @@ func (c *Cell) Close() error {
 	return nil
 }
 
-// Stats tells how full the cell is. It reads one row and the sizes of two files.
+// Stats tells how full the cell is. It reads two rows and the sizes of two files.
 func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
-	stats := cell.Stats{Cell: c.id.Cell, PUIDRoom: uint64(c.room())}
-	err := c.View(ctx, func(t resolve.Tx) error {
-		s, err := t.(*tx).own(ctx)
-		if err == nil {
-			stats.PUIDs = uint64(s.used)
+	var stats cell.Stats
+	if id := c.id.Load(); id != nil {
+		stats.Cell, stats.PUIDRoom = id.Cell, uint64(id.Hi-id.Lo)
+	}
+	err := c.View(ctx, func(rt resolve.Tx) error {
+		t := rt.(*tx)
+		s, err := t.own(ctx)
+		if err != nil {
+			return err
 		}
-		return err
+		stats.Head, stats.PUIDs = s.head, uint64(s.used)
+		return t.query(ctx, "SELECT 1 FROM locus_filter", func(row) error { stats.Filter = true; return nil })
 	})
 	if err != nil {
 		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c, err)
@@ -343,13 +360,18 @@ func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
 
 // String is the name of the cell, or of its file before the cell is known.
 func (c *Cell) String() string {
-	if c.id == (cell.Identity{}) {
-		return c.path
+	if id := c.id.Load(); id != nil {
+		return id.Cell.String()
 	}
-	return c.id.Cell.String()
+	return c.path
 }
 
-// room is how many puids the cell has in all.
-func (c *Cell) room() int64 { return c.id.Hi - c.id.Lo }
+// bounds are the ends of the cell's range of puids, empty before the cell is known.
+func (c *Cell) bounds() (lo, hi int64) {
+	if id := c.id.Load(); id != nil {
+		return id.Lo, id.Hi
+	}
+	return 0, 0
+}
 
 var _ cell.Opened[resolve.Tx] = (*Cell)(nil)

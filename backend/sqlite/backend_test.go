@@ -61,9 +61,14 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 		want error
 		says string
 	}{
-		"a text":             {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, sqlite.ErrFormat, "no database"},
-		"another program's":  {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, sqlite.ErrFormat, "another program"},
-		"a newer Locus's":    {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 3") }, sqlite.ErrFormat, "format 3, this one reads up to 1"},
+		"a text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, sqlite.ErrFormat, "no database"},
+		"another program's": {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, sqlite.ErrFormat, "another program"},
+		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 3") }, sqlite.ErrFormat, "format 3, this one reads up to 1"},
+		"an unreleased one's": {func(t *testing.T, path string) {
+			cellOf(t, path)
+			script(t, path, "ALTER TABLE locus_cell DROP COLUMN home")
+		}, sqlite.ErrFormat, "before the first release"},
+		"an empty one":       {func(t *testing.T, path string) { write(t, path, "") }, sqlite.ErrMissing, "backup"},
 		"one that must be":   {func(*testing.T, string) {}, sqlite.ErrMissing, "backup"},
 		"a file cut short":   {func(t *testing.T, path string) { write(t, path, "SQLite format 3\x00 and no more") }, sqlite.ErrFormat, "no database"},
 		"another's settings": {func(t *testing.T, path string) { script(t, path, "PRAGMA application_id = 7; CREATE TABLE a (b)") }, sqlite.ErrFormat, "another program"},

@@ -79,6 +79,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	if mutant.On("P7a") {
 		used = t.highest(ctx)
 	}
+	lo, hi := t.cell.bounds()
 	allocations := make([]cell.Allocation, len(keys))
 	var fresh []cell.Row
 	seen := make(map[cell.Key]int64)
@@ -89,11 +90,11 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		}
 		puid, ok := seen[keys[i]]
 		if !ok {
-			if used >= t.cell.room() {
+			if used >= hi-lo {
 				return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
 			}
 			used++
-			puid = t.cell.id.Lo + used
+			puid = lo + used
 			seen[keys[i]] = puid
 			fresh = append(fresh, cell.Row{Key: keys[i], PUID: puid})
 		}
@@ -108,7 +109,8 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 
 // highest is what a cell without a counter would take for the number of its puids: the bug P7a.
 func (t *tx) highest(ctx context.Context) (used int64) {
-	_ = t.query(ctx, "SELECT max(puid) - ? FROM locus_key", func(r row) error { used = r.int(0); return nil }, t.cell.id.Lo)
+	lo, _ := t.cell.bounds()
+	_ = t.query(ctx, "SELECT max(puid) FROM locus_key", func(r row) error { used = r.int(0) - lo; return nil })
 	return used
 }
 
@@ -194,7 +196,7 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err != nil {
 		return fmt.Errorf("skip %d puids: %w", n, err)
 	}
-	left := uint64(t.cell.room() - s.used)
-	s.used += int64(min(n, left))
+	lo, hi := t.cell.bounds()
+	s.used += int64(min(n, uint64(hi-lo-s.used)))
 	return nil
 }

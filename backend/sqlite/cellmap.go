@@ -36,19 +36,25 @@ func (t *tx) CellMaps(ctx context.Context) ([][]byte, error) {
 	return texts, nil
 }
 
-// PutCellMap reads the newest epoch and writes a row: nobody writes between the two.
+// PutCellMap reads the newest version and writes a row: nobody writes between the two.
 func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	newest, _, err := t.CellMap(ctx)
+	newest, old, err := t.CellMap(ctx)
 	if err != nil {
 		return err
 	}
 	if epoch <= newest {
 		return fmt.Errorf("put cell map %d in cell %s, which has %d: %w", epoch, t.cell, newest, cell.ErrConflict)
 	}
-	if err := t.exec("INSERT INTO locus_map (epoch, body) VALUES (?, ?)", int64(epoch), string(text)); err != nil {
+	if newest != 0 && cell.Supersedes(text, old) {
+		err = t.exec("DELETE FROM locus_map WHERE epoch = ?", int64(newest))
+	}
+	if err == nil {
+		err = t.exec("INSERT INTO locus_map (epoch, body) VALUES (?, ?)", int64(epoch), string(text))
+	}
+	if err != nil {
 		return fmt.Errorf("put cell map %d: %w", epoch, err)
 	}
 	return nil

@@ -61,11 +61,17 @@ func TestCellStore(t *testing.T) {
 	celltest.Run(t, func(t *testing.T) celltest.Cell {
 		f := openFile(t)
 		return celltest.Cell{
-			Update: func(ctx context.Context, fn func(cell.Store) error) error {
-				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
-			},
-			Lo: f.id.Lo, Hi: f.id.Hi,
+			Database: celltest.Of(cell.Database[resolve.Tx](f)), Lo: f.id.Lo, Hi: f.id.Hi,
 			LeaveRoom: func(n int64) error { return sqlite.LeaveRoom(f.Cell, n) },
+		}
+	})
+}
+
+func TestDriver(t *testing.T) {
+	t.Parallel()
+	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[resolve.Tx] {
+		return celltest.Kind[resolve.Tx]{
+			Driver: &sqlite.Driver{Dir: t.TempDir()}, URL: func(name string) string { return "sqlite:cells/" + name + ".db" },
 		}
 	})
 }

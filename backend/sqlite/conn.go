@@ -19,6 +19,8 @@ import (
 type conn struct {
 	raw   driver.Conn
 	stmts map[string]*stmt
+	// cache is the memory for pages that the connection's cell had when it took its part of it.
+	cache, parts int64
 }
 
 // dial opens a connection to the file and applies and checks the settings.

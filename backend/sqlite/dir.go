@@ -11,81 +11,154 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
 
 // DirOptions are options of OpenDir.
 type DirOptions struct {
 	// Cells is how many cells a new directory gets. Defaults to 16; for an existing directory
-	// it defaults to what is there, and another number is refused.
+	// it defaults to what it began with, and another number is refused.
 	Cells int
 	// Rules name what derived data is made with; see cell.Identity.
 	Rules string
 	// MustExist refuses to make a new directory.
 	MustExist bool
+	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
+	// one process has the directory, and reads the new map when it writes it.
+	Notice time.Duration
+	// Driver answers with the driver of cells that are in no file. nil has no such cells.
+	Driver func(url string) (cell.Driver[resolve.Tx], error)
+	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
+	OnEvent func(cell.Event)
 }
 
-// Dir is a data directory: the cells of a whole installation, and the lock that keeps a second
-// process out.
+const (
+	defaultCells  = 16
+	defaultNotice = time.Minute
+	// authority is where the cell is that holds the cell map, cellURL where all are at first.
+	authority = "sqlite:cells/g0-0.db"
+	cellURL   = "sqlite:cells/g{g}-{i}.db"
+)
+
+// OpenDir opens the data directory at path, or makes one, and all cells that are in files:
 //
 //	DIR/lock             the process that has the directory
 //	DIR/cells/g0-0.db    the authority: the cell that holds the cell map
 //	DIR/cells/g0-1.db    ...
-type Dir struct {
-	path  string
-	lock  *os.File
-	cells map[cell.ID]*Cell
-	cmap  *cell.Map
-}
-
-const (
-	defaultCells = 16
-	// cacheSize is the memory for pages of all cells together, in bytes.
-	cacheSize = 192 << 20
-	cellURL   = "sqlite:cells/g0-{i}.db"
-)
-
-var authority = cell.ID{}
-
-// OpenDir opens the data directory at path, or makes one. Directories are made for their owner
-// alone. It refuses a directory that another process has open, one made under other rules and one
-// with cells missing.
-func OpenDir(ctx context.Context, path string, opts *DirOptions) (_ *Dir, err error) {
+//	DIR/cells/g1-0.db    cells that were added later
+//
+// Directories are made for their owner alone. It refuses a directory that another process has open,
+// one made under other rules and one with cells missing. Closing the installation gives the lock
+// back.
+func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[resolve.Tx], error) {
 	var o DirOptions
 	if opts != nil {
 		o = *opts
 	}
-	d := &Dir{path: path, cells: make(map[cell.ID]*Cell)}
-	first := d.authorityFile()
-	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
-		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", ErrMissing, path)
+	if o.Notice == 0 {
+		o.Notice = defaultNotice
 	}
-	if err := os.MkdirAll(filepath.Dir(first), 0o700); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
-	}
-	if d.lock, err = lock(path); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.Close())
-		}
-	}()
-	complete, err := d.openAuthority(ctx, &o)
+	driver := &Driver{Dir: path}
+	first, err := driver.path(authority)
 	if err != nil {
 		return nil, err
 	}
-	if have := int(d.cmap.Count(0)); o.Cells != 0 && o.Cells != have {
-		return nil, fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, path, have, o.Cells)
+	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
+		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", ErrMissing, path)
 	}
-	if err := d.openOthers(ctx, &o, complete); err != nil || complete {
-		return d, err
+	if err := makeDir(path); err != nil {
+		return nil, fmt.Errorf("create data directory: %w", err)
 	}
-	return d, d.finish(ctx)
+	locked, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	var made *cell.Spec
+	if !o.MustExist {
+		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
+		if o.Cells == 0 {
+			made.Generations[0].Cells = defaultCells
+		}
+	}
+	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
+		Authority: authority, New: made, Rules: o.Rules, Notice: o.Notice, OnEvent: o.OnEvent, OnClose: locked.Close, Alone: true,
+		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
+			if isFile(url) || o.Driver == nil {
+				return driver, nil
+			}
+			return o.Driver(url)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open data directory %s: %w", path, err)
+	}
+	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
+		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, path, have, o.Cells)
+	}
+	if err == nil {
+		err = openFiles(ctx, cells)
+	}
+	if err == nil && cells.Map().Until().IsZero() {
+		err = date(ctx, cells)
+	}
+	if err != nil {
+		return nil, errors.Join(err, cells.Close())
+	}
+	return cells, nil
+}
+
+func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
+
+// openFiles opens all cells that are in files, several at a time: a file that is missing or was
+// swapped is a mistake to be told of at once, not when somebody asks for what is in it.
+func openFiles(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for _, id := range cells.Map().Cells() {
+		if !isFile(cells.Map().URL(id)) {
+			continue
+		}
+		g.Go(func() error {
+			c, err := cells.Cell(id)
+			if err != nil {
+				return err
+			}
+			return c.View(ctx, func(resolve.Tx) error { return nil })
+		})
+	}
+	return g.Wait()
+}
+
+// date gives a date to the map of a directory of old, so that cells can be added: beyond the ids of
+// all records. Nobody has minted a later one, since the lock keeps others out.
+func date(ctx context.Context, cells *cell.Cells[resolve.Tx]) error {
+	var newest int64
+	for _, id := range cells.Map().Cells() {
+		c, err := cells.Cell(id)
+		if err != nil {
+			return err
+		}
+		if err := c.View(ctx, func(rt resolve.Tx) error {
+			t, ok := rt.(*tx)
+			if !ok {
+				return nil // no cell left its file while the map had no date
+			}
+			return t.query(ctx, "SELECT id FROM birth ORDER BY substr(id, 11) DESC LIMIT 1", func(r row) error {
+				birth, err := locality.FromBytes(r.blob(0))
+				newest = max(newest, birth.Millis())
+				return err
+			})
+		}); err != nil {
+			return fmt.Errorf("date the cell map: read the newest id of cell %v: %w", id, err)
+		}
+	}
+	return cells.Date(ctx, time.UnixMilli(newest))
 }
 
 // lock takes the lock file of a directory and writes the process into it.
@@ -110,168 +183,5 @@ func lock(dir string) (*os.File, error) {
 
 func writeAt(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
-	return err
-}
-
-// authorityFile is where the cell that holds the map is; the map tells where the others are.
-func (d *Dir) authorityFile() string { return filepath.Join(d.path, "cells", authority.String()+".db") }
-
-// file is where a cell is by the map: below the directory, wherever that was moved.
-func (d *Dir) file(id cell.ID) (string, error) {
-	relative, ok := strings.CutPrefix(d.cmap.URL(id), "sqlite:")
-	if !ok || !filepath.IsLocal(filepath.FromSlash(relative)) {
-		return "", fmt.Errorf("cell %s is at %q, which is no file below %s", id, d.cmap.URL(id), d.path)
-	}
-	return filepath.Join(d.path, filepath.FromSlash(relative)), nil
-}
-
-// cellOptions are those of each of so many cells.
-func cellOptions(cells int, mustExist bool) *Options {
-	return &Options{CacheSize: cacheSize / cells, MustExist: mustExist}
-}
-
-// openAuthority opens the cell that holds the map, and writes a map into a new one. It tells
-// whether all cells of the map are known to have been made.
-func (d *Dir) openAuthority(ctx context.Context, o *DirOptions) (complete bool, err error) {
-	c, err := open(ctx, d.authorityFile(), cellOptions(max(o.Cells, defaultCells), false))
-	if err != nil {
-		return false, err
-	}
-	d.cells[authority] = c
-	var text string
-	if err := c.View(ctx, func(t resolve.Tx) (err error) {
-		text, complete, err = t.(*tx).cellMap(ctx)
-		return err
-	}); err != nil {
-		return false, fmt.Errorf("read cell map of %s: %w", d.path, err)
-	}
-	if text != "" {
-		if d.cmap, err = cell.ParseMap([]byte(text)); err != nil {
-			return false, fmt.Errorf("cell map of %s: %w", d.path, err)
-		}
-		return complete, c.Identify(ctx, d.cmap.IdentityOf(authority, o.Rules))
-	}
-	if id, err := c.identity(ctx); err != nil || id != nil {
-		if err == nil {
-			err = fmt.Errorf("%w: %s is cell %s and holds no cell map: files were swapped or copied; give each its own name back", ErrIdentity, c.path, id.Cell)
-		}
-		return false, err
-	}
-	cells := o.Cells
-	if cells == 0 {
-		cells = defaultCells
-	}
-	d.cmap, err = cell.NewMap(cell.Spec{Generations: []cell.Generation{{Cells: uint64(cells), URLs: []string{cellURL}}}})
-	if err != nil {
-		return false, fmt.Errorf("make cell map: %w", err)
-	}
-	body, err := d.cmap.MarshalJSON()
-	if err != nil {
-		return false, fmt.Errorf("make cell map: %w", err)
-	}
-	c.id = d.cmap.IdentityOf(authority, o.Rules)
-	return false, c.write(ctx, alone, func(t *tx) error {
-		return errors.Join(t.setIdentity(c.id), t.PutCellMap(ctx, d.cmap.Epoch(), body))
-	})
-}
-
-// openOthers opens all cells but the authority, several at a time. Once they are known to have
-// been made, none may be missing.
-func (d *Dir) openOthers(ctx context.Context, o *DirOptions, mustExist bool) error {
-	ids := d.cmap.Cells()
-	opened := make([]*Cell, len(ids))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(8)
-	for i, id := range ids {
-		if id != authority {
-			g.Go(func() error {
-				path, err := d.file(id)
-				if err != nil {
-					return err
-				}
-				opened[i], err = Open(ctx, path, d.cmap.IdentityOf(id, o.Rules), cellOptions(len(ids), mustExist))
-				return err
-			})
-		}
-	}
-	err := g.Wait()
-	for i, c := range opened {
-		if c != nil {
-			d.cells[ids[i]] = c
-		}
-	}
-	return err
-}
-
-// finish makes the new files' names durable, then notes that all cells exist.
-func (d *Dir) finish(ctx context.Context) error {
-	if err := errors.Join(syncDir(filepath.Dir(d.authorityFile())), syncDir(d.path)); err != nil {
-		return fmt.Errorf("create data directory: %w", err)
-	}
-	return d.cells[authority].Update(ctx, func(t resolve.Tx) error {
-		return t.(*tx).exec("UPDATE locus_map SET complete = 1")
-	})
-}
-
-// cellMap reads the newest version of the map, "" if there is none.
-func (t *tx) cellMap(ctx context.Context) (body string, complete bool, err error) {
-	err = t.query(ctx, "SELECT body, complete FROM locus_map ORDER BY epoch DESC LIMIT 1", func(r row) error {
-		body, complete = r.text(0), r.int(1) == 1
-		return nil
-	})
-	return body, complete, err
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// Map is the cell map.
-func (d *Dir) Map() *cell.Map { return d.cmap }
-
-// Cell is an opened cell; cell.ErrNoCell if the map does not have it.
-func (d *Dir) Cell(id cell.ID) (resolve.Cell, error) {
-	c, err := d.cell(id)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-func (d *Dir) cell(id cell.ID) (*Cell, error) {
-	c, ok := d.cells[id]
-	if !ok {
-		return nil, fmt.Errorf("cell %s: %w", id, cell.ErrNoCell)
-	}
-	return c, nil
-}
-
-// Stats tells how full a cell is; cell.ErrNoCell if the map does not have it.
-func (d *Dir) Stats(ctx context.Context, id cell.ID) (cell.Stats, error) {
-	c, err := d.cell(id)
-	if err != nil {
-		return cell.Stats{}, err
-	}
-	stats, err := c.Stats(ctx)
-	stats.URL = d.cmap.URL(id)
-	return stats, err
-}
-
-// Close closes all cells, then gives the lock back. Calling it again does nothing.
-func (d *Dir) Close() error {
-	var g errgroup.Group
-	g.SetLimit(8)
-	for _, c := range d.cells {
-		g.Go(c.Close)
-	}
-	err := g.Wait()
-	if unlock := d.lock.Close(); !errors.Is(unlock, fs.ErrClosed) {
-		err = errors.Join(err, unlock)
-	}
 	return err
 }

@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
 
-func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *sqlite.Dir {
+func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *cell.Cells[resolve.Tx] {
 	t.Helper()
 	d, err := sqlite.OpenDir(t.Context(), path, opts)
 	if err != nil {
@@ -26,7 +28,7 @@ func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *sqlite.Dir {
 	return d
 }
 
-func closeDir(t *testing.T, d *sqlite.Dir) {
+func closeDir(t *testing.T, d *cell.Cells[resolve.Tx]) {
 	t.Helper()
 	if err := d.Close(); err != nil {
 		t.Error(err)
@@ -192,7 +194,7 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
 		"with some cells": func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_map SET complete = 0"))
+			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET told = 0"))
 		},
 		"with an empty authority": func(dir string) error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
@@ -211,6 +213,133 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A directory whose map has no date gets one at the next start, beyond the ids of all records, so that
+// cells can be added.
+func TestOpenDir_DatesTheMap(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := openDir(t, dir, &sqlite.DirOptions{Cells: 2})
+	newest := time.Date(2031, 5, 1, 12, 0, 0, 1e6, time.UTC)
+	l := newLoad()
+	l.tick = newest.UnixMilli() - 10
+	c, err := d.Cell(cell.ID{Index: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.write(t.Context(), c, 10); err != nil {
+		t.Fatal(err)
+	}
+	spec := d.Map().Spec()
+	closeDir(t, d)
+	spec.Until = time.Time{}
+	m, err := cell.NewMap(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := m.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script(t, filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_map SET body = '"+string(text)+"'")
+
+	want := newest.Add(time.Second).Truncate(time.Second)
+	for range 2 {
+		d := openDir(t, dir, nil)
+		if got := d.Map().Until(); !got.Equal(want) || d.Map().Epoch() != 2 {
+			t.Errorf("the map of epoch %d speaks until %v, want epoch 2 and %v: the newest id is of %v", d.Map().Epoch(), got, want, newest)
+		}
+		closeDir(t, d)
+	}
+}
+
+// Cells that are added later lie beside the first, and are opened with them.
+func TestOpenDir_CellsAreAdded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := openDir(t, dir, &sqlite.DirOptions{Cells: 2})
+	if until := d.Map().Until(); until.IsZero() || time.Until(until) > 2*time.Minute {
+		t.Errorf("a new map speaks until %v, want a minute from now", until)
+	}
+	spec := d.Map().Spec()
+	first := spec.Generations[0]
+	spec.Epoch, spec.Generations = spec.Epoch+1, append(spec.Generations, cell.Generation{Cells: 8, Starts: spec.Until, URLs: first.URLs})
+	next, err := cell.NewMap(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Swap(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Ensure(t.Context(), next.Cells()); err != nil {
+		t.Fatal(err)
+	}
+	closeDir(t, d)
+	if _, err := os.Stat(filepath.Join(dir, "cells", "g1-7.db")); err != nil {
+		t.Error(err)
+	}
+	d = openDir(t, dir, &sqlite.DirOptions{Cells: 2})
+	for _, id := range d.Map().Cells() {
+		c, err := d.Cell(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := addOne(t, c); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(d.Map().Cells()); n != 10 {
+		t.Errorf("%d cells, want 10", n)
+	}
+	closeDir(t, d)
+	if err := os.Remove(filepath.Join(dir, "cells", "g1-5.db")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.OpenDir(t.Context(), dir, nil); !errors.Is(err, sqlite.ErrMissing) || !strings.Contains(err.Error(), "g1-5.db") {
+		t.Errorf("a cell that was added is missing: %v, want ErrMissing and its file", err)
+	}
+}
+
+// Versions of the map that only move its end take the place of each other.
+func TestCellMaps_KeepWhatChanged(t *testing.T) {
+	t.Parallel()
+	d := openDir(t, t.TempDir(), &sqlite.DirOptions{Cells: 1})
+	for i := range 5 {
+		spec := d.Map().Spec()
+		spec.Epoch, spec.Until = spec.Epoch+1, spec.Until.Add(time.Minute)
+		if i == 2 {
+			spec.MinFormat++
+		}
+		next, err := cell.NewMap(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Swap(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := d.Cell(cell.ID{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var epochs []uint64
+	if err := c.View(t.Context(), func(tx resolve.Tx) error {
+		texts, err := tx.CellMaps(t.Context())
+		for _, text := range texts {
+			m, err := cell.ParseMap(text)
+			if err != nil {
+				return err
+			}
+			epochs = append(epochs, m.Epoch())
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(epochs, []uint64{3, 6}) {
+		t.Errorf("epochs %d are kept, want 3 and 6", epochs)
 	}
 }
 

@@ -26,8 +26,8 @@ var (
 	ErrPreflight = errors.New("sqlite: preflight")
 	// ErrInUse means that another process has the data directory open.
 	ErrInUse = errors.New("sqlite: data directory in use")
-	// ErrMissing means that a data directory, or a cell in it, is not there.
-	ErrMissing = errors.New("sqlite: not there")
+	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, is not there.
+	ErrMissing = cell.ErrMissing
 	// ErrTx means that a transaction was used after its function had returned.
 	ErrTx = errors.New("sqlite: the transaction is over")
 )

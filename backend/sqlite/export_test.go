@@ -14,7 +14,8 @@ import (
 // LeaveRoom makes the cell go on as if all but n of its puids had been given away.
 func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {
-		t.(*tx).state.used = c.room() - n
+		lo, hi := c.bounds()
+		t.(*tx).state.used = hi - lo - n
 		return nil
 	})
 }

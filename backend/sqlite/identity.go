@@ -11,38 +11,44 @@ import (
 )
 
 // Identify writes who the cell is into a new file, and compares with what an old one says. It is
-// called once, before anything is written.
+// called before anything but the cell map is written.
 func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
-	got, err := c.identity(ctx)
-	if err != nil {
+	var got *cell.Identity
+	read := func(t resolve.Tx) (err error) {
+		got, err = t.(*tx).identity(ctx)
 		return err
 	}
+	if err := c.View(ctx, read); err != nil {
+		return fmt.Errorf("read identity of %s: %w", c.path, err)
+	}
 	if got == nil {
-		err = c.write(ctx, alone, func(t *tx) error { return t.setIdentity(want) })
-	} else {
-		err = want.Check(*got, c.path)
+		if err := c.write(ctx, alone, func(t *tx) error {
+			if err := read(t); err != nil || got != nil { // somebody else told it meanwhile
+				return err
+			}
+			got = &want
+			return t.setIdentity(want)
+		}); err != nil {
+			return fmt.Errorf("write identity of %s: %w", c.path, err)
+		}
 	}
-	if err == nil {
-		c.id = want
+	if err := want.Check(*got, c.path); err != nil {
+		return err
 	}
-	return err
+	c.id.Store(&want)
+	return nil
 }
 
-// identity reads who the cell is, nil for a file that was never told.
-func (c *Cell) identity(ctx context.Context) (id *cell.Identity, err error) {
-	err = c.View(ctx, func(t resolve.Tx) error {
-		return t.(*tx).query(ctx, "SELECT map, gen, idx, lo, hi, rules FROM locus_cell", func(r row) error {
-			id = &cell.Identity{
-				Map: r.text(0), Cell: cell.ID{Gen: uint16(r.int(1)), Index: uint32(r.int(2))},
-				Lo: r.int(3), Hi: r.int(4), Rules: r.text(5),
-			}
-			return nil
-		})
+// identity reads who the cell is, nil in a file that was never told.
+func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
+	err = t.query(ctx, "SELECT map, gen, idx, lo, hi, rules FROM locus_cell", func(r row) error {
+		id = &cell.Identity{
+			Map: r.text(0), Cell: cell.ID{Gen: uint16(r.int(1)), Index: uint32(r.int(2))},
+			Lo: r.int(3), Hi: r.int(4), Rules: r.text(5),
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read identity of %s: %w", c.path, err)
-	}
-	return id, nil
+	return id, err
 }
 
 func (t *tx) setIdentity(id cell.Identity) error {

@@ -27,14 +27,18 @@ const (
 )
 
 // migrate brings the file at path to the newest format. Each migration is one transaction.
-func migrate(ctx context.Context, path string, pageSize int) error {
+func migrate(ctx context.Context, path string, o *Options) error {
 	c, err := dial(path, []setting{{"busy_timeout", "5000", "5000"}})
 	if err != nil {
 		return notDatabase(path, err)
 	}
 	current, err := c.format(path)
-	if err == nil && current == 0 {
-		err = c.create(pageSize)
+	switch {
+	case err != nil || current > 0:
+	case o.MustExist:
+		err = fmt.Errorf("%w: cell file %s is empty: restore it from a backup", ErrMissing, path)
+	default:
+		err = c.create(o.PageSize)
 	}
 	if err := errors.Join(err, c.close()); err != nil || current == format {
 		return notDatabase(path, err)
@@ -78,17 +82,20 @@ func up(ctx context.Context, db *sql.DB) error {
 // format reads the format of a file, 0 for an empty one, and refuses what is no cell.
 func (c *conn) format(path string) (int64, error) {
 	r, err := c.do(`SELECT application_id, user_version,
-		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%')
+		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'),
+		(SELECT count(*) FROM pragma_table_info('locus_cell') WHERE name = 'home')
 		FROM pragma_application_id, pragma_user_version`)
 	if err != nil {
 		return 0, err
 	}
-	id, version, tables := r.int(0), r.int(1), r.int(2)
+	id, version, tables, home := r.int(0), r.int(1), r.int(2), r.int(3)
 	switch {
 	case id != applicationID && (id != 0 || version != 0 || tables != 0):
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", ErrFormat, path)
 	case version > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, path, version, format)
+	case version > 0 && home == 0:
+		return 0, fmt.Errorf("%w: %s was written before the first release of Locus: ingest the sources into a new data directory", ErrFormat, path)
 	}
 	return version, nil
 }

@@ -20,9 +20,9 @@ func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
 	}
-	cache, queryOnly := o.CacheSize/2, 0
-	if !writer {
-		cache, queryOnly = o.CacheSize/2/o.Readers, 1
+	queryOnly := 1
+	if writer {
+		queryOnly = 0
 	}
 	return []setting{
 		{"busy_timeout", "5000", "5000"},
@@ -34,9 +34,29 @@ func (o *Options) settings(writer bool) []setting {
 		number("mmap_size", 0),
 		// The cell checkpoints by itself: SQLite passes over errors of an automatic checkpoint.
 		number("wal_autocheckpoint", 0),
-		number("cache_size", -cache/1024),
+		number("cache_size", -o.CacheSize/o.parts(writer)/1024),
 		number("query_only", queryOnly),
 	}
+}
+
+// parts is how many times its own memory for pages a connection's cell has.
+func (o *Options) parts(writer bool) int {
+	if writer {
+		return 2
+	}
+	return 2 * o.Readers
+}
+
+// resize gives the connection its part of the memory that its cell has for pages.
+func (c *conn) resize(cache int64) error {
+	if cache == c.cache {
+		return nil
+	}
+	if err := c.set([]setting{{"cache_size", strconv.FormatInt(-cache/c.parts/1024, 10), ""}}); err != nil {
+		return err
+	}
+	c.cache = cache
+	return nil
 }
 
 // apply sets all settings and reads each one back.

@@ -34,6 +34,9 @@ const (
 
 // begin starts a transaction on the connection, which is the caller's alone.
 func (c *Cell) begin(on *conn, m mode) (*tx, error) {
+	if err := on.resize(c.cache.Load()); err != nil {
+		return nil, fmt.Errorf("begin in cell %s: %w", c, err)
+	}
 	t := &tx{cell: c, conn: on, mode: m}
 	sql := "BEGIN"
 	if m != reading {

@@ -26,9 +26,8 @@ CREATE TABLE locus_cell (
 
 -- Versions of the cell map: all of them in the authority, copies of some in the other cells.
 CREATE TABLE locus_map (
-  epoch    INTEGER PRIMARY KEY,
-  body     TEXT    NOT NULL,
-  complete INTEGER NOT NULL DEFAULT 0 -- 1 once all cells of this version exist
+  epoch INTEGER PRIMARY KEY,
+  body  TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE locus_key (
