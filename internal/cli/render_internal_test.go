@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
-	"github.com/locus-db/locus/locality"
 )
 
 func TestWaterfall_AddsUp(t *testing.T) {
@@ -46,56 +44,6 @@ func TestWaterfall_AddsUp(t *testing.T) {
 	}, "\n")
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-func TestRouteText(t *testing.T) {
-	t.Parallel()
-	m, err := cell.NewMap(cell.Spec{ID: "test", Generations: []cell.Generation{{Cells: 16}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	router := cell.NewRouter(m)
-	key := router.ExplainKey("vendor", "88231")
-	lo, _ := m.PuidRange(key.Probes[0].Cell)
-	puid := entity.PUID(lo)
-	id := locality.MustParse("80e51ef9-7a7f-bd53-7a50-01a1f8660d00")
-	idRoute, err := router.ExplainEntity(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	puidRoute, err := router.ExplainPuid(lo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nowhere, _ := router.ExplainPuid(lo - 1)
-	for _, c := range []struct {
-		name  string
-		route locus.Route
-		lines []string // what each line begins with and contains, divided by |
-	}{
-		{"key", locus.Route{Key: &key, Found: true, Record: &puid, Entity: &id}, []string{
-			"key     hash 0x" + key.Hash + "|1 probe, 0.4 ms|cell " + key.Probes[0].Cell.String(),
-			"puid    " + puid.String() + "|computed|cell " + key.Probes[0].Cell.String(),
-			"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00|computed",
-		}},
-		{"key of nothing", locus.Route{Key: &key}, []string{"key     "}},
-		{"puid", locus.Route{PUID: &puidRoute, Found: true, Entity: &id, Record: &puid}, []string{"puid    " + puid.String() + "|cell g0-", "entity  "}},
-		{"puid of no cell", locus.Route{PUID: &nowhere}, []string{"puid    |no cell: "}},
-		{"id", locus.Route{ID: &idRoute, Entity: &id}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00|position 0x80e51ef9|minted 20|cell g0-8"}},
-	} {
-		lines := strings.Split(strings.TrimSuffix(routeText(&c.route, 400*time.Microsecond), "\n"), "\n")
-		if len(lines) != len(c.lines) {
-			t.Errorf("%s: %q", c.name, lines)
-			continue
-		}
-		for i, line := range lines {
-			for n, part := range strings.Split(c.lines[i], "|") {
-				if at := strings.Index(line, part); at < 0 || n == 0 && at != 0 {
-					t.Errorf("%s: line %q has no %q", c.name, line, part)
-				}
-			}
-		}
 	}
 }
 

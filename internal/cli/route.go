@@ -5,6 +5,7 @@ package cli
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,59 +17,134 @@ import (
 )
 
 func (a *app) routeCommand() *cobra.Command {
-	return a.connection(&cobra.Command{
+	var explain bool
+	c := a.connection(&cobra.Command{
 		Use:   "route ADDRESS",
 		Short: "Show where an entity id, a puid or SOURCE:KEY lives, and why",
-		Example: "  locus route vendor:88231\n" +
+		Example: "  locus route vendor:88231 --explain\n" +
 			"  locus route 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --url http://127.0.0.1:7070",
 		Args: arguments("ADDRESS"),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			start := time.Now()
-			var r locus.Route
-			raw, err := cl.get(c.Context(), "/v1/route", url.Values{"address": args}, &r)
+			w := &walked{}
+			raw, err := cl.get(c.Context(), "/v1/route", url.Values{"address": args}, &w.Route)
 			if err != nil {
 				return err
 			}
-			if a.json {
+			w.took = time.Since(start)
+			switch {
+			case a.json:
 				err = a.printRaw(raw)
-			} else {
-				_, err = fmt.Fprint(a.stdout, routeText(&r, time.Since(start)))
+			case explain:
+				w.on(c, cl)
+				err = a.explainRoute(c, cl, w)
+			default:
+				w.on(c, cl)
+				_, err = fmt.Fprint(a.stdout, w.text())
 			}
-			if err == nil && !r.Found {
-				err = &failure{Code: "not_found", Message: term.Clip(r.Address, 80) + ": nothing is stored there", Exit: exitNotFound}
+			if err == nil && !w.Found {
+				err = &failure{Code: "not_found", Message: term.Clip(w.Address, 80) + ": nothing is stored there", Exit: exitNotFound}
 			}
 			return err
 		}),
 	})
+	c.Flags().BoolVar(&explain, "explain", false, "the long form: every generation, the path through them, ranges and how full they are")
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if negative.MatchString(err.Error()) {
+			return usage("locus route -- "+negative.FindStringSubmatch(err.Error())[1], "a negative puid passes for a flag")
+		}
+		return c.Root().FlagErrorFunc()(c, err)
+	})
+	return c
 }
 
-// routeText is a line for what was asked for, with all that it costs, and one for each thing that
-// it leads to.
-func routeText(r *locus.Route, took time.Duration) string {
+// negative finds a puid in the complaint about a flag that there is not.
+var negative = regexp.MustCompile(`in (-[0-9]+)$`)
+
+// walked is the way of an address, and where it leads on to.
+type walked struct {
+	locus.Route
+	record, entity *cell.ID // where the record and the entity live
+	took           time.Duration
+}
+
+// on computes where the record and the entity live that were found. It is the server that does, by
+// its map; without an answer nothing is said.
+func (w *walked) on(c *cobra.Command, cl *client) {
+	of := func(address string) *cell.ID {
+		var r locus.Route
+		if _, err := cl.get(c.Context(), "/v1/route", url.Values{"address": {address}}, &r); err != nil {
+			return nil
+		}
+		switch {
+		case r.PUID != nil && r.PUID.Place != nil:
+			return &r.PUID.Cell
+		case r.ID != nil && r.ID.Place != nil:
+			return &r.ID.Cell
+		}
+		return nil
+	}
+	if w.Record != nil {
+		w.record = of(w.Record.String())
+	}
+	if w.Entity != nil {
+		w.entity = of(w.Entity.String())
+	}
+}
+
+// text is a line for what was asked for, with all that it cost, and one for each thing that it leads
+// to.
+func (w *walked) text() string {
 	var b strings.Builder
-	cellOf := ""
 	switch {
-	case r.Key != nil:
-		fmt.Fprintf(&b, "key     hash 0x%s   position 0x%08x", r.Key.Hash, r.Key.Position)
-		for _, p := range r.Key.Probes {
-			fmt.Fprintf(&b, "   cell %s (%s)", p.Cell, p.Why)
-			if cellOf == "" {
-				cellOf = p.Cell.String()
+	case w.Key != nil:
+		fmt.Fprintf(&b, "key     hash 0x%08x", w.Key.Position)
+		for _, p := range w.Key.Probes {
+			switch {
+			case p.Answer != cell.AnswerNotAsked:
+				fmt.Fprintf(&b, "   cell %s: %s", p.Cell, short[p.Answer])
+			case w.Key.Asked+w.Key.Saved == 0:
+				fmt.Fprintf(&b, "   cell %s", p.Cell)
 			}
 		}
-		fmt.Fprintf(&b, "   %s, %.1f ms\n", plural(r.Key.Cost, "probe"), float64(took.Microseconds())/1000)
-	case r.PUID != nil:
-		fmt.Fprintf(&b, "puid    %-36d   computed: %s\n", r.PUID.PUID, placed(r.PUID.Place, r.PUID.Why))
-	case r.ID != nil:
-		fmt.Fprintf(&b, "entity  %s   position 0x%08x   minted %s   computed: %s\n", r.ID.ID, r.ID.Position, r.ID.Time, placed(r.ID.Place, r.ID.Why))
+		fmt.Fprintf(&b, "   %s, %s\n", cost(w.Key), ms(w.Key, w.took))
+	case w.PUID != nil:
+		fmt.Fprintf(&b, "puid    %-36d   computed: %s\n", w.PUID.PUID, placed(w.PUID.Place, w.PUID.Why))
+	case w.ID != nil:
+		fmt.Fprintf(&b, "entity  %s   computed: %s\n", w.ID.ID, placed(w.ID.Place, w.ID.Why))
 	}
-	if r.Record != nil && r.PUID == nil {
-		fmt.Fprintf(&b, "puid    %-36s   computed, no database asked%s\n", *r.Record, inCell(cellOf))
+	if w.Record != nil && w.PUID == nil {
+		fmt.Fprintf(&b, "puid    %-36s   computed%s\n", *w.Record, inCell(w.record))
 	}
-	if r.Entity != nil && r.ID == nil {
-		fmt.Fprintf(&b, "entity  %s   computed, no database asked\n", r.Entity)
+	if w.Entity != nil && w.ID == nil {
+		fmt.Fprintf(&b, "entity  %s   computed%s\n", w.Entity, inCell(w.entity))
 	}
 	return b.String()
+}
+
+// short are the answers of probes in a word.
+var short = map[cell.Answer]string{
+	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "yes", cell.AnswerUnavailable: "no answer",
+}
+
+// cost is what a look-up took, or would take.
+func cost(k *cell.KeyRoute) string {
+	switch {
+	case k.Asked+k.Saved == 0:
+		return plural(k.Cost, "probe")
+	case k.Saved == 0:
+		return plural(k.Asked, "probe")
+	default:
+		return fmt.Sprintf("%s, %d saved by filters", plural(k.Asked, "probe"), k.Saved)
+	}
+}
+
+// ms is how long asking took: by the server's clock, or by ours with the way there and back.
+func ms(k *cell.KeyRoute, took time.Duration) string {
+	if k.TookMS > 0 {
+		return fmt.Sprintf("%.1f ms", k.TookMS)
+	}
+	return fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)
 }
 
 func placed(p *cell.Place, why string) string {
@@ -78,11 +154,11 @@ func placed(p *cell.Place, why string) string {
 	return fmt.Sprintf("cell %s (%s)", p.Cell, why)
 }
 
-func inCell(name string) string {
-	if name == "" {
+func inCell(c *cell.ID) string {
+	if c == nil {
 		return ""
 	}
-	return ": cell " + name
+	return ": cell " + c.String()
 }
 
 func plural(n int, noun string) string {
