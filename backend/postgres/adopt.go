@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+)
+
+const (
+	sqlHome = "SELECT system, timeline, oid FROM locus_cell"
+
+	// sqlWhere is what a transaction behind a pooler asks. The rest of a place does not change without
+	// the timeline, unless somebody restores a dump, who begins with new connections.
+	sqlWhere = `SELECT timeline, CASE WHEN pg_is_in_recovery() THEN 0
+		ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END FROM locus_cell`
+)
+
+// readHome reads where the cell was written, nil if it was never told who it is.
+func readHome(rows pgx.Rows) (home *place, err error) {
+	for rows.Next() {
+		home = new(place)
+		if err := rows.Scan(&home.system, &home.timeline, &home.oid); err != nil {
+			return nil, err
+		}
+	}
+	return home, rows.Err()
+}
+
+// recognise refuses a database that is not the one that the cell was written in.
+func (c *Cell) recognise(at place, home *place) error {
+	if home == nil || at == *home {
+		return nil
+	}
+	what := "a copy of it, or restored from a backup"
+	if at.system == home.system && at.oid == home.oid {
+		what = "a replica that was promoted, or recovered to an earlier moment"
+	}
+	return fmt.Errorf("%w: %s is %s (written on server %s, timeline %d, as database %d, found on server %s, timeline %d, as %d): it may not know what was promised since",
+		ErrStrange, c.target.shown, what, home.system, home.timeline, home.oid, at.system, at.timeline, at.oid)
+}
+
+// queueWhere queues the question where the transaction is.
+func (t *tx) queueWhere() {
+	t.queue.Queue(sqlWhere).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var home, at int64
+			if err := rows.Scan(&home, &at); err != nil {
+				return err
+			}
+			if home != at {
+				return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", ErrStrange, t.cell.target.shown, home, at)
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// adoptionGap is how many puids a cell passes over that cannot know which ones it has given away.
+const adoptionGap = 1 << 20
+
+// Adopt makes a database the cell that was refused with ErrStrange, because it is a restored backup, a
+// copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids it
+// gave away. So the cell is sealed, or retired, if the map says that newer generations take the keys;
+// the sequence of puids passes over 2^20; a copy gets the next incarnation; and from then on the
+// database is the cell's home. m must be the newest map of the authority: an older one would leave open
+// what must be sealed. Adopting a database that is not strange does nothing.
+//
+// No more than one database may be adopted as a cell: whoever promotes a replica sees to it that the
+// old primary does not come back.
+func (c *Cell) Adopt(ctx context.Context, m *cell.Map) error {
+	err := c.run(ctx, adopting, func(t *tx) error { return t.adopt(ctx, m) })
+	if err != nil {
+		return fmt.Errorf("adopt %s: %w", c.target.shown, err)
+	}
+	return nil
+}
+
+func (t *tx) adopt(ctx context.Context, m *cell.Map) error {
+	var at place
+	var home *place
+	t.queue.Queue("SELECT " + sqlPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
+	t.queue.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
+		home, err = readHome(rows)
+		return err
+	})
+	id, err := t.identity(ctx)
+	switch {
+	case err != nil:
+		return err
+	case home == nil || *home == at:
+		return nil
+	case id.Map != m.Spec().ID || !m.Has(id.Cell):
+		return fmt.Errorf("%w: it is cell %s of the map %s, which is not a cell of the map %s, epoch %d",
+			ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
+	}
+	h := t.head
+	switch gen := int(id.Cell.Gen); {
+	case gen < m.Floor():
+		h.Keys = cell.Retired
+	case gen < m.Current():
+		h.Keys = max(h.Keys, cell.Sealed)
+	}
+	h.Epoch, h.Told = max(h.Epoch, m.Epoch()), max(h.Told, m.Epoch())
+	if home.system != at.system || home.oid != at.oid {
+		h.Incarnation++
+	}
+	if err := t.SetHead(ctx, h); err != nil {
+		return err
+	}
+	if err := t.Skip(ctx, adoptionGap); err != nil {
+		return err
+	}
+	t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
+	return nil
+}

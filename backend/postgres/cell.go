@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+func compareKeys(a, b cell.Key) int {
+	return cmp.Or(cmp.Compare(a.Ring, b.Ring), bytes.Compare(a.Digest[:], b.Digest[:]))
+}
+
+func rings(keys []cell.Key) []int64 { return column(keys, func(k cell.Key) int64 { return k.Ring }) }
+
+func digests(keys []cell.Key) [][]byte {
+	return column(keys, func(k cell.Key) []byte { return bytes.Clone(k.Digest[:]) })
+}
+
+// puidOf is what a row's column means.
+func puidOf(puid *int64) int64 {
+	if puid == nil {
+		return cell.Tombstone
+	}
+	return *puid
+}
+
+// rowOf is the column of what a directory may answer.
+func rowOf(puid int64) *int64 {
+	if puid == cell.Tombstone {
+		return nil
+	}
+	return &puid
+}
+
+const sqlLookup = `SELECT j.n, k.puid FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS j (ring, digest, n)
+	JOIN locus_key AS k ON k.ring = j.ring AND k.digest = j.digest`
+
+// Lookup is one statement.
+func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	puids := make([]int64, len(keys))
+	if len(keys) == 0 {
+		return puids, nil
+	}
+	err := t.query(ctx, sqlLookup, func(r pgx.Rows) error {
+		var n int64
+		var puid *int64
+		err := r.Scan(&n, &puid)
+		if err == nil {
+			puids[n-1] = puidOf(puid)
+		}
+		return err
+	}, rings(keys), digests(keys))
+	if err != nil {
+		return nil, fmt.Errorf("look up %d keys: %w", len(keys), err)
+	}
+	return puids, nil
+}
+
+const (
+	// sqlUsed asks for the last puid that was drawn, which no transaction takes back.
+	sqlUsed = "SELECT last_value - (NOT is_called)::int FROM locus_puid"
+
+	sqlSequence = "SELECT last_value - (NOT is_called)::int, (SELECT seqmax FROM pg_sequence WHERE seqrelid = 'locus_puid'::regclass) FROM locus_puid"
+
+	// sqlAllocate draws puids in the order of the batch, and writes the keys in the order of the index,
+	// as every writer does. A key that another transaction writes at the same time is waited for; if
+	// it has a puid then, the one drawn here is a gap.
+	sqlAllocate = `INSERT INTO locus_key AS k (ring, digest, puid)
+		SELECT ring, digest, puid
+		FROM (SELECT ring, digest, nextval('locus_puid') AS puid FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)) AS drawn
+		ORDER BY ring, digest
+		ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid WHERE k.puid IS NULL
+		RETURNING ring, digest, puid`
+)
+
+// Allocate is two statements, and a third one if others allocate the same keys at the same time.
+func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
+	if err := t.alter(ctx); err != nil {
+		return nil, err
+	}
+	var last int64
+	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error { return row.Scan(&last) })
+	puids, err := t.Lookup(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	allocations := make([]cell.Allocation, len(keys))
+	var missing []cell.Key // in the order of the batch, each once
+	drawn := map[cell.Key]int64{}
+	for i, puid := range puids {
+		if puid != cell.Nothing && puid != cell.Tombstone {
+			allocations[i].PUID = puid
+			continue
+		}
+		if _, twice := drawn[keys[i]]; !twice {
+			missing = append(missing, keys[i])
+			drawn[keys[i]] = 0
+		}
+	}
+	if len(missing) == 0 {
+		return allocations, nil
+	}
+	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // or the last few would be drawn for nothing
+		return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
+	}
+	if err := t.draw(ctx, missing, drawn); err != nil {
+		return nil, fmt.Errorf("allocate %d keys: %w", len(missing), err)
+	}
+	return allocations, t.settle(ctx, keys, allocations, drawn)
+}
+
+// draw gives keys their puids, but for those that another transaction has given theirs meanwhile.
+func (t *tx) draw(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
+	if mutant.On("P7a") {
+		return t.highest(ctx, missing, drawn)
+	}
+	return t.query(ctx, sqlAllocate, func(r pgx.Rows) error {
+		return scanRow(r, func(row cell.Row) { drawn[row.Key] = row.PUID })
+	}, rings(missing), digests(missing))
+}
+
+// highest is draw as one would write it who has no sequence.
+func (t *tx) highest(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
+	next := t.cell.identity().Lo
+	err := t.query(ctx, "SELECT coalesce(max(puid), $1) FROM locus_key", func(r pgx.Rows) error { return r.Scan(&next) }, next)
+	for i, k := range missing {
+		drawn[k] = next + int64(i) + 1
+		t.exec("INSERT INTO locus_key (ring, digest, puid) VALUES ($1, $2, $3)", k.Ring, k.Digest[:], drawn[k])
+	}
+	return err
+}
+
+// settle fills in what was allocated; the keys that others were faster with are read by a statement of
+// their own, whose snapshot is newer than their commits.
+func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation, drawn map[cell.Key]int64) error {
+	var late []cell.Key
+	for k, puid := range drawn {
+		if puid == 0 {
+			late = append(late, k)
+		}
+	}
+	theirs := map[cell.Key]int64{}
+	if len(late) > 0 {
+		puids, err := t.Lookup(ctx, late)
+		if err != nil {
+			return err
+		}
+		for i, k := range late {
+			if puids[i] == cell.Nothing || puids[i] == cell.Tombstone {
+				return t.fail(fmt.Errorf("%w: key at %d of the ring was neither allocated nor there", errRow, k.Ring))
+			}
+			theirs[k] = puids[i]
+		}
+	}
+	for i, k := range keys {
+		if allocations[i].PUID != 0 {
+			continue
+		}
+		if puid, ok := theirs[k]; ok {
+			allocations[i].PUID = puid
+		} else {
+			allocations[i] = cell.Allocation{PUID: drawn[k], Fresh: true}
+		}
+	}
+	return nil
+}
+
+// Unlink is one statement.
+func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	keys = inOrder(keys, compareKeys)
+	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, NULL FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)
+		ON CONFLICT (ring, digest) DO UPDATE SET puid = NULL`, rings(keys), digests(keys))
+	return nil
+}
+
+// Copy is one statement.
+func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if len(copied) == 0 {
+		return nil
+	}
+	first := map[cell.Key]bool{} // of rows of one key the first is kept, as if they came one by one
+	var kept []cell.Row
+	for _, r := range copied {
+		if !first[r.Key] {
+			first[r.Key] = true
+			kept = append(kept, r)
+		}
+	}
+	kept = inOrder(kept, func(a, b cell.Row) int { return compareKeys(a.Key, b.Key) })
+	keys := column(kept, func(r cell.Row) cell.Key { return r.Key })
+	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, puid FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS j (ring, digest, puid)
+		ON CONFLICT DO NOTHING`, rings(keys), digests(keys), column(kept, func(r cell.Row) *int64 { return rowOf(r.PUID) }))
+	return nil
+}
+
+// Scan reads the index in order.
+func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	where, args := "", []any{int64(limit)}
+	if after != nil {
+		where, args = "WHERE (ring, digest) > ($2, $3)", append(args, after.Ring, bytes.Clone(after.Digest[:]))
+	}
+	var all []cell.Row
+	err := t.query(ctx, "SELECT ring, digest, puid FROM locus_key "+where+" ORDER BY ring, digest LIMIT $1", func(r pgx.Rows) error {
+		return scanRow(r, func(row cell.Row) { all = append(all, row) })
+	}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("scan keys: %w", err)
+	}
+	return all, nil
+}
+
+// scanRow reads a row of the directory.
+func scanRow(r pgx.Rows, each func(cell.Row)) error {
+	var row cell.Row
+	var digest []byte
+	var puid *int64
+	if err := r.Scan(&row.Key.Ring, &digest, &puid); err != nil {
+		return err
+	}
+	copy(row.Key.Digest[:], digest)
+	row.PUID = puidOf(puid)
+	each(row)
+	return nil
+}
+
+// Drop deletes the first rows of the index, which it locks in order.
+func (t *tx) Drop(ctx context.Context, limit int) (n int, err error) {
+	if err := t.alter(ctx); err != nil {
+		return 0, err
+	}
+	err = t.query(ctx, `WITH doomed AS MATERIALIZED (SELECT ring, digest FROM locus_key ORDER BY ring, digest LIMIT $1 FOR UPDATE),
+		gone AS (DELETE FROM locus_key AS k USING doomed WHERE k.ring = doomed.ring AND k.digest = doomed.digest RETURNING 1)
+		SELECT count(*) FROM gone`, func(r pgx.Rows) error { return r.Scan(&n) }, int64(limit))
+	if err != nil {
+		return 0, fmt.Errorf("drop keys: %w", err)
+	}
+	return n, nil
+}
+
+// Skip holds the sequence, so that nobody draws from it before the commit, and begins it anew.
+func (t *tx) Skip(ctx context.Context, n uint64) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	t.exec("ALTER SEQUENCE locus_puid NO CYCLE") // changes nothing, but locks
+	var last, hi int64
+	err := t.query(ctx, sqlSequence, func(r pgx.Rows) error { return r.Scan(&last, &hi) })
+	if err != nil {
+		return fmt.Errorf("skip %d puids: %w", n, err)
+	}
+	if n < uint64(hi-last) {
+		t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", last+int64(n)+1))
+	} else { // the last one is drawn, too
+		t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", hi))
+		t.exec("SELECT nextval('locus_puid')")
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locus-db/locus/cell"
+)
+
+var (
+	// ErrClosed means that the cell was closed.
+	ErrClosed = fmt.Errorf("postgres: the cell is closed: %w", cell.ErrUnavailable)
+	// ErrIdentity is cell.ErrIdentity.
+	ErrIdentity = cell.ErrIdentity
+	// ErrMissing is cell.ErrMissing.
+	ErrMissing = cell.ErrMissing
+	// ErrFormat means that a database is no cell or was written by a newer Locus.
+	ErrFormat = errors.New("postgres: unknown format")
+	// ErrPreflight means that a server or a connection lacks what durability or secrecy rest on.
+	ErrPreflight = errors.New("postgres: preflight")
+	// ErrStrange means that a database is not the one that its cell was written in, but a copy, a
+	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
+	// makes it the cell.
+	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
+	// ErrTx means that a transaction was used after its function had returned.
+	ErrTx = errors.New("postgres: the transaction is over")
+	// ErrURL means that a URL does not name a database.
+	ErrURL = errors.New("postgres: unusable URL")
+
+	errReading = errors.New("postgres: a transaction that reads cannot write")
+	errNobody  = errors.New("postgres: the cell was never told who it is")
+	errRow     = errors.New("malformed row")
+)
+
+// What PostgreSQL says, by SQLSTATE.
+const (
+	readOnly           = "25006"
+	sequenceUsedUp     = "2200H"
+	missingDatabase    = "3D000"
+	duplicateDatabase  = "42P04"
+	uniqueViolation    = "23505"
+	serialization      = "40001"
+	deadlock           = "40P01"
+	diskFull           = "53100"
+	outOfMemory        = "53200"
+	tooManyConnections = "53300"
+	lockNotAvailable   = "55P03"
+	queryCanceled      = "57014"
+)
+
+// state is the SQLSTATE of an error, "" if it is not the server's.
+func state(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// again tells whether the server asks for the transaction to be run again.
+func again(err error) bool { return state(err) == serialization || state(err) == deadlock }
+
+// explain gives an error of the server the sentinel that callers know.
+func explain(err error) error {
+	switch state(err) {
+	case sequenceUsedUp:
+		return fmt.Errorf("%w: %w", cell.ErrNoRoom, err)
+	case diskFull:
+		return fmt.Errorf("the disk is full: %w: %w", cell.ErrNoRoom, err)
+	case lockNotAvailable:
+		return fmt.Errorf("other transactions hold what this one needs: %w: %w", cell.ErrUnavailable, err)
+	case queryCanceled:
+		return fmt.Errorf("a statement took too long: %w: %w", cell.ErrUnavailable, err)
+	case outOfMemory, tooManyConnections:
+		return fmt.Errorf("the server is short of something: %w: %w", cell.ErrUnavailable, err)
+	}
+	return err
+}
+
+// lostError is a connection that ended, or that was not had at all.
+type lostError struct{ reason error }
+
+func (e *lostError) Error() string { return "connection lost: " + e.reason.Error() }
+
+// Unwrap says that nothing was done; who knows better adds cell.ErrUnknownOutcome. It does not say that
+// a context is over: the caller's is not.
+func (e *lostError) Unwrap() error { return cell.ErrUnavailable }
+
+// isLost tells whether a connection was lost.
+func isLost(err error) bool {
+	_, ok := errors.AsType[*lostError](err)
+	return ok
+}
+
+// slowError is a server that did not answer in time. It may be at it still.
+type slowError struct{ reason error }
+
+func (e *slowError) Error() string { return "no answer in time: " + e.reason.Error() }
+
+// Unwrap says what lostError says.
+func (e *slowError) Unwrap() error { return cell.ErrUnavailable }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+)
+
+const (
+	sqlIdentity = "SELECT map, gen, idx, lo, hi, rules FROM locus_cell"
+
+	sqlSetIdentity = `INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, system, timeline, oid)
+		SELECT 1, $1, $2, $3, $4, $5, $6, ` + sqlPlace
+
+	// An identifier cannot be an argument, nor the ends of a sequence; these are numbers.
+	sqlPuids = "CREATE SEQUENCE locus_puid AS bigint MINVALUE %d MAXVALUE %d NO CYCLE"
+)
+
+// Identify writes who the cell is into a new database, and compares with what an old one says.
+func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
+	var got *cell.Identity
+	read := func(t *tx) (err error) {
+		got, err = t.identity(ctx)
+		return err
+	}
+	err := c.run(ctx, reading, read)
+	if err == nil && got == nil {
+		err = c.run(ctx, alone, func(t *tx) error {
+			if err := read(t); err != nil || got != nil {
+				return err
+			}
+			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
+			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
+			return nil
+		})
+	}
+	if err == nil && got != nil {
+		err = want.Check(*got, c.target.shown)
+	}
+	if err != nil {
+		return fmt.Errorf("identify %s: %w", c.target.shown, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.id = want
+	return nil
+}
+
+// identity reads who the cell is, nil for one that was never told.
+func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
+	err = t.query(ctx, sqlIdentity, func(r pgx.Rows) error {
+		var gen int32
+		var index int64
+		id = new(cell.Identity)
+		err := r.Scan(&id.Map, &gen, &index, &id.Lo, &id.Hi, &id.Rules)
+		id.Cell = cell.ID{Gen: uint16(gen), Index: uint32(index)}
+		return err
+	})
+	return id, err
+}
+
+// identity is who the cell was found to be.
+func (c *Cell) identity() cell.Identity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/lease"
+)
+
+const sqlLease = "SELECT owner, token, beat, ttl, fence, wanted, epoch FROM locus_lease WHERE name = $1"
+
+// Lease reads one row; an update makes it if it is not there, so that there is something to hold.
+func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) {
+	if err := t.use(ctx); err != nil {
+		return l, err
+	}
+	sql := sqlLease
+	if t.mode != reading {
+		t.exec("INSERT INTO locus_lease (name) VALUES ($1) ON CONFLICT DO NOTHING", name)
+		sql += " FOR NO KEY UPDATE"
+	}
+	err = t.query(ctx, sql, func(r pgx.Rows) error {
+		var ttl, epoch int64
+		err := r.Scan(&l.Owner, &l.Token, &l.Beat, &ttl, &l.Fence, &l.Wanted, &epoch)
+		l.TTL, l.Epoch = time.Duration(ttl), uint64(epoch)
+		return err
+	}, name)
+	if err != nil {
+		return lease.Lease{}, fmt.Errorf("read lease %q: %w", name, err)
+	}
+	return l, nil
+}
+
+// PutLease writes one row.
+func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
+		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch`,
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch))
+	return nil
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// format is the number of the newest migration.
+const format = 1
+
+// prepare sees to it that the database is there and has the newest format. What that takes has no other
+// limit than the context.
+func (t *target) prepare(ctx context.Context, opts *Options, create bool) error {
+	o := new(*opts)
+	o.StatementTimeout, o.LockTimeout, o.IdleTimeout = 0, 0, 0
+	on, err := t.dial(ctx, o)
+	if errors.Is(err, ErrMissing) && create {
+		if err := t.create(ctx, o); err != nil {
+			return err
+		}
+		on, err = t.dial(ctx, o)
+	}
+	if err != nil {
+		return err
+	}
+	defer on.Close(ctx)
+	return t.migrate(ctx, on, o, create)
+}
+
+// create makes the database, unless another process is faster.
+func (t *target) create(ctx context.Context, o *Options) error {
+	at := *t
+	at.config = t.config.Copy()
+	at.config.Database = "postgres"
+	on, err := at.dial(ctx, o)
+	if err != nil {
+		return fmt.Errorf("create %s by the database postgres: %w", t.shown, err)
+	}
+	defer on.Close(ctx)
+	_, err = on.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{t.db}.Sanitize()+
+		" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'")
+	switch state(err) {
+	case duplicateDatabase, uniqueViolation:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create %s: %w", t.shown, explain(err))
+	}
+	return nil
+}
+
+// migrate brings the schema to the newest format. Each migration is one transaction.
+func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create bool) error {
+	has, err := t.format(ctx, on)
+	if err != nil || has == format {
+		return err
+	}
+	if !create {
+		if has == 0 {
+			return fmt.Errorf("%w: %s has no tables", ErrMissing, t.shown)
+		}
+		return fmt.Errorf("%w: %s has format %d, this Locus wants %d: start locus serve, which brings it up to date", ErrFormat, t.shown, has, format)
+	}
+	// Whoever has this lock migrates, the others wait. A transaction keeps it, and keeps one server
+	// behind a pooler.
+	lock, err := on.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", t.shown, explain(err))
+	}
+	defer lock.Rollback(ctx)                                                             //nolint:errcheck // it held a lock, and wrote nothing
+	if _, err = lock.Exec(ctx, "SELECT pg_advisory_xact_lock(1280263027)"); err == nil { // the letters LOCs
+		has, err = t.format(ctx, on)
+	}
+	if err != nil || has == format {
+		return err
+	}
+	db := stdlib.OpenDB(*t.with(o))
+	db.SetMaxOpenConns(1)
+	if err := errors.Join(up(ctx, db), db.Close()); err != nil {
+		return fmt.Errorf("migrate %s from format %d to %d: %w", t.shown, has, format, explain(err))
+	}
+	return nil
+}
+
+func up(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files)
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// sqlFormat asks for the tables of a cell and for all others.
+const sqlFormat = `SELECT to_regclass('locus_cell') IS NOT NULL, to_regclass('goose_db_version') IS NOT NULL,
+	(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`
+
+// format reads the format of a database, 0 for an empty one, and refuses what is no cell.
+func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error) {
+	var isCell, migrated bool
+	var tables int
+	err = on.QueryRow(ctx, sqlFormat).Scan(&isCell, &migrated, &tables)
+	if err == nil && migrated {
+		err = on.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&has)
+	}
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read the format of %s: %w", t.shown, explain(err))
+	case isCell != (has > 0) || !migrated && tables > 0:
+		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", ErrFormat, t.shown)
+	case has > format:
+		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", ErrFormat, t.shown, has, format)
+	}
+	return has, nil
+}

@@ -1,0 +1,129 @@
+-- +goose Up
+
+-- Who this cell is, and what it lets be written: one row, which every update reads first and holds
+-- until it ends (FOR SHARE). What updates change stands in locus_total, so that they do not wait for
+-- each other here. The puids given away are a sequence, locus_puid, made when the cell is told its
+-- range.
+CREATE TABLE locus_cell (
+  one         smallint PRIMARY KEY CHECK (one = 1),
+  map         text     NOT NULL, -- id of the cell map that the cell belongs to
+  gen         integer  NOT NULL,
+  idx         bigint   NOT NULL,
+  lo          bigint   NOT NULL, -- puids of the cell: after lo, up to hi
+  hi          bigint   NOT NULL,
+  rules       text     NOT NULL, -- what the derived rows were made with
+  keys        smallint NOT NULL DEFAULT 0 CHECK (keys BETWEEN 0 AND 2), -- open, sealed, retired
+  home        smallint NOT NULL DEFAULT 0 CHECK (home BETWEEN 0 AND 2), -- serving, moving, moved
+  incarnation integer  NOT NULL DEFAULT 1, -- databases that the cell has lived in, this one too
+  epoch       bigint   NOT NULL DEFAULT 0, -- lowest epoch of a map that may write here
+  told        bigint   NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
+  fence       bigint   NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
+  -- The database that this row was written in. In a copy, a restored backup or a promoted replica
+  -- the server's own differ: see adopt.go.
+  system      text     NOT NULL, -- identifier of the server's data directory
+  timeline    bigint   NOT NULL,
+  oid         bigint   NOT NULL
+) WITH (fillfactor = 10);
+
+-- The running totals of the cell: one row, which whoever changes it holds until the commit, last.
+CREATE TABLE locus_total (
+  one      smallint PRIMARY KEY CHECK (one = 1),
+  seq      bigint   NOT NULL, -- the last change's place in the log
+  records  bigint   NOT NULL,
+  entities bigint   NOT NULL,
+  merges   bigint   NOT NULL,
+  splits   bigint   NOT NULL
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0.02);
+INSERT INTO locus_total VALUES (1, 0, 0, 0, 0, 0);
+
+-- Versions of the cell map: all of them in the authority, copies of some in the other cells.
+CREATE TABLE locus_map (
+  epoch bigint PRIMARY KEY,
+  body  text   NOT NULL
+);
+
+CREATE TABLE locus_key (
+  ring   bigint NOT NULL,
+  digest bytea  NOT NULL CHECK (length(digest) = 16),
+  puid   bigint CHECK (puid <> 0), -- NULL: the key was unlinked, whatever older cells say
+  PRIMARY KEY (ring, digest)
+);
+
+-- What tells without reading locus_key that a key is not in it. Sealed cells have it: one row.
+CREATE TABLE locus_filter (
+  one  smallint PRIMARY KEY CHECK (one = 1),
+  body bytea    NOT NULL
+);
+ALTER TABLE locus_filter ALTER COLUMN body SET STORAGE EXTERNAL; -- it is as random as can be
+
+-- Leases of the installation. Only the authority has rows here.
+CREATE TABLE locus_lease (
+  name   text    COLLATE "C" PRIMARY KEY,
+  owner  text    NOT NULL DEFAULT '', -- '' for nobody
+  token  bigint  NOT NULL DEFAULT 0, -- counts the owners
+  beat   bigint  NOT NULL DEFAULT 0, -- counts the signs of life
+  ttl    bigint  NOT NULL DEFAULT 0, -- nanoseconds
+  fence  bigint  NOT NULL DEFAULT 0, -- token of the last owner that took it from one who had not given it back
+  wanted boolean NOT NULL DEFAULT false, -- somebody waits
+  epoch  bigint  NOT NULL DEFAULT 0 -- newest cell map that an owner worked with
+) WITH (fillfactor = 50);
+
+CREATE TABLE record (
+  puid     bigint PRIMARY KEY,
+  source   text   COLLATE "C" NOT NULL,
+  key      text   COLLATE "C" NOT NULL,
+  version  bigint NOT NULL,
+  birth    uuid   NOT NULL,
+  anchor   bigint NOT NULL,
+  observed bigint NOT NULL, -- milliseconds since 1970
+  body     json -- attributes; NULL in a tombstone
+) WITH (fillfactor = 90);
+
+CREATE TABLE birth (
+  id        uuid   PRIMARY KEY,
+  puid      bigint NOT NULL, -- 0 once the record was deleted
+  successor uuid
+);
+
+-- words are what the entity is found by: the words of its names, and its terms as U+E000 and 16 hex
+-- digits, which no word begins with.
+CREATE TABLE entity (
+  anchor bigint   PRIMARY KEY,
+  id     uuid     NOT NULL,
+  stamp  bigint   NOT NULL,
+  words  tsvector NOT NULL,
+  body   json     NOT NULL -- members and view
+) WITH (fillfactor = 80);
+CREATE INDEX entity_words ON entity USING gin (words);
+
+-- before and after are members: [[puid, version], ...], NULL for none.
+CREATE TABLE change (
+  seq     bigint PRIMARY KEY,
+  at      bigint NOT NULL, -- milliseconds since 1970
+  kind    text   NOT NULL,
+  entity  uuid   NOT NULL,
+  into_id uuid,
+  before  json,
+  after   json
+);
+
+-- A feature is an unsigned number; the column holds the signed number of the same bits.
+CREATE TABLE posting (
+  feature bigint NOT NULL,
+  puid    bigint NOT NULL,
+  PRIMARY KEY (feature, puid)
+);
+
+CREATE TABLE edge (
+  a     bigint NOT NULL,
+  b     bigint NOT NULL,
+  vec   bigint NOT NULL,
+  score bigint NOT NULL,
+  PRIMARY KEY (a, b)
+);
+
+CREATE TABLE redo (
+  puid    bigint   PRIMARY KEY,
+  version bigint   NOT NULL, -- of the record
+  lost    bigint[] NOT NULL -- features, as in posting
+) WITH (autovacuum_vacuum_scale_factor = 0.02);

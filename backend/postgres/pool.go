@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// pool shares the connections of a process to one server among the databases there. A connection belongs
+// to one database, so who needs one for another takes the place of the one that was idle longest.
+// When all are in use, who waits gets the next one that is given back, in turn; one of the same
+// database is handed over as it is, past at most overtakes others that wait.
+type pool struct {
+	budget int
+
+	mu    sync.Mutex
+	open  int     // places taken: connections that are used, idle or being opened
+	idle  []*conn // the one that was idle longest first
+	queue []*waiter
+	stats Pool
+}
+
+const overtakes = 16
+
+// Pool tells how a process uses its connections to one server.
+type Pool struct {
+	Server string
+	// Budget is how many there may be, Open how many there are, Idle how many of these nobody uses.
+	Budget, Open, Idle int
+	// Waiting is how many transactions wait for one now; Waited counts all that ever did.
+	Waiting int
+	Waited  int64
+	// Opened counts the connections; Displaced those that made place for another database's.
+	Opened, Displaced int64
+}
+
+// waiter waits for a connection to a cell, or for a place for one.
+type waiter struct {
+	cell      *Cell
+	got       chan *conn // nil is a place
+	overtaken int
+}
+
+// take answers with an idle connection to the cell, or with nil and a place for one, which the caller
+// opens or gives back with leave.
+func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
+	p.mu.Lock()
+	if i := lastOf(p.idle, c); i >= 0 {
+		got := p.idle[i]
+		p.idle = slices.Delete(p.idle, i, i+1)
+		p.mu.Unlock()
+		return got, nil
+	}
+	if p.open < p.budget {
+		p.open++
+		p.mu.Unlock()
+		return nil, nil
+	}
+	if len(p.idle) > 0 {
+		displaced := p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
+		p.stats.Displaced++
+		p.mu.Unlock()
+		displaced.close()
+		return nil, nil
+	}
+	w := &waiter{cell: c, got: make(chan *conn, 1)}
+	p.queue = append(p.queue, w)
+	p.stats.Waited++
+	p.mu.Unlock()
+	select {
+	case got := <-w.got:
+		return p.given(c, got), nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	i := slices.Index(p.queue, w)
+	if i >= 0 {
+		p.queue = slices.Delete(p.queue, i, i+1)
+	}
+	p.mu.Unlock()
+	if i < 0 { // it was given one at the same moment
+		p.put(<-w.got)
+	}
+	return nil, ctx.Err()
+}
+
+// given makes a place of a connection that is another database's.
+func (p *pool) given(c *Cell, got *conn) *conn {
+	if got == nil || got.cell == c {
+		return got
+	}
+	p.mu.Lock()
+	p.stats.Displaced++
+	p.mu.Unlock()
+	got.close()
+	return nil
+}
+
+// lastOf is the place of the connection to the cell that was used last, -1 if there is none.
+func lastOf(idle []*conn, c *Cell) int {
+	for i := len(idle) - 1; i >= 0; i-- {
+		if idle[i].cell == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// put gives a connection back, or a place that has none: nil.
+func (p *pool) put(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch w := p.next(c); {
+	case w != nil:
+		w.got <- c
+	case c != nil:
+		p.idle = append(p.idle, c)
+	default:
+		p.open--
+	}
+}
+
+// next takes who gets the connection, or the place, out of the queue; nil if nobody waits.
+func (p *pool) next(c *conn) *waiter {
+	if len(p.queue) == 0 {
+		return nil
+	}
+	i := 0
+	if c != nil && p.queue[0].overtaken < overtakes {
+		i = max(0, slices.IndexFunc(p.queue, func(w *waiter) bool { return w.cell == c.cell }))
+	}
+	for _, w := range p.queue[:i] {
+		w.overtaken++
+	}
+	w := p.queue[i]
+	p.queue = slices.Delete(p.queue, i, i+1)
+	return w
+}
+
+// drop closes the idle connections to a cell.
+func (p *pool) drop(c *Cell) {
+	p.mu.Lock()
+	var dropped []*conn
+	p.idle = slices.DeleteFunc(p.idle, func(i *conn) bool {
+		if i.cell == c {
+			dropped = append(dropped, i)
+		}
+		return i.cell == c
+	})
+	p.mu.Unlock()
+	for _, d := range dropped {
+		d.close()
+		p.put(nil)
+	}
+}
+
+// opened counts.
+func (p *pool) opened() {
+	p.mu.Lock()
+	p.stats.Opened++
+	p.mu.Unlock()
+}
+
+func (p *pool) read() Pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.Budget, s.Open, s.Idle, s.Waiting = p.budget, p.open, len(p.idle), len(p.queue)
+	return s
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// sqlServer asks what durability rests on, of the connection, since a role or a database may override
+// the server, and where it leads. The timeline is that of the log that is written: what
+// pg_control_checkpoint says is old for a while after a promotion.
+const sqlServer = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+	pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
+	current_setting('synchronous_commit'), current_setting('data_sync_retry'),
+	current_setting('max_connections')::int, ` + sqlPlace
+
+// place is a database of a server in one of its lives.
+type place struct {
+	system   string // identifier of the server's data directory
+	timeline int64  // rises with every promotion and every recovery to a point in time
+	oid      int64  // of the database
+}
+
+const sqlPlace = `(SELECT system_identifier::text FROM pg_control_system()),
+	CASE WHEN pg_is_in_recovery() THEN 0
+	ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END,
+	(SELECT oid::bigint FROM pg_database WHERE datname = current_database())`
+
+// server is what sqlServer answers.
+type server struct {
+	version, connections                       int
+	encoding                                   string
+	standby                                    bool
+	fsync, fullPages, synchronous, retriesSync string
+	place                                      place
+}
+
+func (s *server) scan(row pgx.Row) error {
+	return row.Scan(&s.version, &s.encoding, &s.standby, &s.fsync, &s.fullPages, &s.synchronous, &s.retriesSync,
+		&s.connections, &s.place.system, &s.place.timeline, &s.place.oid)
+}
+
+// minVersion and maxVersion are the versions that Locus is tested with.
+const (
+	minVersion = 15
+	maxVersion = 18
+)
+
+// check refuses a server that cannot keep what Locus promises, and names every rule that it breaks.
+// unsafe lets pass what concerns durability.
+func (s *server) check(o *Options, at string) error {
+	var errs []error
+	rule := func(broken bool, format string, args ...any) {
+		if broken {
+			errs = append(errs, fmt.Errorf("%w: %s: %s", ErrPreflight, at, fmt.Sprintf(format, args...)))
+		}
+	}
+	major := s.version / 10000
+	rule(major < minVersion || major > maxVersion, "PostgreSQL %d: want %d to %d", major, minVersion, maxVersion)
+	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; make the database anew", s.encoding)
+	if !o.Unsafe {
+		rule(s.fsync != "on", "fsync is %s: want on, or a loss of power damages data", s.fsync)
+		rule(s.fullPages != "on", "full_page_writes is %s: want on, or a loss of power damages data", s.fullPages)
+		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes are lost", s.synchronous)
+		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk is taken for a good one", s.retriesSync)
+	}
+	rule(o.Connections > s.connections-reserved, "%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections",
+		o.Connections, s.connections, reserved)
+	return errors.Join(errs...)
+}
+
+// reserved are connections of a server that a process leaves to others: administrators, backups, replicas.
+const reserved = 10
+
+// inspect looks at what answers on a new connection: whether it is good enough, and whether it is the
+// database that the cell was written in.
+func (c *Cell) inspect(ctx context.Context, on *conn) error {
+	var s server
+	var home *place
+	b := new(pgx.Batch)
+	b.Queue(sqlServer).QueryRow(s.scan)
+	b.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
+		home, err = readHome(rows)
+		return err
+	})
+	if err := on.run(ctx, b); err != nil {
+		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
+	}
+	if s.standby {
+		return fmt.Errorf("connect to %s: %w", c.target.shown, &lostError{errors.New("it is a standby: the primary is elsewhere")})
+	}
+	if err := s.check(c.opts, c.target.shown); err != nil {
+		return err
+	}
+	return c.recognise(s.place, home)
+}

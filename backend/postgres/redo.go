@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+const (
+	sqlPutRedo = `INSERT INTO redo (puid, version, lost)
+		SELECT puid, version, lost::bigint[] FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (puid, version, lost)
+		ON CONFLICT (puid) DO UPDATE SET version = greatest(redo.version, excluded.version),
+		lost = redo.lost || ARRAY(SELECT f FROM unnest(excluded.lost) AS f WHERE f <> ALL (redo.lost))
+		RETURNING puid, version, lost`
+
+	sqlClearRedo = "DELETE FROM redo AS r USING unnest($1::bigint[], $2::bigint[]) AS d (puid, version) WHERE r.puid = d.puid AND r.version <= d.version"
+)
+
+// PutRedo is one statement.
+func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
+	if err := t.alter(ctx); err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	merged := mergeRedo(entries)
+	at := make(map[entity.PUID]resolve.Redo, len(merged))
+	err := t.query(ctx, sqlPutRedo, func(r pgx.Rows) error {
+		e, err := readRedo(r)
+		at[e.PUID] = e
+		return err
+	},
+		column(merged, func(e resolve.Redo) int64 { return int64(e.PUID) }),
+		column(merged, func(e resolve.Redo) int64 { return e.Version }),
+		column(merged, func(e resolve.Redo) string { return t.array(e.Lost) }))
+	if err != nil {
+		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
+	}
+	return column(entries, func(e resolve.Redo) resolve.Redo { return at[e.PUID] }), nil
+}
+
+// array writes features as the text of an array.
+func (t *tx) array(features []uint64) string {
+	b := append(t.text[:0], '{')
+	for i, f := range features {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(f), 10)
+	}
+	t.text = append(b, '}')
+	return string(t.text)
+}
+
+// mergeRedo makes one entry of those of a record, in the order of records.
+func mergeRedo(entries []resolve.Redo) []resolve.Redo {
+	sorted := slices.Clone(entries)
+	slices.SortStableFunc(sorted, func(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	merged := sorted[:0]
+	for _, e := range sorted {
+		if n := len(merged); n > 0 && merged[n-1].PUID == e.PUID {
+			last := &merged[n-1]
+			last.Version = max(last.Version, e.Version)
+			for _, feature := range e.Lost {
+				if !slices.Contains(last.Lost, feature) {
+					last.Lost = append(slices.Clip(last.Lost), feature)
+				}
+			}
+			continue
+		}
+		merged = append(merged, e)
+	}
+	return merged
+}
+
+// Redo reads the table in order.
+func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.Redo, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, lost FROM redo WHERE puid > $1 ORDER BY puid LIMIT $2", int64(after), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read redo entries: %w", err)
+	}
+	return entries, nil
+}
+
+func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
+	var lost []int64
+	err = r.Scan((*int64)(&e.PUID), &e.Version, &lost)
+	for _, feature := range lost {
+		e.Lost = append(e.Lost, uint64(feature))
+	}
+	return e, err
+}
+
+// ClearRedo is one statement.
+func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
+	if err := t.alter(ctx); err != nil || len(entries) == 0 {
+		return err
+	}
+	// Of entries of one record the highest version is the one that counts.
+	entries = inOrder(entries, func(a, b resolve.Redo) int {
+		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version))
+	})
+	t.exec(sqlClearRedo,
+		column(entries, func(e resolve.Redo) int64 { return int64(e.PUID) }),
+		column(entries, func(e resolve.Redo) int64 { return e.Version }))
+	return nil
+}
+
+// RedoDepth counts the rows, which are few.
+func (t *tx) RedoDepth(ctx context.Context) (depth int, err error) {
+	if err := t.use(ctx); err != nil {
+		return 0, err
+	}
+	err = t.query(ctx, "SELECT count(*) FROM redo", func(r pgx.Rows) error { return r.Scan(&depth) })
+	if err != nil {
+		return 0, fmt.Errorf("count redo entries: %w", err)
+	}
+	return depth, nil
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/locality"
+)
+
+const (
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence FROM locus_cell"
+	sqlGate = sqlHead + " FOR SHARE"
+
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6"
+)
+
+func scanHead(row pgx.Row, h *cell.Head) error {
+	var keys, home int16
+	var epoch, told int64
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence)
+	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
+	return err
+}
+
+// gate queues the statement that every transaction that writes begins with: the head of the cell, held
+// until the transaction ends. FOR SHARE conflicts with changing the row, which FOR KEY SHARE does not.
+// Behind a pooler a transaction may meet a server that no connection of ours was ever opened to, so there
+// it looks at where it is, too.
+func (t *tx) gate() {
+	if t.cell.target.pooler && t.mode != adopting {
+		t.queueWhere()
+	}
+	sql := sqlGate
+	switch {
+	case t.mode == reading:
+		return
+	case t.mode >= alone:
+		sql = sqlHead
+	case mutant.On("P6t"):
+		sql = sqlHead + " FOR KEY SHARE"
+	}
+	t.queue.Queue(sql).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := scanHead(rows, &t.head); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// passed tells whether the gate lets the transaction write.
+func (t *tx) passed() error {
+	switch {
+	case t.mode != writing:
+		return nil
+	case t.head == cell.Head{}:
+		return t.fail(fmt.Errorf("%w: %s", errNobody, t.cell.target.shown))
+	case t.head.Home != cell.Serving:
+		return t.fail(fmt.Errorf("cell %s is %s: %w", t.cell, t.head.Home, cell.ErrMoved))
+	}
+	return nil
+}
+
+// Head costs nothing in an update, which has read it.
+func (t *tx) Head(ctx context.Context) (cell.Head, error) {
+	if err := t.use(ctx); err != nil {
+		return cell.Head{}, err
+	}
+	if t.mode != reading {
+		return t.head, nil
+	}
+	var head cell.Head
+	err := t.query(ctx, sqlHead, func(r pgx.Rows) error { return scanHead(r, &head) })
+	if err != nil {
+		return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
+	}
+	return head, nil
+}
+
+// SetHead is one row.
+func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if t.mode < alone {
+		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
+	}
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence).
+		Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
+			}
+			return nil
+		})
+	t.head = h
+	return nil
+}
+
+const sqlTotals = "SELECT records, entities, merges, splits FROM locus_total"
+
+// AddCounts is done by the last statement of the transaction.
+func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	t.counts = t.counts.Add(delta)
+	return nil
+}
+
+// Counts reads the row of totals; an update holds it from there on.
+func (t *tx) Counts(ctx context.Context) (c entity.Counts, err error) {
+	if err := t.use(ctx); err != nil {
+		return c, err
+	}
+	sql := sqlTotals
+	if t.mode != reading {
+		t.queueTotals()
+		sql += " FOR NO KEY UPDATE"
+	}
+	err = t.query(ctx, sql, func(r pgx.Rows) error { return r.Scan(&c.Records, &c.Entities, &c.Merges, &c.Splits) })
+	if err != nil {
+		return entity.Counts{}, fmt.Errorf("read counts: %w", err)
+	}
+	return c, nil
+}
+
+const (
+	sqlAddTotals = `UPDATE locus_total SET seq = seq + $1,
+		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5`
+
+	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json
+		FROM total, unnest($6::bigint[], $7::text[], $8::uuid[], $9::uuid[], $10::text[], $11::text[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, n)`
+)
+
+// queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
+// the row of totals until the commit. So the order of the log is the order of commits.
+func (t *tx) queueTotals() {
+	n, changes := t.counts, t.changes
+	t.counts, t.changes = entity.Counts{}, nil
+	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits}
+	switch {
+	case len(changes) > 0:
+		t.exec(sqlAppend, append(args,
+			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),
+			column(changes, func(c changelog.Change) string { return string(c.Kind) }),
+			column(changes, func(c changelog.Change) locality.ID { return c.Entity }),
+			column(changes, func(c changelog.Change) locality.NullID { return idOrNull(c.Into) }),
+			column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }),
+			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }))...)
+	case n != entity.Counts{}:
+		t.exec(sqlAddTotals, args...)
+	}
+}
+
+// versions are members as JSON, NULL for none.
+func (t *tx) versions(members []changelog.Version) *string {
+	if len(members) == 0 {
+		return nil
+	}
+	t.text = document.AppendVersions(t.text[:0], members)
+	text := string(t.text)
+	return &text
+}
+
+// idOrNull is NULL for the zero id.
+func idOrNull(id locality.ID) locality.NullID { return locality.NullID{ID: id, Valid: !id.IsZero()} }
+
+// stats reads how full the cell is.
+func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
+	t.queue.Queue(sqlHead).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := scanHead(rows, &s.Head); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error {
+		var last int64
+		err := row.Scan(&last)
+		s.PUIDs = uint64(last - t.cell.identity().Lo)
+		return err
+	})
+	err = t.query(ctx, "SELECT pg_database_size(current_database()), EXISTS (SELECT FROM locus_filter)",
+		func(r pgx.Rows) error { return r.Scan(&s.Bytes, &s.Filter) })
+	return s, err
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// target is a database that a URL names.
+type target struct {
+	shown  string // the URL as it may be shown
+	server string // which server: the databases of one share its connections
+	db     string
+	pooler bool // a pooler in transaction mode stands before it
+	config *pgx.ConnConfig
+}
+
+// parseURL reads a URL as libpq does, with what it leaves out from the PG* environment and the
+// password file, and pooler=1 besides. unsafe allows a connection to another host that anybody on
+// the way can read or answer.
+func parseURL(raw string, unsafe bool) (*target, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL) // the error would show a password
+	}
+	t := &target{shown: cell.Redact(raw), db: strings.TrimPrefix(u.Path, "/")}
+	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, fmt.Errorf("%w: %s does not begin with postgres://", ErrURL, t.shown)
+	}
+	if t.db == "" || strings.Contains(t.db, "/") {
+		return nil, fmt.Errorf("%w: %s names no database: write postgres://host/database", ErrURL, t.shown)
+	}
+	q := u.Query()
+	switch v := q.Get("pooler"); v {
+	case "", "0":
+	case "1":
+		t.pooler = true
+	default:
+		return nil, fmt.Errorf("%w: pooler=%s: want 1 where PgBouncer pools by transaction, or nothing", ErrURL, v)
+	}
+	q.Del("pooler")
+	if strings.Contains(u.Host+q.Get("host"), ",") && q.Get("target_session_attrs") == "" {
+		q.Set("target_session_attrs", "read-write")
+	}
+	parse := func() (err error) {
+		u.RawQuery = q.Encode()
+		if t.config, err = pgx.ParseConfig(u.String()); err != nil {
+			return fmt.Errorf("%w: %s: %s", ErrURL, t.shown, strings.ReplaceAll(err.Error(), u.String(), t.shown))
+		}
+		return nil
+	}
+	if err := parse(); err != nil {
+		return nil, err
+	}
+	if t.exposed() && q.Get("sslmode") == "" && os.Getenv("PGSSLMODE") == "" {
+		q.Set("sslmode", "verify-full")
+		if err := parse(); err != nil {
+			return nil, err
+		}
+	}
+	if t.exposed() && !unsafe {
+		return nil, fmt.Errorf("%w: the connection to %s would not be verified: leave sslmode out, or write sslmode=verify-full", ErrPreflight, t.shown)
+	}
+	t.server = t.config.User + "@" + strings.Join(t.hosts(), ",")
+	return t, nil
+}
+
+// hosts are all that the URL names, with their ports.
+func (t *target) hosts() []string {
+	hosts := []string{fmt.Sprintf("%s:%d", t.config.Host, t.config.Port)}
+	for _, f := range t.config.Fallbacks {
+		host := fmt.Sprintf("%s:%d", f.Host, f.Port)
+		if hosts[len(hosts)-1] != host {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// exposed tells whether a connection may go to another host without proof of who answers.
+func (t *target) exposed() bool {
+	if !isHere(t.config.Host) && (t.config.TLSConfig == nil || t.config.TLSConfig.InsecureSkipVerify) {
+		return true
+	}
+	for _, f := range t.config.Fallbacks {
+		if !isHere(f.Host) && (f.TLSConfig == nil || f.TLSConfig.InsecureSkipVerify) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHere tells whether a host is this machine: a socket, or an address that nobody else has.
+func isHere(host string) bool {
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// Template returns where the cells of an installation are that somebody names by one URL, or by
+// several with commas between them, one for each server:
+//
+//	postgres://db1/locus,postgres://db2/locus
+//
+// The cell that keeps the map is at authority, postgres://db1/locus_g0_0, and cell i of generation g
+// at template[i mod len], with {g} and {i} replaced: postgres://db1/locus_g{g}_{i}.
+func Template(maps string) (authority string, template []string, err error) {
+	for _, raw := range splitURLs(maps) {
+		if _, err := parseURL(raw, true); err != nil {
+			return "", nil, err
+		}
+		before, query, found := strings.Cut(raw, "?")
+		if found {
+			query = "?" + query
+		}
+		if strings.ContainsAny(raw, "{}") {
+			return "", nil, fmt.Errorf("%w: %s is a template already: leave _g{g}_{i} out", ErrURL, cell.Redact(raw))
+		}
+		template = append(template, before+"_g{g}_{i}"+query)
+	}
+	if len(template) == 0 {
+		return "", nil, fmt.Errorf("%w: there is none", ErrURL)
+	}
+	return strings.NewReplacer("{g}", "0", "{i}", "0").Replace(template[0]), template, nil
+}
+
+// splitURLs cuts at commas that a URL follows, for others stand between the hosts of one.
+func splitURLs(list string) (urls []string) {
+	for list != "" {
+		end := len(list)
+		for _, scheme := range []string{",postgres://", ",postgresql://"} {
+			if i := strings.Index(list, scheme); i >= 0 {
+				end = min(end, i)
+			}
+		}
+		urls = append(urls, list[:end])
+		list = strings.TrimPrefix(list[end:], ",")
+	}
+	return urls
+}
