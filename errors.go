@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -18,7 +19,7 @@ var (
 	// ErrOverloaded means that the queue of writes is full; nothing was applied, try again later.
 	ErrOverloaded = errors.New("locus: overloaded")
 	// ErrUnavailable means that a cell does not answer, or that the consequences of a failed write have to be worked out first.
-	ErrUnavailable = errors.New("locus: unavailable")
+	ErrUnavailable = cell.ErrUnavailable
 )
 
 // Problem is one thing wrong with an input.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -486,50 +488,164 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-// mute are cells one of which does not answer.
-type mute struct {
-	locus.Cells
-	id cell.ID
+// muted are cells in files, one of which does not answer while it is mute.
+type muted struct {
+	cell.Driver[resolve.Tx]
+	mute atomic.Bool
 }
 
-var errMute = errors.New("no answer")
+var errMute = fmt.Errorf("%w: no answer", cell.ErrUnavailable)
 
-func (m mute) Stats(ctx context.Context, id cell.ID) (cell.Stats, error) {
-	if id == m.id {
+// openMuted opens three cells in files, of which g0-1 can be muted.
+func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
+	t.Helper()
+	m := &muted{}
+	files := "sqlite:" + filepath.Join(t.TempDir(), "g{g}-{i}.db")
+	cells, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
+		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules(nil), Alone: alone,
+		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
+		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
+			driver, err := all.Driver(url)
+			if err != nil || !strings.HasSuffix(url, "g0-1.db") {
+				return driver, err
+			}
+			m.Driver = driver
+			return m, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells, m
+}
+
+func (m *muted) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+	c, err := m.Driver.Dial(ctx, url, create)
+	return mutedCell{c, m}, err
+}
+
+type mutedCell struct {
+	cell.Opened[resolve.Tx]
+	*muted
+}
+
+func (c mutedCell) ask(do func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
+	if c.mute.Load() {
+		return errMute
+	}
+	return do(ctx, fn)
+}
+
+func (c mutedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Opened.Update, ctx, fn)
+}
+
+func (c mutedCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Opened.View, ctx, fn)
+}
+
+func (c mutedCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Opened.Read, ctx, fn)
+}
+
+func (c mutedCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.ask(c.Opened.Exclusive, ctx, fn)
+}
+
+func (c mutedCell) Stats(ctx context.Context) (cell.Stats, error) {
+	if c.mute.Load() {
 		return cell.Stats{}, errMute
 	}
-	return m.Cells.Stats(ctx, id)
+	return c.Opened.Stats(ctx)
 }
 
 func TestService_StatusReportsTheOtherCells(t *testing.T) {
 	t.Parallel()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 3, Rules: locus.Rules(nil)})
-	if err != nil {
-		t.Fatal(err)
+	for _, alone := range []bool{true, false} {
+		cells, muted := openMuted(t, alone)
+		s, err := locus.Open(t.Context(), cells, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for i := range 30 {
+			put(t, s, record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i, 'k'), "", ""))
+		}
+		muted.mute.Store(true)
+		status, err := s.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status.Ready == alone || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
+			t.Errorf("%+v", status)
+		}
+		for i, c := range status.Cells {
+			if (c.Counts.Records == 0) != (i == 1) || c.Cell.Index != uint32(i) || c.URL == "" {
+				t.Errorf("cell %d is %+v", i, c)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Status(ctx); !errors.Is(err, locus.ErrUnavailable) {
+			t.Errorf("status nobody waits for: %v, want ErrUnavailable", err)
+		}
 	}
-	s, err := locus.Open(t.Context(), mute{cells, cell.ID{Index: 1}}, nil)
+}
+
+// A cell that is down is unavailable for what lives in it, never "not found"; all else goes on.
+func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
+	t.Parallel()
+	cells, muted := openMuted(t, false)
+	s, err := locus.Open(t.Context(), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for i := range 30 {
-		put(t, s, record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i, 'k'), "", ""))
+	isDown := func(ref entity.Ref) bool {
+		return s.Map().Home(s.Map().KeyOf(ref.Source, ref.Key).Position()).Index == 1
 	}
-	status, err := s.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	shop := func(i int) locus.Put {
+		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
 	}
-	if status.Ready || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
-		t.Errorf("%+v", status)
+	ids := map[entity.Ref]locality.ID{}
+	for i := range 20 {
+		ids[shop(i).Ref] = put(t, s, shop(i))[0].Entity
 	}
-	for i, c := range status.Cells {
-		if (c.Counts.Records == 0) != (i == 1) || c.Cell.Index != uint32(i) || c.URL == "" {
-			t.Errorf("cell %d is %+v", i, c)
+	muted.mute.Store(true)
+	pending := 0
+	for i := range 40 {
+		ref := shop(i).Ref
+		_, err := s.Record(t.Context(), ref)
+		results, errPut := s.Put(t.Context(), []locus.Put{shop(i)})
+		if errPut != nil {
+			t.Fatal(errPut)
+		}
+		if isDown(ref) {
+			if !errors.Is(err, locus.ErrUnavailable) || !errors.Is(results[0].Err, locus.ErrUnavailable) {
+				t.Errorf("%v is in the cell that is down: read %v, put %v", ref, err, results[0].Err)
+			}
+			if id, was := ids[ref]; was {
+				if _, err := s.Entity(t.Context(), id); !errors.Is(err, locus.ErrUnavailable) {
+					t.Errorf("entity %v is in the cell that is down: %v", id, err)
+				}
+			}
+			continue
+		}
+		if wantNot := i >= 20; errors.Is(err, entity.ErrNotFound) != wantNot || results[0].Err != nil {
+			t.Errorf("%v is in another cell: read %v, put %v", ref, err, results[0].Err)
+		}
+		if results[0].Pending {
+			pending++
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Status(ctx); !errors.Is(err, locus.ErrUnavailable) {
-		t.Errorf("status nobody waits for: %v, want ErrUnavailable", err)
+	if pending == 0 {
+		t.Error("no record had to wait: the test does not reach what it is for")
+	}
+	muted.mute.Store(false)
+	for i := range 40 {
+		put(t, s, shop(i))
+		if e, err := s.Find(t.Context(), shop(i).String()); err != nil || ids[shop(i).Ref] != (locality.ID{}) && e.ID != ids[shop(i).Ref] {
+			t.Errorf("%v afterwards: %v", shop(i).Ref, err)
+		}
 	}
 }
