@@ -86,6 +86,7 @@ type Cells[T Store] struct {
 	work sync.WaitGroup
 
 	refresh turn
+	filters shelf
 }
 
 // OpenCells opens an installation, or makes one if New says how. An installation is

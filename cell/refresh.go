@@ -8,12 +8,19 @@ import (
 	"sync/atomic"
 )
 
-// Learn takes note of what a cell said about itself: that there is a newer map.
-func (c *Cells[T]) Learn(_ ID, head Head) {
+// Learn takes note of what a cell said about itself: that there is a newer map, and that
+// it may have a filter.
+func (c *Cells[T]) Learn(id ID, head Head) {
 	for told := c.told.Load(); head.Told > told; told = c.told.Load() {
 		if c.told.CompareAndSwap(told, head.Told) {
-			return
+			break
 		}
+	}
+	switch {
+	case head.Keys == Retired:
+		c.filters.forget(id)
+	case head.Filterable():
+		c.fetch(id)
 	}
 }
 

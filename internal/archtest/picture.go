@@ -43,6 +43,7 @@ const (
 	xSys       = "golang.org/x/sys"
 	xTerm      = "golang.org/x/term"
 	xText      = "golang.org/x/text"
+	xorfilter  = "github.com/FastFilter/xorfilter"
 	xxhash     = "github.com/cespare/xxhash/v2"
 )
 
@@ -56,7 +57,7 @@ const mutant = "internal/mutant"
 const conformance = "conformance"
 
 // Pure are the third-party modules that a library may take: no I/O, no global state.
-var Pure = []string{xxhash, xSync, xText, xNet, geo}
+var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter}
 
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
 // code of none but the conformance suites, which name them below.
@@ -67,7 +68,7 @@ var TestModules = []string{
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
 	"locality":  {Imports: []string{mutant}, Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync}},
+	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
 	"match":     {Modules: []string{xxhash, xText, xNet, geo}},

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// filterPage is how many rows are read at a time for a filter.
+	filterPage = 20_000
+	// filterPause is for how long a filter that could not be had, or had no place in
+	// memory, is not asked for again.
+	filterPause = time.Minute
+)
+
+// Lacks reports whether a filter of the cell is in memory and proves that the cell has
+// no row of the key: the filter was made when the cell was sealed, of all its rows.
+func (c *Cells[T]) Lacks(id ID, k Key) bool {
+	f := c.filters.get(id)
+	return f != nil && f.lacks(k)
+}
+
+// BuildFilter makes the filter of a cell that has none, and keeps it in the cell. A
+// filter of rows that may still change would be wrong, so only a sealed cell has one.
+func (c *Cells[T]) BuildFilter(ctx context.Context, id ID) error {
+	err := c.patiently(ctx, id, func(h *home[T]) error { return buildFilter[T](ctx, h) })
+	if err != nil {
+		return fmt.Errorf("make a filter: %w", err)
+	}
+	c.filters.forget(id)
+	return nil
+}
+
+func buildFilter[T Store](ctx context.Context, db Database[T]) error {
+	var head Head
+	has := false
+	if err := db.View(ctx, func(t T) error {
+		blob, err := t.Filter(ctx)
+		if err != nil {
+			return err
+		}
+		_, broken := parseFilter(blob)
+		has = broken == nil
+		head, err = t.Head(ctx)
+		return err
+	}); err != nil {
+		return err
+	}
+	switch {
+	case has, head.Keys == Retired:
+		return nil
+	case !head.Filterable():
+		return fmt.Errorf("it is %v, and only rows that never change have one", head.Keys)
+	}
+	rings, err := readRings(ctx, db)
+	if err != nil {
+		return err
+	}
+	f, err := newFilter(rings)
+	if err != nil {
+		return err
+	}
+	return db.Update(ctx, func(t T) error {
+		// Rows of a cell that was retired meanwhile may have been dropped while they were read.
+		if head, err := t.Head(ctx); err != nil || !head.Filterable() {
+			return err
+		}
+		return t.SetFilter(ctx, f.marshal())
+	})
+}
+
+// readRings reads the ring values of all rows, each once: they come in order.
+func readRings[T Store](ctx context.Context, db Database[T]) (rings []uint64, err error) {
+	var after *Key
+	for {
+		var page []Row
+		if err := db.View(ctx, func(t T) (err error) {
+			page, err = t.Scan(ctx, after, filterPage)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		for _, row := range page {
+			if ring := uint64(row.Key.Ring); len(rings) == 0 || rings[len(rings)-1] != ring {
+				rings = append(rings, ring)
+			}
+		}
+		if len(page) < filterPage {
+			return rings, nil
+		}
+		after = &page[len(page)-1].Key
+	}
+}
+
+// fetch reads the filter of a sealed cell into memory, beside the caller, unless that
+// was done or tried a moment ago.
+func (c *Cells[T]) fetch(id ID) {
+	if !c.filters.begin(id, c.opts.Now()) {
+		return
+	}
+	c.goes(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), copying)
+		defer cancel()
+		f, err := c.readFilter(ctx, id)
+		if f != nil {
+			c.filters.put(id, f, c.opts.FilterMemory)
+		}
+		c.event(Event{What: EventFilter, Cell: id, Err: err})
+	})
+}
+
+// readFilter reads the filter that a cell keeps, nil if it has none.
+func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
+	h, err := c.home(id)
+	if err != nil {
+		return nil, err
+	}
+	var blob []byte
+	if err := h.View(ctx, func(t T) error {
+		if head, err := t.Head(ctx); err != nil || !head.Filterable() {
+			return err
+		}
+		blob, err = t.Filter(ctx)
+		return err
+	}); err != nil || blob == nil {
+		return nil, err
+	}
+	return parseFilter(blob)
+}
+
+// shelf keeps filters in memory. When there is no room, what was not used for longest
+// goes.
+type shelf struct {
+	mu      sync.RWMutex
+	filters map[ID]*shelved
+	size    int
+	// moves counts how often a filter was put on the shelf: the time of used.
+	moves atomic.Uint64
+}
+
+// shelved is a filter, or the note that there is none to be had.
+type shelved struct {
+	*filter
+	// again is when one may be asked for.
+	again time.Time
+	used  atomic.Uint64
+}
+
+// get returns the filter of a cell if it is there.
+func (s *shelf) get(id ID) *filter {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e := s.filters[id]
+	if e == nil || e.filter == nil {
+		return nil
+	}
+	if now := s.moves.Load(); e.used.Load() != now {
+		e.used.Store(now)
+	}
+	return e.filter
+}
+
+// begin reports whether the filter is to be read, by the caller alone.
+func (s *shelf) begin(id ID, now time.Time) bool {
+	s.mu.RLock()
+	e := s.filters[id]
+	settled := e != nil && (e.filter != nil || now.Before(e.again))
+	s.mu.RUnlock()
+	if settled {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.filters[id]; e != nil && (e.filter != nil || now.Before(e.again)) {
+		return false
+	}
+	if s.filters == nil {
+		s.filters = map[ID]*shelved{}
+	}
+	s.filters[id] = &shelved{again: now.Add(filterPause)}
+	return true
+}
+
+// put keeps a filter, if it has room at all.
+func (s *shelf) put(id ID, f *filter, room int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.filters[id]
+	if e == nil || e.filter != nil || f.size() > room {
+		return
+	}
+	s.size += f.size()
+	for s.size > room {
+		var oldest *shelved
+		for _, other := range s.filters {
+			if other.filter != nil && (oldest == nil || other.used.Load() < oldest.used.Load()) {
+				oldest = other
+			}
+		}
+		s.size -= oldest.size()
+		oldest.filter, oldest.again = nil, e.again
+	}
+	e.filter = f
+	e.used.Store(s.moves.Add(1))
+}
+
+// forget lets go of a filter; one may be asked for at once.
+func (s *shelf) forget(id ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.filters[id]; e != nil {
+		if e.filter != nil {
+			s.size -= e.size()
+		}
+		delete(s.filters, id)
+	}
+}

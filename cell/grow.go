@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Growth is a generation of cells that is to be added.
+type Growth struct {
+	// Cells is how many it has: a multiple of the newest generation's.
+	Cells uint64
+	// URLs say where they are, as Generation.URLs do. Defaults to those of the newest
+	// generation.
+	URLs []string
+}
+
+// Progress tells how far a Grow or Compact is.
+type Progress struct {
+	// Step is one of the names below.
+	Step string `json:"step"`
+	// Done of Total cells; of StepCopied, Done keys.
+	Done  int `json:"done"`
+	Total int `json:"total,omitempty"`
+	// Generation that the step is about.
+	Generation int `json:"generation"`
+	// Starts is when it begins to take ids, and Wait how long that is from now.
+	Starts time.Time     `json:"starts,omitzero"`
+	Wait   time.Duration `json:"wait_ns,omitempty"`
+	// PerSecond is how many keys are copied in a second.
+	PerSecond float64 `json:"per_second,omitempty"`
+}
+
+// The steps of Grow and Compact.
+const (
+	StepCreated   = "created"   // databases of the new cells
+	StepAnnounced = "announced" // the map lists the new generation
+	StepWaiting   = "waiting"   // for its start
+	StepCurrent   = "current"   // it takes new keys
+	StepSealed    = "sealed"    // older cells take no keys any more
+	StepFilters   = "filters"   // older cells know what they lack
+	StepCopied    = "copied"    // keys of older cells, into current ones
+	StepFloor     = "floor"     // older cells are not asked for keys any more
+	StepRetired   = "retired"   // older cells say so
+	StepDropped   = "dropped"   // older cells have deleted their keys
+)
+
+// String says it in a few words: "created 12/48 databases".
+func (p Progress) String() string {
+	switch p.Step {
+	case StepCreated:
+		return fmt.Sprintf("created %d/%d databases", p.Done, p.Total)
+	case StepWaiting:
+		return fmt.Sprintf("starts in %v", p.Wait.Round(time.Second))
+	case StepAnnounced:
+		return fmt.Sprintf("announced generation %d, starts at %v", p.Generation, p.Starts.Format(time.RFC3339))
+	case StepCurrent:
+		return fmt.Sprintf("generation %d is current", p.Generation)
+	case StepFloor:
+		return fmt.Sprintf("keys are looked for from generation %d on", p.Generation)
+	case StepCopied:
+		return fmt.Sprintf("copied %d keys, %.0f a second", p.Done, p.PerSecond)
+	}
+	return fmt.Sprintf("%s %d/%d cells of generation %d", p.Step, p.Done, p.Total, p.Generation)
+}
+
+// Grow adds a generation of cells while everybody goes on: no row moves, no writer waits
+// for more than its cell's seal. It makes the databases, announces the generation, waits
+// until it starts, makes it the current one, seals all older cells and makes their
+// filters. It may be stopped anywhere, also by a crash; the same call goes on, here or
+// elsewhere, and several at one time do it once. A generation of as many cells at the
+// same places is the one to go on with. The error is ErrMap if there can be no such
+// generation; PlanGrowth says why and which can.
+func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Progress)) error {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	if err := c.Refresh(ctx); err != nil {
+		return fmt.Errorf("grow: %w", err)
+	}
+	gen, g, err := c.Map().growing(g)
+	if err != nil {
+		return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
+	}
+	w := &worker[T]{cells: c, progress: progress}
+	a := NewActivation(gen, c.Map().View())
+	for a.Want().Do != DoDone {
+		r, err := w.activate(ctx, a.Want(), g)
+		if err != nil {
+			return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
+		}
+		a = a.Got(r)
+	}
+	return nil
+}
+
+// growing returns which generation a growth is: one that the map lists, or its next.
+func (m *Map) growing(g Growth) (gen int, filled Growth, err error) {
+	last := len(m.gens) - 1
+	newest := m.spec.Generations[last]
+	same := newest.Cells == g.Cells && (len(g.URLs) == 0 || slices.Equal(newest.URLs, g.URLs))
+	if len(g.URLs) == 0 {
+		g.URLs = newest.URLs
+	}
+	switch {
+	case same && last > 0:
+		return last, g, nil
+	case last > m.spec.Current:
+		return 0, g, fmt.Errorf("%w: generation %d of %d cells at %v is announced: grow to that first", ErrMap, last, newest.Cells, newest.URLs)
+	}
+	_, err = m.grown(g, m.spec.Until)
+	return last + 1, g, err
+}
+
+// grown is the next version of the map, with one generation more.
+func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
+	next, err := m.next(func(s *Spec) {
+		s.Generations = append(s.Generations, Generation{Cells: g.Cells, URLs: g.URLs, Starts: later(wholeSecond(s.Until), wholeSecond(now))})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return next, Append(m, next)
+}
+
+// worker does what an Activation or a Compaction wants.
+type worker[T Store] struct {
+	cells    *Cells[T]
+	progress func(Progress)
+}
+
+// activate does one step of an Activation.
+func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, error) {
+	gen := int(r.Gen)
+	switch r.Do {
+	case DoMake:
+		return Reply{}, w.create(ctx, gen, g)
+	case DoAnnounce:
+		return w.announce(ctx, gen, g)
+	case DoWait:
+		return Reply{}, w.wait(ctx, gen)
+	case DoPublish:
+		return w.change(ctx, func(m *Map) error { return w.publish(ctx, m, gen) })
+	case DoSeal:
+		return Reply{}, w.seal(ctx, r)
+	default: // DoFilter
+		return Reply{}, w.all(ctx, StepFilters, gen, w.cells.BuildFilter)
+	}
+}
+
+// change tries to change the map, and replies with the newest, whoever changed it.
+func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, error) {
+	err := do(w.cells.Map())
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknownOutcome) {
+		err = w.cells.Refresh(ctx)
+	}
+	return Reply{View: w.cells.Map().View()}, err
+}
+
+func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
+	next, err := w.cells.Map().grown(g, w.cells.opts.Now())
+	if err != nil {
+		return err
+	}
+	if len(next.gens) != gen+1 {
+		return fmt.Errorf("%w: somebody else announced a generation meanwhile", ErrMap)
+	}
+	made := w.counter(Progress{Step: StepCreated, Total: int(g.Cells), Generation: gen})
+	err = w.cells.ensure(ctx, next, next.cells(gen), made)
+	if errors.Is(err, ErrIdentity) {
+		return fmt.Errorf("%w (if that was made for another growth, which was never announced, drop it and begin again)", err)
+	}
+	return err
+}
+
+func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, error) {
+	r, err := w.change(ctx, func(m *Map) error {
+		next, err := m.grown(g, w.cells.opts.Now())
+		if err == nil {
+			err = w.cells.swap(ctx, m, next)
+		}
+		return err
+	})
+	if m := w.cells.Map(); err == nil && len(m.gens) > gen {
+		got := m.spec.Generations[gen]
+		if got.Cells != g.Cells || !slices.Equal(got.URLs, g.URLs) {
+			return r, fmt.Errorf("%w: somebody else announced generation %d meanwhile, of %d cells at %v", ErrMap, gen, got.Cells, got.URLs)
+		}
+		w.progress(Progress{Step: StepAnnounced, Generation: gen, Starts: got.Starts})
+	}
+	return r, err
+}
+
+// wait waits for the start of a generation, and says every minute how long that is.
+func (w *worker[T]) wait(ctx context.Context, gen int) error {
+	starts := w.cells.Map().spec.Generations[gen].Starts
+	for {
+		left := starts.Sub(w.cells.opts.Now())
+		if left <= 0 {
+			return nil
+		}
+		w.progress(Progress{Step: StepWaiting, Generation: gen, Starts: starts, Wait: left})
+		timer := time.NewTimer(min(left, time.Minute))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
+	if m.spec.Current < gen {
+		if err := w.cells.change(ctx, m, func(s *Spec) {
+			s.Current = gen
+			s.Until = later(s.Until, w.cells.horizon())
+		}); err != nil {
+			return err
+		}
+	}
+	w.progress(Progress{Step: StepCurrent, Generation: gen, Starts: m.spec.Generations[gen].Starts})
+	return nil
+}
+
+// seal seals the cells of a generation.
+func (w *worker[T]) seal(ctx context.Context, r Request) error {
+	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error {
+		return w.advance(ctx, id, Sealed, func(head Head) Head { return head.Seal(r.Epoch) })
+	})
+}
+
+// advance moves a cell's state on, unless it is as far already.
+func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, next func(Head) Head) error {
+	return w.cells.patiently(ctx, id, func(h *home[T]) error {
+		var head Head
+		if err := h.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil {
+			return err
+		}
+		if head.Home != Serving || head.Keys < to {
+			if err := h.Exclusive(ctx, func(t T) (err error) {
+				if head, err = t.Head(ctx); err != nil {
+					return err
+				}
+				if head.Home != Serving {
+					return fmt.Errorf("it is %v: %w", head.Home, ErrMoved)
+				}
+				head = next(head)
+				return t.SetHead(ctx, head)
+			}); err != nil {
+				return err
+			}
+		}
+		w.cells.Learn(id, head)
+		return nil
+	})
+}
+
+// patiently does something with a cell that may be about to move, and that can be done
+// twice.
+func (c *Cells[T]) patiently(ctx context.Context, id ID, do func(h *home[T]) error) error {
+	for n := 1; ; n++ {
+		h, err := c.home(id)
+		if err == nil {
+			err = do(h)
+		}
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, ErrMoved) && !errors.Is(err, ErrUnknownOutcome) || n == retries {
+			return fmt.Errorf("cell %v: %w", id, err)
+		}
+		if err := errors.Join(wait(ctx, n), c.Refresh(ctx)); err != nil {
+			return fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+}
+
+// all does something with every cell of a generation, several at a time, and goes on
+// with the others when one fails: the more is done, the less remains for the next call.
+func (w *worker[T]) all(ctx context.Context, step string, gen int, do func(context.Context, ID) error) error {
+	ids := w.cells.Map().cells(gen)
+	done := w.counter(Progress{Step: step, Total: len(ids), Generation: gen})
+	var mu sync.Mutex
+	var errs []error
+	if err := each(ctx, ids, func(ctx context.Context, id ID) error {
+		err := do(ctx, id)
+		if err == nil {
+			done()
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+// counter returns what is called for each cell that is done.
+func (w *worker[T]) counter(p Progress) func() {
+	var mu sync.Mutex
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		p.Done++
+		w.progress(p)
+	}
+}
+
+// cells are those of one generation.
+func (m *Map) cells(gen int) []ID {
+	ids := make([]ID, m.gens[gen].cells)
+	for i := range ids {
+		ids[i] = ID{Gen: uint16(gen), Index: uint32(i)}
+	}
+	return ids
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Plan says what Grow would do, and what an installation is like before and after.
+type Plan struct {
+	// Epoch of the map that the plan is made from.
+	Epoch uint64 `json:"epoch"`
+	// Generation that is added, or gone on with if Announced.
+	Generation int    `json:"generation"`
+	Cells      uint64 `json:"cells"`
+	Announced  bool   `json:"announced"`
+	// Starts is when the generation begins, at the earliest: it is announced for as long as
+	// the map speaks. Wait is how long that is from now.
+	Starts time.Time     `json:"starts"`
+	Wait   time.Duration `json:"wait_ns"`
+	// Generations that hold keys, after the growth, oldest first.
+	Generations []PlanGeneration `json:"generations"`
+	// Before and After are what finding a key costs.
+	Before Probes `json:"before"`
+	After  Probes `json:"after"`
+	// Room is how often the installation can grow like this again, RoomCells the most cells
+	// of a generation that come of it.
+	Room      int    `json:"room"`
+	RoomCells uint64 `json:"room_cells"`
+	// Servers are all that hold cells, in the order of their names.
+	Servers []PlanServer `json:"servers"`
+}
+
+// PlanGeneration is a generation in a Plan.
+type PlanGeneration struct {
+	Generation int    `json:"generation"`
+	Cells      uint64 `json:"cells"`
+	Role       Role   `json:"role"`
+	// Share is the part of the ring that one cell holds, 0 to 1.
+	Share float64 `json:"share"`
+}
+
+// Probes are how many cells are asked for a key, on average, if each cell that takes or
+// took keys holds as many.
+type Probes struct {
+	// New key, and one that is there, while older cells have no filters.
+	New   float64 `json:"new"`
+	There float64 `json:"there"`
+	// The same with filters.
+	FilteredNew   float64 `json:"filtered_new"`
+	FilteredThere float64 `json:"filtered_there"`
+}
+
+// PlanServer is what a server or directory holds.
+type PlanServer struct {
+	Server string `json:"server"`
+	// Before and After are how many cells it has, New how many take new keys afterwards.
+	Before int `json:"before"`
+	After  int `json:"after"`
+	New    int `json:"new"`
+}
+
+// passed is the part of absent keys that a filter does not prove absent.
+const passed = 1.0 / 256
+
+// PlanGrowth says what Grow would do. The error is ErrMap if it would not, and names
+// numbers of cells that can be grown to.
+func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
+	gen, g, err := m.growing(g)
+	if err != nil {
+		return nil, refusal(m, g, err)
+	}
+	next := m
+	if gen == len(m.gens) {
+		if next, err = m.grown(g, now); err != nil {
+			return nil, refusal(m, g, err)
+		}
+	}
+	p := &Plan{
+		Epoch: m.Epoch(), Generation: gen, Cells: next.gens[gen].cells, Announced: gen < len(m.gens),
+		Starts: next.spec.Generations[gen].Starts,
+		Before: m.probes(m.spec.Current), After: next.probes(gen),
+		Servers: servers(m, next, gen),
+	}
+	if m.spec.Current < gen {
+		p.Wait = max(0, p.Starts.Sub(now))
+	}
+	for i := m.spec.Floor; i <= gen; i++ {
+		pg := PlanGeneration{Generation: i, Cells: next.gens[i].cells, Role: RoleOlder, Share: 1 / float64(next.gens[i].cells)}
+		if i == gen {
+			pg.Role = RoleCurrent
+		}
+		p.Generations = append(p.Generations, pg)
+	}
+	p.Room, p.RoomCells = next.room(p.Cells / next.gens[max(gen-1, 0)].cells)
+	return p, nil
+}
+
+// refusal adds the numbers of cells that would do.
+func refusal(m *Map, g Growth, err error) error {
+	var next []string
+	newest := m.gens[len(m.gens)-1].cells
+	n := max(1, g.Cells/newest)
+	for ; len(next) < 3; n++ {
+		if checkCounts(append(m.Spec().Generations, Generation{Cells: n * newest})) != nil {
+			break
+		}
+		if n*newest != g.Cells {
+			next = append(next, fmt.Sprint(n*newest))
+		}
+	}
+	switch {
+	case errors.Is(checkCounts(append(m.Spec().Generations, Generation{Cells: g.Cells})), ErrMap) && len(next) > 0:
+		return fmt.Errorf("%w; %s would do", err, strings.Join(next, ", "))
+	default:
+		return err
+	}
+}
+
+// probes are those of a map whose current generation is the given one.
+func (m *Map) probes(current int) (p Probes) {
+	older := float64(current - m.spec.Floor)
+	p.New, p.FilteredNew = 1+older, 1+older*passed
+	all := 0.0
+	for g := m.spec.Floor; g <= current; g++ {
+		cells, above := float64(m.gens[g].cells), float64(current-g)
+		all += cells
+		p.There += cells * (1 + above)
+		if p.FilteredThere += cells; above > 0 {
+			p.FilteredThere += cells * (1 + (above-1)*passed)
+		}
+	}
+	p.There /= all
+	p.FilteredThere /= all
+	return p
+}
+
+// room is how often the map can grow by a factor, and how many cells that makes.
+func (m *Map) room(factor uint64) (times int, cells uint64) {
+	gens := m.Spec().Generations
+	cells = gens[len(gens)-1].Cells
+	for {
+		gens = append(gens, Generation{Cells: cells * factor})
+		if cells > ring/factor || checkCounts(gens) != nil {
+			return times, cells
+		}
+		times, cells = times+1, cells*factor
+	}
+}
+
+// servers count the cells of two versions of a map by where they are.
+func servers(before, after *Map, gen int) []PlanServer {
+	at := map[string]*PlanServer{}
+	for _, id := range after.Cells() {
+		name := serverOf(after.URL(id))
+		s := at[name]
+		if s == nil {
+			s = &PlanServer{Server: name}
+			at[name] = s
+		}
+		s.After++
+		if before.Has(id) {
+			s.Before++
+		}
+		if int(id.Gen) == gen {
+			s.New++
+		}
+	}
+	all := make([]PlanServer, 0, len(at))
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		all = append(all, *at[name])
+	}
+	return all
+}
+
+// serverOf is the part of a url that cells at one place have in common.
+func serverOf(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return Redact(s)
+	case u.Host != "":
+		return u.Scheme + "://" + u.Host
+	}
+	return strings.TrimSuffix(u.Scheme+":"+path.Dir(cmp.Or(u.Opaque, u.Path)), ":.")
+}
