@@ -61,7 +61,7 @@ func (w wrapped) Cell(id cell.ID) (resolve.Cell, error) {
 
 func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
-	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test"})
+	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

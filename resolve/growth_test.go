@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Cells that are added while records come make the same entities as if they had always been there, and no
+// record leaves the cell that it was put in.
+func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(8, 8))
+	before, after := world(70, 60), world(71, 60)
+	history := shuffled(r, before)
+	// Then new versions, deletions, and records that were deleted before.
+	for _, op := range shuffled(r, after)[:60] {
+		history = append(history, op)
+	}
+	for _, op := range shuffled(r, before)[:40] {
+		history = append(history, resolve.Op{Ref: op.Ref, Delete: true}, op)
+	}
+	still := open(t, t.TempDir(), nil)
+	still.apply(t, history)
+	want := still.check(t)
+
+	grown := open(t, t.TempDir(), nil)
+	homes := map[entity.PUID]cell.ID{}
+	for i, group := range groups(r, history, 25) {
+		if n := grown.cells.Map().Count(grown.cells.Map().Current()); i%4 == 3 && n < 24 {
+			if err := cell.Grow(t.Context(), grown.cells, cell.Growth{Cells: 2 * n}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		grown.apply(t, group)
+		grown.check(t)
+		grown.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+			records, err := tx.ListRecords(t.Context(), "", lo, 10_000)
+			for _, rec := range records {
+				home, err := grown.cells.Map().Puid(int64(rec.PUID))
+				if err != nil {
+					t.Error(err)
+				}
+				if was, known := homes[rec.PUID]; known && was != home {
+					t.Errorf("record %v moved from %v to %v", rec.Ref, was, home)
+				}
+				homes[rec.PUID] = home
+			}
+			return err
+		})
+	}
+	if d := differ(grown.check(t), want); d != "" {
+		t.Fatalf("with growth, other entities:\n%s", d)
+	}
+	used := map[string]int{}
+	for _, home := range homes {
+		used[fmt.Sprint("generation ", home.Gen)]++
+	}
+	if len(used) != 4 {
+		t.Errorf("records by generation: %v; want some in each of 4", used)
+	}
+}
