@@ -159,7 +159,7 @@ func pagesOf(tab *tab) []string {
 	)
 	return []string{
 		"/", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
-		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2",
+		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2", "/ring", "/ring?address=pos:1",
 	}
 }
 
@@ -173,6 +173,28 @@ func consoleIsNarrow(tab *tab) {
 	tab.forgive("404")
 }
 
+// contrast is a function of the page: how many times lighter one of two is, a colour and what is
+// behind an element.
+const contrast = `
+	const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
+	const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
+	const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
+	const ratio = (colour, e) => {
+		const [a, b] = [light(parse(colour).slice(0, 3)), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
+		return (a + .05) / (b + .05);
+	};`
+
+// faintText lists the text of a page that is hard to read. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
+const faintText = `(() => {` + contrast + `
+	const faint = new Set();
+	for (const e of document.querySelectorAll("body *")) {
+		if (e.closest("svg, noscript, .visually-hidden, .skip") || !e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+		const r = ratio(getComputedStyle(e).color, e);
+		if (r < 4.5) faint.add(e.tagName + "." + e.className + " " + r.toFixed(2));
+	}
+	return [...faint].join(", ");
+})()`
+
 func consoleCanBeRead(tab *tab) {
 	pages := pagesOf(tab)
 	backgrounds := map[string]string{}
@@ -181,20 +203,7 @@ func consoleCanBeRead(tab *tab) {
 		for _, page := range pages {
 			tab.open(page)
 			backgrounds[scheme] = evaluate[string](tab, `getComputedStyle(document.body).backgroundColor`)
-			// WCAG 2.2, 1.4.3: 4.5 to 1 for text.
-			faint := evaluate[string](tab, `(() => {
-				const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
-				const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
-				const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
-				const faint = new Set();
-				for (const e of document.querySelectorAll("body *")) {
-					if (e.closest("svg, noscript, .visually-hidden, .skip") || !e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
-					const [a, b] = [light(parse(getComputedStyle(e).color).slice(0, 3)), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
-					if ((a + .05) / (b + .05) < 4.5) faint.add(e.tagName + "." + e.className + " " + ((a + .05) / (b + .05)).toFixed(2));
-				}
-				return [...faint].join(", ");
-			})()`)
-			if faint != "" {
+			if faint := evaluate[string](tab, faintText); faint != "" {
 				tab.Errorf("%s of %s is hard to read: %s", scheme, page, faint)
 			}
 		}
@@ -263,16 +272,18 @@ func consoleWithoutScript(tab *tab) {
 func consoleByKeyboard(tab *tab) {
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
 	tab.open("/")
-	tab.check(`document.querySelectorAll(".ring a").length === 4`, "there are not four cells")
+	tab.check(`document.querySelectorAll(".ring .cell").length === 4`, "there are not four cells")
 	for range 60 {
 		tab.do(chromedp.KeyEvent("\t"))
-		if evaluate[bool](tab, `document.activeElement.matches(".ring a")`) {
+		if evaluate[bool](tab, `document.activeElement.matches(".ring .cell")`) {
 			break
 		}
 	}
-	tab.check(`document.activeElement.matches(".ring a")`, "the ring is not reached with the tabulator")
+	tab.check(`document.activeElement.matches(".ring .cell")`, "the ring is not reached with the tabulator")
 	tab.check(`getComputedStyle(document.activeElement.querySelector(".detail")).visibility === "visible"`, "the focused cell does not show its figures")
 	tab.check(`getComputedStyle(document.querySelector(".ring .middle")).visibility === "hidden"`, "two texts stand in the middle")
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.await(`document.querySelector("tr:target")?.id === "g0-0"`)
+	tab.click(`.ring .middle`)
+	tab.await(`location.pathname === "/ring" && document.querySelectorAll("#bands .piece").length === 4`)
 }

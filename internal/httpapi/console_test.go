@@ -59,6 +59,34 @@ func TestConsole_Home(t *testing.T) {
 	}
 }
 
+func TestConsole_Ring(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	put := f.put([4]string{"pos", "<b>", "Joe's Pizza", "+14155552300"})[0]
+	f.says(f.get("/").page(200), `href="/ring"`)
+	f.says(f.get("/ring").page(200), "The ring of cells", `id="g0-0"`, "What you see", "locus cell list")
+	for address, wants := range map[string][]string{
+		"pos:<b>":                 {"The way of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(), "locus route --explain &#39;pos:&lt;b&gt;&#39;"},
+		"  pos:<b> ":              {"The way of <bdi>pos:&lt;b&gt;</bdi>", "The key is"},
+		"pos:none":                {"nothing is stored there", `class="ray"`},
+		put.PUID.String():         {"A puid", "generation 0"},
+		"-1":                      {"nothing is stored there", "locus route --explain -- -1", "behind a start"},
+		put.Entity.String():       {"An entity id", `class="ray"`},
+		"nonsense":                {"There is none", "an address is an entity id, a puid, or SOURCE:KEY", `id="g0-0"`},
+		":":                       {"There is none", `id="g0-0"`},
+		"<script>:\x00":           {"There is none"},
+		strings.Repeat("x", 5000): {"There is none"},
+	} {
+		f.says(f.get("/ring?address="+url.QueryEscape(address)).page(200), wants...)
+	}
+	for from, want := range map[string]string{"g0-1": `id="g0-1"`, "g7-9": `id="g0-0"`, "g0-01": "does not name one", "<b>": "does not name one"} {
+		f.says(f.get("/ring?from="+url.QueryEscape(from)).page(200), want)
+	}
+	if body := f.get("/ring?from=g0-1").page(200); strings.Contains(body, `<tr id="g0-0"`) {
+		t.Error("the table does not begin with the cell that was asked for")
+	}
+}
+
 func TestConsole_Search(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/locality"
+)
+
+// TestRing looks at the page of the ring in a real browser, for installations that grew.
+func TestRing(t *testing.T) {
+	t.Parallel()
+	browser := startBrowser(t)
+	for name, look := range map[string]func(*tab){
+		"an address is typed and its way drawn": ringShowsWays,
+		"it is kept up to date":                 ringIsFollowed,
+		"it is for the keyboard too":            ringByKeyboard,
+		"it needs no script":                    ringWithoutScript,
+		"nothing is wider than a telephone":     ringIsNarrow,
+		"light and dark can be read":            ringCanBeRead,
+		"thousands of cells are drawn":          ringOfThousands,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			look(openTab(t, browser, 4))
+		})
+	}
+}
+
+func ringShowsWays(tab *tab) {
+	in := grown(tab.T, []uint64{4, 8, 16, 48, 96}, 3, 1, 4000)
+	key := in.oldest(tab.T)
+	tab.exhibit(in)
+	tab.open("/ring")
+	tab.check(`!document.querySelector(".ray") && document.querySelectorAll(".bands .piece").length === 172`, "the bands are not drawn")
+	for class, n := range map[string]int{"retired": 4, "sealed": 24} {
+		tab.check(`document.querySelectorAll("#bands .cover.`+class+`").length === `+strconv.Itoa(n), "not all are drawn that are "+class)
+	}
+	tab.check(`document.querySelectorAll("#bands .rim").length === 48`, "not all are drawn that are open")
+	tab.enter(`.ask input`, key+"\r")
+	tab.await(`document.querySelector(".ray")`)
+	tab.check(`document.querySelector("h2 bdi").textContent === `+jsString(key), "it is not said whose way it is")
+	// Each mark lies on the piece of the cell that its line names.
+	tab.check(`(() => {
+		const lines = [...document.querySelectorAll(".steps li")].filter(li => li.querySelector(".num").textContent);
+		const marks = [...document.querySelectorAll(".way circle")];
+		document.querySelector(".bands").scrollIntoView();
+		return lines.length === 3 && marks.length === 3 && marks.every((circle, i) => {
+			const { left, top, width, height } = circle.getBoundingClientRect();
+			const under = document.elementFromPoint(left + width / 2, top + height / 2).closest("a");
+			return under?.getAttribute("href") === lines[i].querySelector("a").getAttribute("href");
+		});
+	})()`, "the marks are not where the cells are")
+	tab.check(`["no", "filtered", "found"].every((c, i) => document.querySelectorAll(".steps li:has(.num:not(:empty))")[i].className === c)`, "the answers are not in order")
+	// A puid stands at the start of its cell, one column further for each generation.
+	tab.open("/ring?address=" + strconv.FormatInt(in.puids[key], 10))
+	tab.check(`document.querySelector(".strip rect.here").nextElementSibling.textContent.startsWith("g1-")`, "the range of the puid is not shown")
+	tab.check(`(() => {
+		const boxes = [...document.querySelectorAll(".strip rect")].map(r => r.getBoundingClientRect());
+		return boxes.length === 18 && boxes.every((a, i) => boxes.every((b, j) => i === j || a.right <= b.left + .1 || b.right <= a.left + .1));
+	})()`, "two ranges share a column")
+	tab.open("/ring?address=" + url.QueryEscape("<img src=x onerror=alert(1)>:1"))
+	tab.check(`!document.querySelector("main img")`, "what was typed became an element")
+}
+
+func ringIsFollowed(tab *tab) {
+	in := grown(tab.T, []uint64{4, 8, 16}, 1, 0, 400)
+	tab.exhibit(in)
+	tab.open("/ring")
+	evaluate[bool](tab, `window.before = true`)
+	tab.check(`document.querySelectorAll("#bands .cover.sealed").length === 4`, "the older cells are not sealed")
+	in.mu.Lock()
+	in.cells[cell.ID{Gen: 1, Index: 7}].Head.Keys = cell.Sealed
+	in.mu.Unlock()
+	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 5`)
+	tab.check(`document.querySelector("#hoops").textContent.includes("7 open, 1 sealed")`, "the table is behind the picture")
+	tab.check(`window.before && !document.querySelector("#stream").checkVisibility()`, "the page was loaded again, or a loss is said")
+	tab.stop()
+	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#again.stale")`)
+	tab.check(`/Locus does not answer. This is the ring of .* UTC/.test(document.querySelector("#stream").textContent)`, "it does not say what happened")
+	tab.forgive("ERR_")
+}
+
+func ringByKeyboard(tab *tab) {
+	tab.exhibit(grown(tab.T, []uint64{4, 8, 16}, 1, 0, 400))
+	tab.open("/ring")
+	for range 60 {
+		tab.do(chromedp.KeyEvent("\t"))
+		if evaluate[bool](tab, `document.activeElement.matches(".bands a")`) {
+			break
+		}
+	}
+	tab.check(`document.activeElement.matches("#bands a[aria-label^='Cell g0-0: sealed, ']")`, "the ring is not reached with the tabulator")
+	tab.check(`getComputedStyle(document.activeElement.querySelector(".piece")).strokeWidth === "3px"`, "it cannot be seen where the keyboard is")
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.await(`document.querySelector("tr:target")?.id === "g0-0"`)
+}
+
+func ringWithoutScript(tab *tab) {
+	tab.withoutScript()
+	in := grown(tab.T, []uint64{4, 8, 16}, 1, 0, 400)
+	key := in.oldest(tab.T)
+	tab.exhibit(in)
+	tab.open("/ring")
+	tab.enter(`.ask input`, key+"\r")
+	tab.await(`document.querySelector(".ray")`)
+	tab.check(`document.querySelectorAll(".steps .found").length === 1 && !document.querySelector(".copy:not([hidden])")`, "the way is not drawn, or the script ran")
+}
+
+// ringPages are addresses of every kind.
+func ringPages(in *installation, key string) []string {
+	return []string{
+		"/ring", "/ring?address=" + url.QueryEscape(key), "/ring?address=" + strconv.FormatInt(in.puids[key], 10), "/ring?address=-1",
+		"/ring?address=80e51ef9-7a7f-bd53-7a50-01a1f8660d00", "/ring?address=nonsense",
+		"/ring?address=source:" + strings.Repeat("Anoverlongwordwithoutanyspace", 4),
+	}
+}
+
+func ringIsNarrow(tab *tab) {
+	in := grown(tab.T, []uint64{4, 8, 16, 48, 96}, 3, 1, 400)
+	pages := ringPages(in, in.oldest(tab.T))
+	tab.exhibit(in)
+	tab.do(chromedp.EmulateViewport(360, 740))
+	for _, page := range pages {
+		tab.open(page)
+		tab.check(`document.documentElement.scrollWidth <= 360`, page+" scrolls to the side")
+		tab.check(`[...document.querySelectorAll("#again > *, .panel, .bands")].every(e => e.getBoundingClientRect().right <= 361)`, page+" is cut off")
+	}
+}
+
+func ringCanBeRead(tab *tab) {
+	in := grown(tab.T, []uint64{4, 8, 16, 48, 96}, 3, 1, 400)
+	in.cells[cell.ID{Gen: 2, Index: 3}].PUIDRoom = 0 // it does not answer
+	pages := ringPages(in, in.oldest(tab.T))
+	tab.exhibit(in)
+	for _, scheme := range []string{"light", "dark"} {
+		tab.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		for _, page := range pages {
+			tab.open(page)
+			if faint := evaluate[string](tab, faintText); faint != "" {
+				tab.Errorf("%s of %s is hard to read: %s", scheme, page, faint)
+			}
+		}
+		// Text of pictures stands on the panel, or has a rim of its colour around it.
+		tab.check(`[...document.querySelectorAll(".strip text, .bands > text")].every(e => { `+contrast+` return ratio(getComputedStyle(e).fill, e) >= 4.5; })`, "text of a picture is hard to read in "+scheme)
+	}
+}
+
+func ringOfThousands(tab *tab) {
+	in := grown(tab.T, []uint64{16, 512, 16384, 32768}, 2, 0, 2000)
+	key := in.oldest(tab.T)
+	tab.exhibit(in)
+	tab.open("/ring?from=g2-16000&address=" + url.QueryEscape(key))
+	tab.check(`document.querySelectorAll("#bands .piece").length === 16 + 512 + 256 + 256`, "the pieces are not taken together")
+	tab.check(`document.querySelectorAll("#rows tr").length === 512 && document.querySelector("#rows tr").id === "g2-16000"`, "the table does not begin where it was asked to")
+	tab.check(`document.querySelectorAll(".way circle").length === 3`, "the way is not drawn")
+	tab.click(`a[rel=next]`)
+	tab.await(`document.querySelector("#rows tr").id === "g3-128" && location.search.includes("address=")`)
+}
+
+// installation is one that grew, made by hand: a map of several generations, and the records of a
+// story where the arithmetic puts them.
+type installation struct {
+	m     *cell.Map
+	mu    sync.Mutex // of cells, while pages are asked for
+	now   time.Time
+	cells map[cell.ID]*locus.CellStatus
+	puids map[string]int64 // by address
+	all   int64
+}
+
+// grown tells a story to an installation: an equal part of it to each generation up to the current
+// one. Directories older than floor are retired, those between sealed.
+func grown(t *testing.T, counts []uint64, current, floor int, records int64) *installation {
+	t.Helper()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: current, Floor: floor, Until: now.Add(time.Hour)}
+	for i, n := range counts {
+		starts := now.AddDate(0, 0, 30*(i-current)-1)
+		if i > current {
+			starts = now.Add(41 * time.Minute)
+		}
+		spec.Generations = append(spec.Generations, cell.Generation{
+			Cells: n, Starts: starts, URLs: []string{"postgres://db1/locus_g{g}_{i}", "postgres://db2/locus_g{g}_{i}"},
+		})
+	}
+	m, err := cell.NewMap(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &installation{m: m, now: now, cells: map[cell.ID]*locus.CellStatus{}, puids: map[string]int64{}}
+	for _, c := range m.Cells() {
+		s := &locus.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, Told: 9}}}
+		switch gen := int(c.Gen); {
+		case gen < floor:
+			s.Head.Keys = cell.Retired
+		case gen < current:
+			s.Head.Keys, s.Filter = cell.Sealed, true
+		}
+		in.cells[c] = s
+	}
+	for r := range demo.New(1, records).All() {
+		home := m.Key(int(in.all*int64(current+1)/records), m.KeyOf(r.Source, r.Key).Position())
+		s := in.cells[home]
+		s.PUIDs++
+		s.Counts.Records++
+		lo, _ := m.PuidRange(home)
+		in.puids[r.Source+":"+r.Key] = lo + int64(s.PUIDs)
+		in.all++
+	}
+	return in
+}
+
+// page is what the console would show of the installation.
+func (in *installation) page(address, from string) console.Ring {
+	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &locus.Status{
+		Ready: true, Kind: "place", Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
+	}}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, c := range in.m.Cells() {
+		r.Status.Cells = append(r.Status.Cells, *in.cells[c])
+	}
+	r.From, _ = cell.ParseID(from)
+	if address != "" {
+		r.Route = in.route(address)
+	}
+	return r
+}
+
+// route says what a server would, having asked.
+func (in *installation) route(address string) *locus.Route {
+	router, r := cell.NewRouter(in.m), &locus.Route{Address: address}
+	if id, err := locality.Parse(address); err == nil {
+		way, _ := router.ExplainEntity(id)
+		r.ID, r.Found = &way, true
+		return r
+	}
+	if puid, err := entity.ParsePUID(address); err == nil {
+		way, err := router.ExplainPuid(int64(puid))
+		r.PUID, r.Found = &way, err == nil
+		return r
+	}
+	ref, err := locus.ParseRef(address)
+	if err != nil {
+		return nil
+	}
+	way := router.ExplainKey(ref.Source, ref.Key)
+	puid, found := in.puids[address]
+	for _, p := range way.Probes {
+		state := in.cells[p.Cell].Head.Keys
+		switch lo, hi := in.m.PuidRange(p.Cell); {
+		case found && puid >= lo && puid <= hi:
+			r.Found, r.Record = true, (*entity.PUID)(&puid)
+			way.Saw(int(p.Cell.Gen), state, cell.AnswerFound)
+		case r.Found:
+		case state == cell.Sealed:
+			way.Saw(int(p.Cell.Gen), state, cell.AnswerFilterNo)
+		default:
+			way.Saw(int(p.Cell.Gen), state, cell.AnswerNo)
+		}
+	}
+	way.TookMS, r.Key = 0.4, &way
+	return r
+}
+
+// oldest is an address whose key lives in the oldest generation that is not retired.
+func (in *installation) oldest(t *testing.T) string {
+	t.Helper()
+	for r := range demo.New(1, in.all).All() {
+		c, err := in.m.Puid(in.puids[r.Source+":"+r.Key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int(c.Gen) == in.m.Floor() {
+			return r.Source + ":" + r.Key
+		}
+	}
+	t.Fatal("no key lives there")
+	return ""
+}
+
+// exhibit serves the pages of an installation on the tab's address, under the policy that the real
+// server has, whose place it takes.
+func (tab *tab) exhibit(in *installation) {
+	tab.Helper()
+	answer, err := http.Get("http://" + tab.addr + "/ring") //nolint:forbidigo // the test's own server
+	if err != nil {
+		tab.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	policy := answer.Header.Get("Content-Security-Policy")
+	if answer.StatusCode != http.StatusOK || !strings.Contains(policy, "default-src 'none'") {
+		tab.Fatalf("the real page: %s, policy %q", answer.Status, policy)
+	}
+	tab.stop()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ring", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		var body bytes.Buffer
+		if err := console.New("").Ring(&body, in.page(r.FormValue("address"), r.FormValue("from"))); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = body.WriteTo(w)
+	})
+	mux.HandleFunc("GET /static/{file}", func(w http.ResponseWriter, r *http.Request) {
+		f, ok := console.Static(r.PathValue("file"))
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", f.Type)
+		_, _ = w.Write(f.Body)
+	})
+	listener, err := net.Listen("tcp", tab.addr)
+	if err != nil {
+		tab.Fatal(err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	tab.stop = sync.OnceFunc(func() {
+		_ = server.Shutdown(context.Background())
+		<-done
+	})
+}
