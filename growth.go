@@ -21,10 +21,10 @@ func (s *Service) Grow(ctx context.Context, g cell.Growth, progress func(cell.Pr
 	return cell.Grow(ctx, s.cells, g, progress)
 }
 
-// Compact copies the keys of generations below one into the current one, so that finding a key takes fewer
-// cells; see cell.Compact. It may be stopped and begun again anywhere.
+// Compact copies the keys and features of generations below one into the current one, so that finding them
+// takes fewer cells; see resolve.Resolver.Compact. It may be stopped and begun again anywhere.
 func (s *Service) Compact(ctx context.Context, to int, progress func(cell.Progress)) error {
-	return cell.Compact(ctx, s.cells, to, progress)
+	return s.resolver.Compact(ctx, s.cells, to, progress)
 }
 
 // Move moves a cell to the database at url, which is made if it is not there, while everybody goes on; see

@@ -45,6 +45,13 @@ func (m *Map) Segment(c ID, position uint32) locality.Segment {
 	return s
 }
 
+// First returns the first position of a cell's segment. It panics if the map does not
+// list the cell.
+func (m *Map) First(c ID) uint32 {
+	lo, _ := m.bounds(c)
+	return uint32(lo)
+}
+
 // bounds returns the positions of a cell: lo to hi-1.
 func (m *Map) bounds(c ID) (lo, hi uint64) {
 	m.must(c)

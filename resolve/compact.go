@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
+)
+
+const (
+	// tablePosting is the name of the postings among the tables of a cell.
+	tablePosting = "posting"
+	// postingsPage is how many postings are copied at once, while nothing else is resolved.
+	postingsPage = 2000
+)
+
+// Compact makes generation to the oldest one that is asked for keys and features: it copies the postings
+// of older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
+// entities stay where they are. It may be stopped and begun again anywhere.
+func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, progress func(cell.Progress)) error {
+	if progress == nil {
+		progress = func(cell.Progress) {}
+	}
+	if err := r.opts.Cells.Refresh(ctx); err != nil {
+		return err
+	}
+	m := r.opts.Cells.Map()
+	copied, begin := 0, time.Now()
+	for gen := m.Floor(); gen < min(to, m.Current()); gen++ {
+		for _, arc := range m.Ring(gen) {
+			if err := r.compactCell(ctx, arc.Cell, func(n int) {
+				copied += n
+				progress(cell.Progress{
+					Step: cell.StepCopied, Done: copied, Generation: gen, PerSecond: float64(copied) / time.Since(begin).Seconds(),
+				})
+			}); err != nil {
+				return fmt.Errorf("copy the postings of cell %v: %w", arc.Cell, err)
+			}
+		}
+	}
+	return cell.Compact(ctx, cells, to, progress)
+}
+
+// compactCell copies the postings of one cell, which takes no new ones, and deletes them there.
+func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)) error {
+	if err := r.dir.SealOlder(ctx, []uint32{r.opts.Cells.Map().First(id)}); err != nil {
+		return err
+	}
+	for failed := 0; ; {
+		n, err := r.compactPage(ctx, id)
+		switch {
+		case err == nil && n == 0:
+			return nil
+		case err == nil:
+			failed = 0
+			copied(n)
+		case failed < 3 && (errors.Is(err, lease.ErrLost) || outdated(err)) && ctx.Err() == nil:
+			failed++
+			if err := r.refresh(ctx, err); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// compactPage copies some postings. Until they are deleted they are in both cells, which whoever reads them
+// does not notice.
+func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, leasePatience); err != nil {
+		return 0, err
+	}
+	defer r.yield(ctx)
+	var rows [][]any
+	if err := r.read(ctx, id, func(tx Tx) (err error) {
+		rows, err = copier(tx).ReadRows(ctx, tablePosting, nil, postingsPage)
+		return err
+	}); err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	all := make([]Posting, len(rows))
+	groups := map[cell.ID][]Posting{}
+	for i, row := range rows {
+		feature, _ := row[0].(int64)
+		puid, _ := row[1].(int64)
+		all[i] = Posting{Feature: uint64(feature), PUID: entity.PUID(puid)}
+		home := r.featureCells(all[i].Feature)[0]
+		groups[home] = append(groups[home], all[i])
+	}
+	if err := eachCell(groups, func(home cell.ID, add []Posting) error {
+		return r.write(ctx, home, func(tx Tx) error {
+			if err := r.dir.Gate(ctx, tx, r.opts.Cells.Map(), home); err != nil {
+				return err
+			}
+			return tx.Post(ctx, add, nil)
+		})
+	}); err != nil {
+		return 0, err
+	}
+	return len(rows), r.write(ctx, id, func(tx Tx) error { return tx.Post(ctx, nil, all) })
+}
