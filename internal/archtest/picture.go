@@ -34,6 +34,7 @@ const (
 	pflag      = "github.com/spf13/pflag"
 	pgx        = "github.com/jackc/pgx/v5"
 	phones     = "github.com/nyaruka/phonenumbers"
+	porcupine  = "github.com/anishathalye/porcupine"
 	prometheus = "github.com/prometheus/client_golang"
 	rapid      = "pgregory.net/rapid"
 	smetrics   = "github.com/xrash/smetrics"
@@ -62,7 +63,7 @@ var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter}
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
 // code of none but the conformance suites, which name them below.
 var TestModules = []string{
-	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, smetrics,
+	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, smetrics, porcupine,
 }
 
 // Picture maps every package to what it may import.
@@ -113,7 +114,7 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "console", "internal/strictjson", "internal/obs",
-			"resolve", "match", "entity", "cell", "locality",
+			"resolve", "lease", "match", "entity", "cell", "locality",
 		},
 		Modules: []string{huma, xNet},
 	},
@@ -124,7 +125,7 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
-			"internal/eval", "internal/term", "internal/obs",
+			"internal/eval", "internal/term", "internal/obs", "internal/simulate",
 			"match", "entity", "cell", "locality",
 		},
 		Modules: []string{cobra, pflag, xTerm},

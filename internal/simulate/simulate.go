@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// SampleSize is how many members a sample has.
+const SampleSize = 20_000
+
+// puids is how many a cell can give away.
+const puids = 1<<32 - 1
+
+// filterBits is what a key takes in a filter of a sealed cell, filterLies how often one does not
+// exclude a key that its cell lacks: binary fuse filters of eight bits.
+const (
+	filterBits = 9.04
+	filterLies = 1.0 / 256
+)
+
+// began is when the first record comes.
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// simulation is a run: the plan, as far as records reach, and the map that it ends with.
+type simulation struct {
+	Options
+	gens []Generation
+	m    *cell.Map
+}
+
+// Run plays the growth. The error is cell.ErrMap if there can be no such generations, cell.ErrNoRoom
+// if a cell had to give away more puids than it has.
+func Run(opts Options) (*Report, error) {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{Options: o}
+	s.arrive()
+	if s.m, err = s.mapOf(len(s.gens)); err != nil {
+		return nil, err
+	}
+	for g := range s.gens {
+		if err := s.balance(&s.gens[g]); err != nil {
+			return nil, err
+		}
+		s.probe(g)
+	}
+	r := &Report{Seed: o.Seed, Records: o.Records, Fill: o.Fill, Generations: s.gens, Room: s.room(), Literal: s.literal(), Rehash: s.rehash()}
+	r.Routed, err = s.route()
+	return r, err
+}
+
+// rand returns randomness of its own for each thing that is drawn, so that drawing one of them more
+// does not change the others.
+func (s *simulation) rand(what string, gen int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed, cell.Hash(what, fmt.Sprint(gen))))
+}
+
+// arrive gives the records to the generations: each takes what fills its cells, the last all the rest.
+func (s *simulation) arrive() {
+	left := s.Records
+	for g, cells := range s.Cells {
+		take := left
+		if g < len(s.Cells)-1 && s.Fill < left/int64(min(cells, uint64(left))) {
+			take = s.Fill * int64(cells)
+		}
+		s.gens = append(s.gens, Generation{Generation: g, Cells: cells, Day: s.day(s.Records - left), Records: take})
+		if left -= take; left == 0 {
+			return
+		}
+	}
+}
+
+// day is when so many records have come: their rate grows by a factor a year.
+func (s *simulation) day(records int64) float64 {
+	part, years := float64(records)/float64(s.Records), s.Time.Hours()/year.Hours()
+	if s.Growth != 1 {
+		part = math.Log1p(part*(math.Pow(s.Growth, years)-1)) / math.Log(s.Growth) / years
+	}
+	return part * years * 365
+}
+
+// rate is how many records come in a second of a day.
+func (s *simulation) rate(day float64) float64 {
+	years := s.Time.Hours() / year.Hours()
+	if s.Growth == 1 {
+		return float64(s.Records) / s.Time.Seconds()
+	}
+	first := float64(s.Records) * math.Log(s.Growth) / (math.Pow(s.Growth, years) - 1) // a year, on the first day
+	return first * math.Pow(s.Growth, day/365) / year.Seconds()
+}
+
+// before is how many records came before a generation.
+func (s *simulation) before(gen int) (n int64) {
+	for _, g := range s.gens[:gen] {
+		n += g.Records
+	}
+	return n
+}
+
+// mapOf is the map of the first n generations, when the last of them is current and the next one is not
+// announced yet.
+func (s *simulation) mapOf(n int) (*cell.Map, error) {
+	spec := cell.Spec{ID: "simulated", Current: n - 1}
+	for g, starts := range s.starts() {
+		if g == n {
+			spec.Until = starts
+			break
+		}
+		spec.Generations = append(spec.Generations, cell.Generation{Cells: s.gens[g].Cells, Starts: starts})
+	}
+	return cell.NewMap(spec)
+}
+
+// starts are the moments from which ids live in the generations.
+func (s *simulation) starts() (all []time.Time) {
+	for g, gen := range s.gens {
+		t := began.Add(time.Duration(gen.Day * 24 * float64(time.Hour))).Truncate(time.Millisecond)
+		if g > 0 && !t.After(all[g-1]) {
+			t = all[g-1].Add(time.Millisecond) // so few records that a moment brings them
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// room is what is left.
+func (s *simulation) room() Room {
+	last := s.gens[len(s.gens)-1]
+	room := Room{Puids: int64((1/last.Used - 1) * float64(last.Records))}
+	for _, g := range s.gens {
+		room.Cells += g.Cells
+	}
+	room.FilterBytes = int64(float64(s.before(len(s.gens)-1)) * filterBits / 8)
+	for cells, n := 2*last.Cells, uint64(len(s.gens)+1); cells <= 1<<32 && n <= 1<<32/cells; n++ {
+		room.Doublings++
+		cells *= 2
+	}
+	return room
+}
