@@ -118,10 +118,11 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{huma, xNet},
 	},
-	"internal/term": {Modules: []string{lipgloss}},
-	"internal/bulk": {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
-	"internal/demo": {},
-	"internal/eval": {Imports: []string{"match"}, Modules: []string{xxhash}},
+	"internal/term":     {Modules: []string{lipgloss}},
+	"internal/bulk":     {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
+	"internal/demo":     {},
+	"internal/simulate": {Imports: []string{"cell", "locality", "internal/term"}},
+	"internal/eval":     {Imports: []string{"match"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
