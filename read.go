@@ -70,7 +70,7 @@ func (s *Service) recordOf(ctx context.Context, ref entity.Ref) (*entity.Record,
 	}
 	puids, err := s.keys.Lookup(ctx, []cell.Key{s.Map().KeyOf(ref.Source, ref.Key)})
 	if err != nil {
-		return nil, fmt.Errorf("record %v: %w", ref, wrap(err))
+		return nil, fmt.Errorf("record %v: %w", ref, err)
 	}
 	if puids[0] == 0 {
 		return present(ref, nil)
