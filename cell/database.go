@@ -12,6 +12,13 @@ import (
 // cell, of another map, made under other rules, or a copy.
 var ErrIdentity = errors.New("cell: not the cell that it should be")
 
+// ErrFormat says that a database is no cell, or was written by a newer Locus.
+var ErrFormat = errors.New("cell: unknown format")
+
+// ErrPreflight says that a database, its server or the way to it lacks what durability
+// or secrecy rest on; the text names the rule.
+var ErrPreflight = errors.New("cell: preflight")
+
 // ErrUnavailable is wrapped by errors of a cell that cannot be asked, or takes no
 // work. It is never "not found", and nothing was done.
 var ErrUnavailable = errors.New("cell: cell unavailable")

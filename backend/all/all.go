@@ -5,12 +5,15 @@
 package all
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
+	"github.com/locus-db/locus/backend/postgres"
+	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
@@ -24,25 +27,34 @@ type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open.
 type Options struct {
-	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an
-	// existing one another number than it began with is refused.
+	// Cells is how many cells a new installation gets, 16 if 0; for an existing one another number
+	// than it began with is refused.
 	Cells int
 	// Rules name what derived data is made with. Data made under others is refused.
 	Rules string
 	// MustExist refuses to make a new installation.
 	MustExist bool
-	// Notice is how long before its start a generation of cells is announced. Defaults to the
-	// backend's choice.
+	// Notice is how long before its start a generation of cells is announced. Defaults to a minute in
+	// a data directory, to an hour where several processes have to learn of it.
 	Notice time.Duration
+	// Connections is how many connections the process has to one server at most. Defaults to 64.
+	Connections int
+	// UnsafeDurability takes servers that may lose what they have acknowledged, and connections to other
+	// hosts that are not verified.
+	UnsafeDurability bool
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 
+const defaultCells = 16
+
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 
-// Open opens an installation, or makes one, where the cell is that keeps its cell map: sqlite:DIR or
-// just DIR is a data directory of SQLite files. A path that looks like a URL is written with ./ before
-// it. The other cells may be of any kind.
+// Open opens an installation, or makes one. sqlite:DIR or just DIR is a data directory of SQLite files,
+// which belongs to this process while it is open; a path that looks like a URL is written with ./ before
+// it. postgres://HOST/NAME, or several such URLs with commas between them, is an installation in
+// databases of PostgreSQL servers, named as postgres.Template says, which any number of processes share.
+// Single cells may be of another kind, where they have moved to.
 func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -51,30 +63,70 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	if m := scheme.FindStringSubmatch(url); m != nil {
 		kind, path = m[1], url[len(m[0]):]
 	}
-	switch kind {
-	case sqlite.Scheme:
-		if path == "" {
-			return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", ErrScheme)
-		}
+	drivers := newDrivers(opts)
+	switch {
+	case kind == sqlite.Scheme && path == "":
+		return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", ErrScheme)
+	case kind == sqlite.Scheme:
 		return sqlite.OpenDir(ctx, path, &sqlite.DirOptions{
-			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent, Driver: Driver,
+			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
+			Driver: drivers.of,
 		})
+	case isPostgres(kind):
+		return openShared(ctx, url, opts, drivers)
 	}
-	return nil, fmt.Errorf("%w %q: give a directory, or sqlite:DIR", ErrScheme, kind)
+	return nil, fmt.Errorf("%w %q: give a directory, sqlite:DIR, or postgres://HOST/NAME", ErrScheme, kind)
 }
 
-// Driver answers with the driver of a URL. Paths of files must be absolute: there is no data
-// directory.
-func Driver(url string) (cell.Driver[resolve.Tx], error) {
+// openShared opens an installation that other processes have open too.
+func openShared(ctx context.Context, url string, opts *Options, drivers *drivers) (*Cells, error) {
+	authority, template, err := postgres.Template(url)
+	if err != nil {
+		return nil, err
+	}
+	var made *cell.Spec
+	if !opts.MustExist {
+		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(cmp.Or(opts.Cells, defaultCells)), URLs: template}}}
+	}
+	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
+		Authority: authority, New: made, Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent, Driver: drivers.of,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if have := cells.Map().Count(0); opts.Cells != 0 && have != uint64(opts.Cells) {
+		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, cell.Redact(url), have, opts.Cells)
+		return nil, errors.Join(err, cells.Close())
+	}
+	return cells, nil
+}
+
+func isPostgres(kind string) bool { return kind == "postgres" || kind == "postgresql" }
+
+// drivers are those of one installation, which share its connections.
+type drivers struct {
+	files     sqlite.Driver
+	databases *postgres.Driver
+}
+
+func newDrivers(opts *Options) *drivers {
+	return &drivers{databases: postgres.NewDriver(&postgres.Options{Connections: opts.Connections, Unsafe: opts.UnsafeDurability})}
+}
+
+// of answers with the driver of a URL. Paths of files are absolute, but for those of a data directory,
+// which its own driver opens.
+func (d *drivers) of(url string) (cell.Driver[resolve.Tx], error) {
 	m := scheme.FindStringSubmatch(url)
 	switch {
 	case m == nil:
-		return nil, fmt.Errorf("%w: %q has no scheme: write sqlite:PATH", ErrScheme, url)
+		return nil, fmt.Errorf("%w: %q has no scheme: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, cell.Redact(url))
 	case m[1] == sqlite.Scheme:
-		return &files, nil
+		return &d.files, nil
+	case isPostgres(m[1]):
+		return d.databases, nil
 	}
-	return nil, fmt.Errorf("%w %q: write sqlite:PATH", ErrScheme, m[1])
+	return nil, fmt.Errorf("%w %q: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, m[1])
 }
 
-// files opens cells that are in files of no data directory.
-var files sqlite.Driver
+// Driver answers with the driver of a URL, for cells of no installation.
+func Driver(url string) (cell.Driver[resolve.Tx], error) { return newDrivers(&Options{}).of(url) }

@@ -40,7 +40,7 @@ func TestOpen(t *testing.T) {
 func TestOpen_Refuses(t *testing.T) {
 	t.Parallel()
 	for url, says := range map[string]string{
-		"postgres://db1/locus": `"postgres"`,
+		"mysql://db1/locus":    `"mysql"`,
 		"mongodb+srv://x":      `"mongodb+srv"`,
 		"SQLITE:x":             `"SQLITE"`,
 		"":                     "the directory is missing",

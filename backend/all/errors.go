@@ -16,7 +16,7 @@ var (
 	// ErrIdentity means that a database is not the cell that it should be.
 	ErrIdentity = cell.ErrIdentity
 	// ErrFormat means that a newer release wrote the data.
-	ErrFormat = sqlite.ErrFormat
+	ErrFormat = cell.ErrFormat
 	// ErrPreflight means that the machine or the database cannot keep what Locus promises.
-	ErrPreflight = sqlite.ErrPreflight
+	ErrPreflight = cell.ErrPreflight
 )

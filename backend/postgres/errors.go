@@ -18,10 +18,10 @@ var (
 	ErrIdentity = cell.ErrIdentity
 	// ErrMissing is cell.ErrMissing.
 	ErrMissing = cell.ErrMissing
-	// ErrFormat means that a database is no cell or was written by a newer Locus.
-	ErrFormat = errors.New("postgres: unknown format")
-	// ErrPreflight means that a server or a connection lacks what durability or secrecy rest on.
-	ErrPreflight = errors.New("postgres: preflight")
+	// ErrFormat is cell.ErrFormat.
+	ErrFormat = cell.ErrFormat
+	// ErrPreflight is cell.ErrPreflight.
+	ErrPreflight = cell.ErrPreflight
 	// ErrStrange means that a database is not the one that its cell was written in, but a copy, a
 	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
 	// makes it the cell.

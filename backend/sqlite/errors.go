@@ -20,10 +20,10 @@ var (
 	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
 	// ErrIdentity is cell.ErrIdentity.
 	ErrIdentity = cell.ErrIdentity
-	// ErrFormat means that a file is no cell or was written by a newer Locus.
-	ErrFormat = errors.New("sqlite: unknown format")
-	// ErrPreflight means that the library or a connection lacks a setting that durability rests on.
-	ErrPreflight = errors.New("sqlite: preflight")
+	// ErrFormat is cell.ErrFormat.
+	ErrFormat = cell.ErrFormat
+	// ErrPreflight is cell.ErrPreflight.
+	ErrPreflight = cell.ErrPreflight
 	// ErrInUse means that another process has the data directory open.
 	ErrInUse = errors.New("sqlite: data directory in use")
 	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, is not there.

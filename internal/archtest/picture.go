@@ -101,7 +101,7 @@ var Picture = map[string]Rule{
 	},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
-	"backend/all":      {Imports: []string{"backend/sqlite", "cell", "resolve"}},
+	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
 		Imports: []string{"resolve", "match", "entity", "cell", "locality", mutant},
