@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -78,7 +77,7 @@ func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) 
 		sum := total(groups)
 		h := hoop{
 			Gen: g, Role: m.Role(g), Cells: sum.states(), Records: count(sum.Sum.Counts.Records),
-			Starts: strings.TrimSuffix(moment(spec.Generations[g].Starts), " UTC"),
+			Starts: spec.Generations[g].Starts.Format("2006-01-02 15:04"),
 			inner:  bandsOuter - float64(m.Generations()-g)*thick,
 		}
 		h.outer = h.inner + thick - min(2.5, thick/5)

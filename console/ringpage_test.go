@@ -75,7 +75,7 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 		}
 	}
 	generations := text(byID(t, root, "hoops"))
-	for _, want := range []string{"4 retired", "8 sealed", "15 open, 1 silent, 1 moving", "15,000 or more", "announced", "2026-11-20 13:00:00"} {
+	for _, want := range []string{"4 retired", "8 sealed", "15 open, 1 silent, 1 moving", "15,000 or more", "announced", "2026-11-20 13:00"} {
 		if !strings.Contains(generations, want) {
 			t.Errorf("the table of generations has no %q: %s", want, generations)
 		}

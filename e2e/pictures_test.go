@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,6 +40,24 @@ func TestPictures(t *testing.T) {
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())
 	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
 	tab.shoot("entity.png")
+}
+
+// TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
+// about to grow again, and the way of a key of its second generation.
+func TestPictures_Ring(t *testing.T) {
+	if os.Getenv("LOCUS_PICTURES") == "" {
+		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
+	}
+	tab := openTab(t, startBrowser(t), 4)
+	in := grown(t, []uint64{4, 8, 16, 32, 64}, 3, 1, 20000)
+	key := in.oldest(t)
+	tab.exhibit(in)
+	tab.do(chromedp.EmulateViewport(1280, 1010, chromedp.EmulateScale(0.67)))
+	tab.open("/ring?address=" + url.QueryEscape(key))
+	tab.shoot("ring.png")
+	tab.do(chromedp.EmulateViewport(1280, 480, chromedp.EmulateScale(0.75)))
+	evaluate[bool](tab, `(document.querySelector("#puids").closest("section").scrollIntoView(), true)`)
+	tab.shoot("ring-puids.png")
 }
 
 // telling is an entity whose records differ in many ways.
