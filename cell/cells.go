@@ -79,11 +79,11 @@ type Cells[T Store] struct {
 	// told is the highest epoch that a cell has told of.
 	told atomic.Uint64
 
-	mu     sync.Mutex
-	homes  map[ID]*home[T]
-	closed bool
-	// work counts what goes on by itself.
-	work sync.WaitGroup
+	mu    sync.Mutex
+	homes map[ID]*home[T]
+	// work counts what goes on by itself, until closing.
+	work            sync.WaitGroup
+	closing, closed bool
 
 	refresh turn
 	filters shelf
@@ -347,12 +347,15 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 // all cells. Calling it again does nothing.
 func (c *Cells[T]) Close() error {
 	c.mu.Lock()
-	again := c.closed
+	again := c.closing
+	c.closing = true
+	c.mu.Unlock()
+	c.work.Wait()
+	c.mu.Lock()
 	c.closed = true
 	homes := c.homes
 	c.homes = map[ID]*home[T]{}
 	c.mu.Unlock()
-	c.work.Wait()
 	var g errgroup.Group
 	g.SetLimit(abreast)
 	for _, h := range homes {
@@ -373,12 +376,12 @@ func errClosed(id ID) error {
 // goes runs fn beside the caller, and Close waits for it; after Close the caller does.
 func (c *Cells[T]) goes(fn func()) {
 	c.mu.Lock()
-	closed := c.closed
-	if !closed {
+	closing := c.closing
+	if !closing {
 		c.work.Go(fn)
 	}
 	c.mu.Unlock()
-	if closed {
+	if closing {
 		fn()
 	}
 }
