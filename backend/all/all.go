@@ -5,14 +5,12 @@
 package all
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
-	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
@@ -27,7 +25,7 @@ type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open.
 type Options struct {
-	// Cells is how many cells a new installation gets, 16 if 0; for an existing one another number
+	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an existing one another number
 	// than it began with is refused.
 	Cells int
 	// Rules name what derived data is made with. Data made under others is refused.
@@ -45,8 +43,6 @@ type Options struct {
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
-
-const defaultCells = 16
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 
@@ -72,36 +68,14 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
 			Driver: drivers.of,
 		})
-	case isPostgres(kind):
-		return openShared(ctx, url, opts, drivers)
+	case postgres.IsURL(url):
+		return postgres.OpenMap(ctx, url, &postgres.MapOptions{
+			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
+			Driver: drivers.databases, Other: drivers.of,
+		})
 	}
 	return nil, fmt.Errorf("%w %q: give a directory, sqlite:DIR, or postgres://HOST/NAME", ErrScheme, kind)
 }
-
-// openShared opens an installation that other processes have open too.
-func openShared(ctx context.Context, url string, opts *Options, drivers *drivers) (*Cells, error) {
-	authority, template, err := postgres.Template(url)
-	if err != nil {
-		return nil, err
-	}
-	var made *cell.Spec
-	if !opts.MustExist {
-		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(cmp.Or(opts.Cells, defaultCells)), URLs: template}}}
-	}
-	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
-		Authority: authority, New: made, Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent, Driver: drivers.of,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if have := cells.Map().Count(0); opts.Cells != 0 && have != uint64(opts.Cells) {
-		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, cell.Redact(url), have, opts.Cells)
-		return nil, errors.Join(err, cells.Close())
-	}
-	return cells, nil
-}
-
-func isPostgres(kind string) bool { return kind == "postgres" || kind == "postgresql" }
 
 // drivers are those of one installation, which share its connections.
 type drivers struct {
@@ -122,7 +96,7 @@ func (d *drivers) of(url string) (cell.Driver[resolve.Tx], error) {
 		return nil, fmt.Errorf("%w: %q has no scheme: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, cell.Redact(url))
 	case m[1] == sqlite.Scheme:
 		return &d.files, nil
-	case isPostgres(m[1]):
+	case postgres.IsURL(url):
 		return d.databases, nil
 	}
 	return nil, fmt.Errorf("%w %q: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, m[1])

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -20,19 +21,40 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	for _, url := range []string{dir, "sqlite:" + dir} {
-		cells, err := all.Open(t.Context(), url, &all.Options{Cells: 2, Rules: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := cells.Cell(cell.ID{Index: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = c.Update(t.Context(), func(resolve.Tx) error { return nil })
-		stats, err2 := cells.Stats(t.Context(), cell.ID{Index: 1})
-		n := len(cells.Map().Cells())
-		if err := errors.Join(err, err2, cells.Close()); err != nil || n != 2 || stats.Cell.Index != 1 {
-			t.Errorf("%s: %d cells, stats %+v, %v", url, n, stats, err)
+		opens(t, url)()
+	}
+}
+
+// Beside each other, as two processes have them open.
+func TestOpen_PostgreSQL(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t, nil).URL("locus")
+	first := opens(t, url)
+	opens(t, url)()
+	first()
+	opens(t, url)()
+}
+
+// opens opens an installation of two cells, uses one, and answers with how to close it.
+func opens(t *testing.T, url string) (closed func()) {
+	t.Helper()
+	cells, err := all.Open(t.Context(), url, &all.Options{Cells: 2, Rules: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cells.Cell(cell.ID{Index: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Update(t.Context(), func(resolve.Tx) error { return nil })
+	stats, err2 := cells.Stats(t.Context(), cell.ID{Index: 1})
+	n := len(cells.Map().Cells())
+	if err := errors.Join(err, err2); err != nil || n != 2 || stats.Cell.Index != 1 {
+		t.Errorf("%s: %d cells, stats %+v, %v", url, n, stats, err)
+	}
+	return func() {
+		if err := cells.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -40,11 +62,11 @@ func TestOpen(t *testing.T) {
 func TestOpen_Refuses(t *testing.T) {
 	t.Parallel()
 	for url, says := range map[string]string{
-		"mysql://db1/locus":    `"mysql"`,
-		"mongodb+srv://x":      `"mongodb+srv"`,
-		"SQLITE:x":             `"SQLITE"`,
-		"":                     "the directory is missing",
-		"sqlite:":              "the directory is missing",
+		"mysql://db1/locus": `"mysql"`,
+		"mongodb+srv://x":   `"mongodb+srv"`,
+		"SQLITE:x":          `"SQLITE"`,
+		"":                  "the directory is missing",
+		"sqlite:":           "the directory is missing",
 	} {
 		cells, err := all.Open(t.Context(), url, nil)
 		if !errors.Is(err, all.ErrScheme) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
