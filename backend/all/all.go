@@ -25,8 +25,8 @@ type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open.
 type Options struct {
-	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an existing one another number
-	// than it began with is refused.
+	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an
+	// existing one another number than it began with is refused.
 	Cells int
 	// Rules name what derived data is made with. Data made under others is refused.
 	Rules string
@@ -40,6 +40,9 @@ type Options struct {
 	// UnsafeDurability takes servers that may lose what they have acknowledged, and connections to other
 	// hosts that are not verified.
 	UnsafeDurability bool
+	// Restored takes databases of servers as they are that were restored from backups or promoted: for
+	// locus cell restored.
+	Restored bool
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
@@ -64,10 +67,14 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	case kind == sqlite.Scheme && path == "":
 		return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", ErrScheme)
 	case kind == sqlite.Scheme:
-		return sqlite.OpenDir(ctx, path, &sqlite.DirOptions{
+		cells, err := sqlite.OpenDir(ctx, path, &sqlite.DirOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
 			Driver: drivers.of,
 		})
+		if err == nil {
+			drivers.databases.Follow(cells)
+		}
+		return cells, err
 	case postgres.IsURL(url):
 		return postgres.OpenMap(ctx, url, &postgres.MapOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
@@ -84,7 +91,9 @@ type drivers struct {
 }
 
 func newDrivers(opts *Options) *drivers {
-	return &drivers{databases: postgres.NewDriver(&postgres.Options{Connections: opts.Connections, Unsafe: opts.UnsafeDurability})}
+	return &drivers{databases: postgres.NewDriver(&postgres.Options{
+		Connections: opts.Connections, Unsafe: opts.UnsafeDurability, Restored: opts.Restored,
+	})}
 }
 
 // of answers with the driver of a URL. Paths of files are absolute, but for those of a data directory,

@@ -4,11 +4,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
 )
 
 const (
@@ -65,56 +67,84 @@ const adoptionGap = 1 << 20
 
 // Adopt makes a database the cell that was refused with ErrStrange, because it is a restored backup, a
 // copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids it
-// gave away. So the cell is sealed, or retired, if the map says that newer generations take the keys;
-// the sequence of puids passes over 2^20; a copy gets the next incarnation; and from then on the
-// database is the cell's home. m must be the newest map of the authority: an older one would leave open
-// what must be sealed. Adopting a database that is not strange does nothing.
+// gave away. So the cell is sealed, or retired, if the newest map says that newer generations take the
+// keys; the sequence of puids passes over 2^20; a copy gets the next incarnation; and from then on the
+// database is the cell's home. newest reads the map of the authority; it is called while nobody else
+// can write in the cell, since a map that was read before may be too old. Adopting a database that is
+// not strange does nothing.
 //
 // No more than one database may be adopted as a cell: whoever promotes a replica sees to it that the
 // old primary does not come back.
-func (c *Cell) Adopt(ctx context.Context, m *cell.Map) error {
-	err := c.run(ctx, adopting, func(t *tx) error { return t.adopt(ctx, m) })
+func (c *Cell) Adopt(ctx context.Context, newest func(context.Context) (*cell.Map, error)) error {
+	return c.adopt(ctx, func(ctx context.Context, _ *tx, _ cell.ID) (*cell.Map, error) { return newest(ctx) })
+}
+
+func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell.ID) (*cell.Map, error)) error {
+	err := c.run(ctx, adopting, func(t *tx) error {
+		var at place
+		var home *place
+		t.queue.Queue("SELECT " + sqlPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
+		t.queue.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
+			home, err = readHome(rows)
+			return err
+		})
+		id, err := t.identity(ctx)
+		if err != nil || home == nil || *home == at {
+			return err
+		}
+		m, err := newest(ctx, t, id.Cell)
+		switch {
+		case err != nil:
+			return err
+		case id.Map != m.Spec().ID || !m.Has(id.Cell):
+			return fmt.Errorf("%w: it is cell %s of the map %s, which is no cell of the map %s, epoch %d",
+				ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
+		}
+		h := t.head.Rejoin(id.Cell, m)
+		if home.system != at.system || home.oid != at.oid {
+			h.Incarnation++
+		}
+		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
+		return errors.Join(t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
+	})
 	if err != nil {
 		return fmt.Errorf("adopt %s: %w", c.target.shown, err)
 	}
 	return nil
 }
 
-func (t *tx) adopt(ctx context.Context, m *cell.Map) error {
-	var at place
-	var home *place
-	t.queue.Queue("SELECT " + sqlPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
-	t.queue.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
-		home, err = readHome(rows)
-		return err
-	})
-	id, err := t.identity(ctx)
-	switch {
-	case err != nil:
-		return err
-	case home == nil || *home == at:
-		return nil
-	case id.Map != m.Spec().ID || !m.Has(id.Cell):
-		return fmt.Errorf("%w: it is cell %s of the map %s, which is not a cell of the map %s, epoch %d",
-			ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
+// Follow lets the driver adopt by itself what it meets of an installation, by the map that the
+// authority has then. The authority alone cannot be adopted so: only whoever promoted or restored it
+// can know that it holds the newest map.
+func (d *Driver) Follow(cells *cell.Cells[resolve.Tx]) { d.cells.Store(cells) }
+
+// newest is the map by which a cell is adopted without being asked for.
+func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error) {
+	if cells := c.driver.cells.Load(); cells != nil {
+		if authority := cells.Map().Spec().Authority; authority != id {
+			db, err := cells.Cell(authority)
+			if err != nil {
+				return nil, err
+			}
+			return readMap(ctx, db)
+		}
 	}
-	h := t.head
-	switch gen := int(id.Cell.Gen); {
-	case gen < m.Floor():
-		h.Keys = cell.Retired
-	case gen < m.Current():
-		h.Keys = max(h.Keys, cell.Sealed)
+	if !c.opts.Restored {
+		return nil, fmt.Errorf("%w: %s holds the cell map, and nobody can say whether it is the newest: if it was promoted or restored, run locus cell restored",
+			ErrStrange, c.target.shown)
 	}
-	h.Epoch, h.Told = max(h.Epoch, m.Epoch()), max(h.Told, m.Epoch())
-	if home.system != at.system || home.oid != at.oid {
-		h.Incarnation++
+	_, text, err := t.CellMap(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := t.SetHead(ctx, h); err != nil {
-		return err
+	return cell.ParseMap(text)
+}
+
+// readMap reads the map that a database has.
+func readMap(ctx context.Context, db cell.Database[resolve.Tx]) (*cell.Map, error) {
+	var text []byte
+	if err := db.View(ctx, func(t resolve.Tx) (err error) { _, text, err = t.CellMap(ctx); return err }); err != nil {
+		return nil, fmt.Errorf("read the newest cell map: %w", err)
 	}
-	if err := t.Skip(ctx, adoptionGap); err != nil {
-		return err
-	}
-	t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
-	return nil
+	return cell.ParseMap(text)
 }

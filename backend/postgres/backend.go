@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -34,6 +35,9 @@ type Options struct {
 	// Unsafe takes servers that may lose what they have acknowledged, and connections to other hosts
 	// that are not verified.
 	Unsafe bool
+	// Restored takes the database of the cell that keeps the cell map as it is, though it was restored
+	// from a backup or promoted: for locus cell restored.
+	Restored bool
 	// Now is the clock of lifetimes and breakers. Defaults to time.Now.
 	Now func() time.Time
 	// Rand answers with a number in [0, 1), for what must not happen everywhere at once. Defaults to
@@ -71,7 +75,8 @@ func (o *Options) withDefaults() *Options {
 // Driver opens databases of PostgreSQL servers, and shares out the connections to each server. A
 // process has one.
 type Driver struct {
-	opts *Options
+	opts  *Options
+	cells atomic.Pointer[cell.Cells[resolve.Tx]] // the installation that the cells are of, see Follow
 
 	mu    sync.Mutex
 	pools map[string]*pool
@@ -102,7 +107,7 @@ func (d *Driver) dial(ctx context.Context, url string, create bool) (*Cell, erro
 		return nil, err
 	}
 	c := &Cell{
-		target: t, opts: d.opts, pool: d.pool(t), closed: make(chan struct{}),
+		driver: d, target: t, opts: d.opts, pool: d.pool(t), closed: make(chan struct{}),
 		breaker: breaker{now: d.opts.Now, rand: d.opts.Rand},
 	}
 	on, err := c.acquire(ctx, false)
@@ -142,6 +147,7 @@ func (d *Driver) Pools() []Pool {
 
 // Cell is one database. It is safe for many goroutines.
 type Cell struct {
+	driver  *Driver
 	target  *target
 	opts    *Options
 	pool    *pool

@@ -112,6 +112,11 @@ func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, fa
 		c.pool.drop(c) // the others will have ended with it
 		err, failure, _ = c.once(ctx, m, fn)
 	}
+	if errors.Is(failure, ErrStrange) && m != adopting {
+		if err = c.adopt(ctx, c.newest); err == nil {
+			err, failure, _ = c.once(ctx, m, fn)
+		}
+	}
 	return err, failure
 }
 
