@@ -35,6 +35,8 @@ type Directory[T Store] struct {
 	src       Source[T]
 	permanent bool
 	facts     facts
+	// abreast is how many cells are asked at a time: in turn, by the caller itself, if 1.
+	abreast int
 	// wait lets time pass before the n-th try with a newer map.
 	wait func(ctx context.Context, n int) error
 }
@@ -42,14 +44,14 @@ type Directory[T Store] struct {
 // NewDirectory returns the directory of an installation whose keys keep their puids for
 // ever: a puid that was found once need not be looked up again.
 func NewDirectory[T Store](src Source[T]) *Directory[T] {
-	return &Directory[T]{src: src, permanent: true, wait: wait}
+	return &Directory[T]{src: src, permanent: true, abreast: abreast, wait: wait}
 }
 
 // NewLinks returns the directory of an installation whose keys can be unlinked, and get
 // other puids then. All who use the installation must: what the others have found may be
 // unlinked.
 func NewLinks[T Store](src Source[T]) *Directory[T] {
-	return &Directory[T]{src: src, wait: wait}
+	return &Directory[T]{src: src, abreast: abreast, wait: wait}
 }
 
 // Lookup answers with the puid of each key, Nothing for keys that have none. After an

@@ -135,12 +135,14 @@ func (b *batch[T]) found(t *trip) {
 
 // ask runs the groups, some at a time, and tells the walks what came of it.
 func (b *batch[T]) ask(ctx context.Context, groups []*group) {
-	if len(groups) == 1 {
-		b.askOne(ctx, groups[0])
+	if len(groups) == 1 || b.dir.abreast == 1 {
+		for _, g := range groups {
+			b.askOne(ctx, g)
+		}
 		return
 	}
 	var wg sync.WaitGroup
-	places := make(chan struct{}, abreast)
+	places := make(chan struct{}, b.dir.abreast)
 	for _, g := range groups {
 		places <- struct{}{}
 		wg.Go(func() {

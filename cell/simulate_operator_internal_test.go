@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+// simOperator grows and compacts the installation.
+type simOperator struct {
+	*simTask
+	server *simServer
+	// gens is how many generations there are to be, floor where the keys are to begin.
+	gens, floor int
+}
+
+// run does what there is to do. It may be killed anywhere; another one goes on.
+func (o *simOperator) run() {
+	for g := 1; g < o.gens; g++ {
+		if !o.machine(func(v View) (func() Request, func(Reply)) {
+			a := NewActivation(g, v)
+			return func() Request { return a.Want() }, func(r Reply) { a = a.Got(r) }
+		}, nil) {
+			return
+		}
+		if floor := min(g, o.floor); floor > 0 && (g == o.gens-1 || o.w.rng.IntN(2) == 0) {
+			var c Compaction
+			o.machine(func(v View) (func() Request, func(Reply)) {
+				c = NewCompaction(floor, v)
+				return func() Request { return c.Want() }, func(r Reply) { c = c.Got(r) }
+			}, &c)
+		}
+	}
+}
+
+// machine runs an Activation or a Compaction, and reports whether it came to its end.
+// Now and then it begins again, as after a crash.
+func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c *Compaction) bool {
+	for o.server.Refresh(ctx) != nil {
+		if o.killed {
+			return false
+		}
+	}
+	want, got := begin(o.server.m.View())
+	for !o.killed {
+		r := want()
+		if r.Do == DoDone {
+			if c == nil {
+				o.w.growing = false
+				o.w.counts[sawGrown]++
+			} else {
+				o.w.counts[sawCompacted]++
+			}
+			return true
+		}
+		reply, err := o.step(r, c)
+		switch {
+		case err == nil:
+			got(reply)
+		case o.killed:
+			return false
+		}
+		if o.w.chance(3) {
+			o.w.counts[sawRestarted]++
+			want, got = begin(o.server.m.View())
+		}
+	}
+	return false
+}
+
+// step does what is wanted, in the cells that matter to the keys.
+func (o *simOperator) step(r Request, c *Compaction) (Reply, error) {
+	w := o.w
+	gen := int(r.Gen)
+	switch r.Do {
+	case DoSeal:
+		return Reply{}, o.heads(gen, func(h Head) Head { return h.Seal(r.Epoch) })
+	case DoRetire:
+		return Reply{}, o.heads(gen, func(h Head) Head { return h.Retire(r.Epoch) })
+	case DoFilter:
+		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, filterSim) })
+	case DoDrop:
+		return Reply{}, o.each(gen, func(db simDB) error { return db.Update(ctx, dropSim) })
+	case DoCopy:
+		for k := range w.keys {
+			if reply, err := o.copy(k, r, *c); err != nil || reply.Fenced {
+				return reply, err
+			}
+		}
+		return Reply{}, nil
+	case DoAnnounce:
+		return o.change(r, len(w.newest.gens)+1, w.newest.Current(), w.newest.Floor())
+	case DoPublish:
+		return o.change(r, len(w.newest.gens), gen, w.newest.Floor())
+	case DoFloor:
+		return o.change(r, len(w.newest.gens), w.newest.Current(), gen)
+	case DoRefresh:
+		return o.refresh()
+	}
+	return Reply{}, o.pause()
+}
+
+func (o *simOperator) refresh() (Reply, error) {
+	err := o.server.Refresh(ctx)
+	return Reply{View: o.server.m.View()}, err
+}
+
+// change is the compare-and-swap of the next map, if that wanted was routed with the newest.
+func (o *simOperator) change(r Request, gens, current, floor int) (Reply, error) {
+	w := o.w
+	if err := o.pause(); err != nil {
+		return Reply{}, err
+	}
+	if w.newest.Epoch() == r.Epoch {
+		w.newest = w.maps[gens][current][floor]
+		w.growing = w.growing || r.Do == DoPublish
+	}
+	return o.refresh()
+}
+
+// each does something with the cells of a generation that hold keys.
+func (o *simOperator) each(gen int, do func(simDB) error) error {
+	for i, k := range o.w.keys {
+		c := o.w.newest.Key(gen, k.Position())
+		if i > 0 && c == o.w.newest.Key(gen, o.w.keys[i-1].Position()) {
+			continue
+		}
+		if err := do(simDB{o.simTask, c}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *simOperator) heads(gen int, next func(Head) Head) error {
+	return o.each(gen, func(db simDB) error {
+		return db.Exclusive(ctx, func(tx simTx) error {
+			tx.c.head = next(tx.c.head)
+			return nil
+		})
+	})
+}
+
+func filterSim(tx simTx) error {
+	if tx.c.head.Filterable() {
+		tx.c.filtered = true
+		for k, row := range tx.c.rows {
+			tx.c.filter[k] = row != Nothing
+		}
+	}
+	return nil
+}
+
+func dropSim(tx simTx) error {
+	if tx.c.head.Keys == Retired {
+		tx.c.rows = [simKeys]int64{}
+	}
+	return nil
+}
+
+// copy carries one key to its cell of the newest generation.
+func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err error) {
+	at := o.w.keys[k].Position()
+	newest, oldest := c.From()
+	var rows []int64
+	for g := newest; g >= oldest; g-- {
+		if err := (simDB{o.simTask, o.w.newest.Key(g, at)}).View(ctx, func(tx simTx) error {
+			rows = append(rows, tx.c.rows[k])
+			return nil
+		}); err != nil {
+			return Reply{}, err
+		}
+	}
+	puid := c.Carry(rows)
+	if puid == Nothing {
+		return Reply{}, nil
+	}
+	err = simDB{o.simTask, o.w.newest.Key(int(r.Gen), at)}.Update(ctx, func(tx simTx) error {
+		if reply.Fenced = !tx.c.head.Admits(r.Epoch); reply.Fenced {
+			return nil
+		}
+		return tx.Copy(ctx, []Row{{Key: o.w.keys[k], PUID: puid}})
+	})
+	if reply.Fenced {
+		o.w.counts[sawCopyFenced]++
+	}
+	return reply, err
+}
