@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -60,14 +61,9 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 	r.asks.Lock()
 	clear(r.down)
 	r.asks.Unlock()
-	for _, id := range r.opts.Cells.Map().Cells() {
-		err := r.drainCell(ctx, id, worked)
-		if errors.Is(err, ErrUnavailable) {
-			r.unread = true
-		} else if err != nil {
-			r.dirty = true
-			return nil, fmt.Errorf("redo of cell %v: %w", id, err)
-		}
+	if err := r.drainCells(ctx, worked); err != nil {
+		r.dirty = true
+		return nil, err
 	}
 	r.dirty = false
 	r.sweep = r.opts.Now().Add(sweepEvery)
@@ -77,19 +73,41 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 	return worked, nil
 }
 
-// drainCell works off the redo set of one cell.
-func (r *Resolver) drainCell(ctx context.Context, id cell.ID, worked map[entity.PUID]int64) error {
-	for after := entity.PUID(math.MinInt64); ; {
+// drainCells works off the redo sets of all cells together: what came in together belongs together.
+func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64) error {
+	after := map[cell.ID]entity.PUID{}
+	for _, id := range r.opts.Cells.Map().Cells() {
+		after[id] = math.MinInt64
+	}
+	for len(after) > 0 {
+		var mu sync.Mutex
 		var entries []Redo
-		if err := r.read(ctx, id, func(tx Tx) (err error) {
-			entries, err = tx.Redo(ctx, after, redoBatch)
+		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
+			var page []Redo
+			err := r.read(ctx, id, func(tx Tx) (err error) {
+				page, err = tx.Redo(ctx, from, redoBatch)
+				return err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if len(page) < redoBatch {
+				delete(after, id)
+			} else {
+				after[id] = page[len(page)-1].PUID
+			}
+			entries = append(entries, page...)
+			if errors.Is(err, ErrUnavailable) {
+				r.unread = true
+				return nil
+			}
 			return err
-		}); err != nil || len(entries) == 0 {
-			return err
+		}); err != nil {
+			return fmt.Errorf("read the redo set: %w", err)
 		}
-		after = entries[len(entries)-1].PUID
-		if err := r.redoAll(ctx, entries); err != nil {
-			return err
+		for batch := range slices.Chunk(entries, redoBatch) {
+			if err := r.redoAll(ctx, batch); err != nil {
+				return err
+			}
 		}
 		for _, e := range entries {
 			if _, waits := r.blocked[e.PUID]; !waits {
@@ -97,6 +115,7 @@ func (r *Resolver) drainCell(ctx context.Context, id cell.ID, worked map[entity.
 			}
 		}
 	}
+	return nil
 }
 
 // redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
