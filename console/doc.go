@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: the first screen, the search, an entity.
+// Package console renders the web pages of Locus: the first screen, the ring, the search, an entity.
 //
 // It turns what the service answers into HTML and into the events that keep a page alive, writes
 // both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
@@ -14,6 +14,13 @@
 // event carries new values by the same names, so what a reload shows and what the stream shows are
 // made by the same code: the module formats nothing and decides nothing. An event says only what
 // changed since the one before.
+//
+// The page of the ring is made whole each time; the module asks for it again and takes over the parts
+// marked data-again. Its pictures are laid out here, in numbers, from a cell.Map and a locus.Status:
+//
+//	groups (group.go) ─► bands of generations (bands.go) ┐
+//	locus.Route ───────► the way of an address (way.go) ─┼─► templates/ring.html
+//	cell.Map ──────────► ranges of puids (puids.go) ─────┘
 //
 // The pages keep a strict content security policy: no inline script, no inline style, nothing from
 // another host. Geometry is therefore written as SVG attributes, never as style. Whatever came from
