@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // child is a running program that was started here.
@@ -127,17 +128,68 @@ func psFamily(parent int) ([]int, error) {
 	return pids, nil
 }
 
-// all sends a signal to the program and to each of its children, the program first, so that it starts
-// no others meanwhile.
+// all sends a signal to the program and to each of its children.
 func (c *child) all(s syscall.Signal) error {
-	if s == syscall.SIGKILL {
-		_ = c.signal(syscall.SIGSTOP)
-	}
 	pids, err := c.family()
 	for _, pid := range pids {
-		if e := syscall.Kill(pid, s); e != nil && !errors.Is(e, syscall.ESRCH) {
-			err = errors.Join(err, e)
-		}
+		err = errors.Join(err, kill(pid, s))
 	}
 	return err
+}
+
+// kill sends a signal to a process that may have ended.
+func kill(pid int, s syscall.Signal) error {
+	if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("signal %d to %d: %w", s, pid, err)
+	}
+	return nil
+}
+
+// slay kills the program and all its children, and waits until none is left. It is stopped first, so that
+// it begets no others meanwhile.
+func (c *child) slay() error {
+	if err := c.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	await(func() bool { return strings.ContainsAny(stateOf(c.cmd.Process.Pid), "TtZ?") })
+	pids, err := c.family()
+	for _, pid := range pids {
+		err = errors.Join(err, kill(pid, syscall.SIGKILL))
+	}
+	<-c.done
+	await(func() bool {
+		for _, pid := range pids {
+			if !strings.Contains("Z?", stateOf(pid)) {
+				return false
+			}
+		}
+		return true
+	})
+	return err
+}
+
+// stateOf is the letter that the system has for what a process does: T is stopped, Z ended and not asked
+// after by its parent, ? gone.
+func stateOf(pid int) string {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		if syscall.Kill(pid, 0) != nil {
+			return "?"
+		}
+		return "T" // so it is, as far as one can tell
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if err != nil || len(fields) == 0 {
+		return "?"
+	}
+	return fields[0]
+}
+
+// await waits until something is so, or ten seconds have passed.
+func await(is func() bool) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); !is() && time.Now().Before(deadline); {
+		<-tick.C
+	}
 }

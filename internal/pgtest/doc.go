@@ -19,8 +19,8 @@
 // What is easily done wrong, and is done here: PostgreSQL refuses to run as root, so that root runs it
 // as another user, who must be able to reach its files; the server is a child of the test, not of
 // pg_ctl, and is waited for, or the next start after a kill meets its lock file; each backend leads a
-// process group of its own; shared memory is mapped from files, or each kill leaves a segment behind;
-// the path of a socket has 107 bytes at most; initdb takes longer than all the rest, so its result is
-// kept for the next time. Times on two cores: a server 0.15 s, a database 0.03 s, restarting after a
-// kill 0.1 s.
+// process group of its own, and must have ended too; shared memory is mapped from files, and the rest
+// of it removed, or each kill leaves a segment behind; the path of a socket has 107 bytes at most;
+// initdb takes longer than all the rest, so its result is kept for the next time. Times on two cores: a
+// server 0.15 s, a database 0.03 s, restarting after a kill 0.1 s.
 package pgtest

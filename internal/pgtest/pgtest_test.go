@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus/internal/pgtest"
@@ -86,5 +87,33 @@ func TestServer_LeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(dir)); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", dir, err)
+	}
+}
+
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Start(t, nil)
+	url := s.Pooler(t, 2).URL(s.Database(t))
+	conn, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A replica has what the primary wrote, and writes once it is promoted.
+func TestStandby(t *testing.T) {
+	t.Parallel()
+	primary := pgtest.Start(t, nil)
+	db := primary.Database(t)
+	replica := primary.Standby(t)
+	primary.Exec(t, db, "CREATE TABLE t (n int); INSERT INTO t VALUES (1)")
+	replica.CatchUp(t, primary)
+	primary.Kill(t)
+	replica.Promote(t)
+	if got := replica.Exec(t, db, "INSERT INTO t VALUES (2); SELECT count(*) FROM t")[0][0]; got != "2" {
+		t.Errorf("%s rows, want 2", got)
 	}
 }

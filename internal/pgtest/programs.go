@@ -31,6 +31,9 @@ func find(program string) (string, error) {
 		}
 	}
 	path, err := exec.LookPath(program)
+	if err != nil && isProgram("/usr/sbin/"+program) {
+		return "/usr/sbin/" + program, nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("no %s in LOCUS_PG_BIN, /usr/lib/postgresql or PATH: install Debian's postgresql and pgbouncer", program)
 	}

@@ -14,12 +14,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sys/unix"
 )
 
 // Options of a server.
@@ -113,7 +115,7 @@ func (s *Server) start() error {
 		s.child = nil
 		return err
 	}
-	return s.child.until(func() error { return s.ping("postgres") })
+	return s.child.until(func() error { return ping(s.URL("postgres")) })
 }
 
 // until tries something every 5 ms until it works, the program has ended, or a minute has passed.
@@ -137,10 +139,10 @@ func (c *child) until(try func() error) error {
 }
 
 // ping connects once.
-func (s *Server) ping(db string) error {
+func ping(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	conn, err := pgconn.Connect(ctx, s.URL(db))
+	conn, err := pgconn.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -208,11 +210,28 @@ func (s *Server) exec(db, sql string) (rows [][]string, err error) {
 // waits until it is gone. What the system has in its page cache survives.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	err := s.child.all(syscall.SIGKILL)
-	<-s.child.done
-	if err != nil {
+	if err := errors.Join(s.child.slay(), s.removeSegment()); err != nil {
 		t.Fatalf("kill PostgreSQL: %v", err)
 	}
+}
+
+// removeSegment removes the piece of System V shared memory by which a server notices others in its
+// directory, and which it cannot remove when it is killed. Its number stands in the lock file.
+func (s *Server) removeSegment() error {
+	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	var key, id int
+	if len(lines) < 7 {
+		return fmt.Errorf("the lock file has %d lines", len(lines))
+	}
+	if _, err := fmt.Sscan(lines[6], &key, &id); err != nil {
+		return err
+	}
+	_, err = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	return err
 }
 
 // Stop ends the server as an administrator does who does not wait for clients.
@@ -250,14 +269,11 @@ func (s *Server) Continue(t testing.TB) {
 // Log is the end of what the server has written to its log.
 func (s *Server) Log() string { return s.child.tail() }
 
-// close stops the server for good, also a paused one, and removes its files.
+// close stops the server for good, also a paused one, and removes its files. It has nothing to save.
 func (s *Server) close() error {
 	var err error
-	if s.child != nil {
-		if e := s.child.all(syscall.SIGCONT); e != nil && s.child.ended() == nil {
-			err = e
-		}
-		err = errors.Join(err, s.child.end(syscall.SIGINT))
+	if s.child != nil && s.child.ended() == nil {
+		err = errors.Join(s.child.all(syscall.SIGCONT), s.child.end(syscall.SIGQUIT))
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }

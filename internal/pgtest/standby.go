@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package pgtest
+
+import "testing"
+
+// Standby starts a replica of the server, which ends with the test.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	program := need(t, "pg_basebackup")
+	r, err := newServer(s.program, nil)
+	if err == nil {
+		r.settings["max_connections"] = s.settings["max_connections"]
+		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R")
+	}
+	r.begin(t, err)
+	return r
+}
+
+// CatchUp waits until a replica has all that its primary has written so far.
+func (s *Server) CatchUp(t testing.TB, primary *Server) {
+	t.Helper()
+	lsn := primary.Exec(t, "postgres", "SELECT pg_current_wal_insert_lsn()")[0][0]
+	await(func() bool {
+		return s.Exec(t, "postgres", "SELECT pg_last_wal_replay_lsn() >= '"+lsn+"'")[0][0] == "t"
+	})
+}
+
+// Promote makes a replica a primary and waits until it is one.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	if s.Exec(t, "postgres", "SELECT pg_promote()")[0][0] != "t" {
+		t.Fatalf("the replica was not promoted:\n%s", s.Log())
+	}
+}
