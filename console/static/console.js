@@ -36,6 +36,7 @@ function look(page) {
   setTimeout(once, beat);
 
   async function once() {
+    const began = performance.now();
     if (!document.hidden) {
       try {
         const answer = await fetch(location.href, { signal: AbortSignal.timeout(silence) });
@@ -57,7 +58,8 @@ function look(page) {
         notice.hidden = false;
       }
     }
-    setTimeout(once, page.classList.contains("stale") ? again : beat);
+    // A page that is long in coming, as that of thousands of cells, is asked for less often.
+    setTimeout(once, page.classList.contains("stale") ? again : Math.max(beat, 10 * (performance.now() - began)));
   }
 }
 
