@@ -179,6 +179,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 		}
 		b.apply(t, ops[2*third:])
 		b.check(t)
+		b.Leave(t.Context())
 		close(gate.on)
 		<-done
 		a.Leave(context.Background())
