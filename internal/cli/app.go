@@ -20,9 +20,10 @@ type app struct {
 	env            map[string]string
 	out, talk      term.Style // of stdout and stderr
 
-	json bool   // --json
-	url  string // --url
-	data string // --data
+	json    bool   // --json
+	url     string // --url
+	data    string // --data
+	cellMap string // --map, of a shared installation
 }
 
 // style is how to write to a stream. NO_COLOR takes the colour, as does TERM=dumb.

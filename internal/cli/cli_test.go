@@ -56,7 +56,17 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"status", "--url", "http://127.0.0.1:1"}, 6, "locus serve starts one"},
 		{[]string{"status", "--url", foreign.URL}, 6, "does not answer like a server of Locus"},
 		{[]string{"status", "--data", missing}, 4, "holds no data"},
-		{[]string{"status", "--data", "postgres://h/db"}, 2, "unknown kind of database"},
+		{[]string{"status", "--data", "mongodb://h/db"}, 2, "unknown kind of database"},
+		{[]string{"status", "--data", "postgres://h/db"}, 2, "--map URL"},
+		{[]string{"status", "--data", dir, "--map", "postgres://h/db"}, 2, "--data and --map are given"},
+		{[]string{"status", "--url", "http://127.0.0.1:1", "--map", "postgres://h/db"}, 2, "--url and --map are given"},
+		{[]string{"status", "--map", "locus-data"}, 2, "a directory is --data DIR"},
+		{[]string{"status", "--map", "postgres://u:secret@h/db"}, 2, "PGPASSFILE"},
+		{[]string{"status", "--map", "postgres://h/db,postgres://u@h/db?password=secret"}, 2, "PGPASSFILE"},
+		{[]string{"serve", "--data", missing, "--connections", "5"}, 2, "--connections is for --map"},
+		{[]string{"serve", "--data", missing, "--unsafe-durability"}, 2, "always durable"},
+		{[]string{"serve", "--data", missing, "--notice", "-1s"}, 2, "below 0"},
+		{[]string{"ingest", "--map", "postgres://u:secret@h/db", "f.csv"}, 2, "PGPASSFILE"},
 		{[]string{"serve", "--data", missing, "--addr", "0.0.0.0:1"}, 2, "--insecure-listen"},
 		{[]string{"serve", "--data", missing, "--addr", "192.0.2.1:1"}, 2, "--insecure-listen"},
 		{[]string{"serve", "--data", missing, "--addr", ":7070"}, 2, "--insecure-listen"},
@@ -100,6 +110,7 @@ func TestRun_ErrorForms(t *testing.T) {
 
 func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "none")
 	for _, c := range []struct {
 		name string
 		env  map[string]string
@@ -122,6 +133,21 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	// What asks for something irreversible is not left to a variable that somebody set long ago.
 	if got := run(t.Context(), map[string]string{"LOCUS_YES": "true", "LOCUS_DATA": t.TempDir()}, "record", "erase", "x:1"); got.code == 0 {
 		t.Errorf("LOCUS_YES: %d %s", got.code, got.err)
+	}
+	// Neither of two variables beats the other. A flag beats both, and columns of an import are no installation.
+	both := map[string]string{"LOCUS_DATA": missing, "LOCUS_MAP": "postgres://127.0.0.1:1/none"}
+	if got := run(t.Context(), both, "status"); got.code != 2 || !strings.Contains(got.err, "LOCUS_DATA and LOCUS_MAP") {
+		t.Errorf("both variables: %d %s", got.code, got.err)
+	}
+	if got := run(t.Context(), both, "status", "--data", missing); got.code != 4 {
+		t.Errorf("a flag beside both variables: %d %s", got.code, got.err)
+	}
+	if got := run(t.Context(), map[string]string{"LOCUS_MAP": "company=name"}, "status"); got.code != 2 || !strings.Contains(got.err, "LOCUS_MAP") {
+		t.Errorf("columns for an installation: %d %s", got.code, got.err)
+	}
+	if got := run(t.Context(), map[string]string{"LOCUS_MAP": "postgres://u:secret@h/db"}, "ingest", "--map", "company=name", "f.csv"); got.code != 2 ||
+		!strings.Contains(got.err, "PGPASSFILE") || strings.Contains(got.err, "secret") {
+		t.Errorf("a password in a variable that columns hide: %d %s", got.code, got.err)
 	}
 	// --data on the command line wins over a server in the environment.
 	if got := run(t.Context(), map[string]string{"LOCUS_URL": "http://127.0.0.1:1"}, "status", "--data", filepath.Join(t.TempDir(), "none")); got.code != 4 {

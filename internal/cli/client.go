@@ -36,18 +36,19 @@ var errCut = errors.New("the connection was cut")
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 256 << 20
 
-// connect finds the data: --data on the command line, else --url or LOCUS_URL, else the directory.
-// A command that only reads does not make a directory.
+// connect goes to the server, or opens the data. A command that only reads does not make a directory.
 func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
-	flags := c.Flags()
-	if flags.Changed("url") && flags.Changed("data") {
-		return nil, usage("give one of them", "--url names a server and --data a directory: both cannot be meant")
+	w, err := a.locate(c)
+	if err != nil {
+		return nil, err
 	}
-	if a.url != "" && !flags.Changed("data") {
-		return dial(a.url)
+	if w.server != "" || flagged(c, "url") {
+		return dial(w.server)
 	}
-	return openClient(c.Context(), a.data, create)
+	return openClient(c.Context(), w, create)
 }
+
+func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
 
 // connected runs a command with a client that only reads. What has to read its arguments first connects by itself.
 func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
@@ -75,29 +76,29 @@ func dial(address string) (*client, error) {
 	}, nil
 }
 
-// openClient opens a data directory and talks to its handler without a network.
-func openClient(ctx context.Context, dir string, create bool) (*client, error) {
-	svc, err := open(ctx, dir, &all.Options{MustExist: !create}, nil)
+// openClient opens an installation and talks to its handler without a network.
+func openClient(ctx context.Context, w where, create bool) (*client, error) {
+	svc, err := open(ctx, w, &all.Options{MustExist: !create}, nil)
 	if err != nil {
 		return nil, err
 	}
 	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute})
 	return &client{
-		base: &url.URL{Scheme: "http", Host: "localhost"}, job: "data " + dir,
+		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(),
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
 	}, nil
 }
 
-// open opens a data directory.
-func open(ctx context.Context, dir string, options *all.Options, service *locus.Options) (*locus.Service, error) {
+// open opens an installation.
+func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
 	options.Rules = locus.Rules(service)
-	cells, err := all.Open(ctx, dir, options)
+	cells, err := all.Open(ctx, w.place, options)
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	svc, err := locus.Open(ctx, cells, service)
+	svc, err := locus.Open(ctx, cells, service) // closes the cells if it cannot
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the data: %w", err), cells.Close())
+		return nil, fmt.Errorf("open the data: %w", err)
 	}
 	return svc, nil
 }
@@ -109,6 +110,28 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 
 // do sends one request. A refusal is a *httpapi.Problem.
 func (c *client) do(ctx context.Context, method, path string, query url.Values, body []byte, out any) (json.RawMessage, error) {
+	response, err := c.send(ctx, c.http, method, path, query, body)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w: %w", errCut, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, refusal(response, raw)
+	}
+	if out != nil {
+		if err := json.Unmarshal(raw, out); err != nil {
+			return nil, foreign(response, err)
+		}
+	}
+	return raw, nil
+}
+
+// send sends a request and answers with what comes back as soon as it begins.
+func (c *client) send(ctx context.Context, over *http.Client, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	target, err := c.base.Parse(path)
 	if err != nil {
 		return nil, fmt.Errorf("ask for %.80q: %w", path, err)
@@ -125,24 +148,12 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w: %w", errCut, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return nil, refusal(response, raw)
-	}
-	if out != nil {
-		if err := json.Unmarshal(raw, out); err != nil {
-			return nil, fmt.Errorf("read the answer of %s: is a server of Locus there? %w", target.Redacted(), err)
-		}
-	}
-	return raw, nil
+	return over.Do(request)
+}
+
+// foreign says that an answer is not what a server of Locus writes.
+func foreign(response *http.Response, err error) error {
+	return fmt.Errorf("read the answer of %s: is a server of Locus there? %w", response.Request.URL.Redacted(), err)
 }
 
 // refusal makes an error of an answer other than 200.
@@ -163,50 +174,4 @@ func refusal(response *http.Response, raw []byte) error {
 func gone(err error) (*httpapi.Problem, bool) {
 	p, ok := errors.AsType[*httpapi.Problem](err)
 	return p, ok && (p.Code == httpapi.CodeNotFound || p.Code == httpapi.CodeErased)
-}
-
-// inProcess is a transport that calls a handler.
-type inProcess struct{ handler http.Handler }
-
-// RoundTrip implements http.RoundTripper.
-func (t *inProcess) RoundTrip(request *http.Request) (response *http.Response, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("answer %s %s: cut off: %v", request.Method, request.URL.Path, cause)
-		}
-	}()
-	r := request.Clone(request.Context())
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	r.RequestURI = request.URL.RequestURI()
-	r.RemoteAddr = "127.0.0.1:0"
-	r.Host = request.URL.Host
-	w := &recorder{header: http.Header{}}
-	t.handler.ServeHTTP(w, r)
-	w.WriteHeader(http.StatusOK)
-	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: request,
-	}, nil
-}
-
-// recorder keeps an answer.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *recorder) Header() http.Header { return w.header }
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-}
-
-func (w *recorder) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.body.Write(b)
 }

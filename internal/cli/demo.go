@@ -74,7 +74,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	svc, options, err := a.openServed(ctx, dir, &s.serving)
+	svc, options, err := a.openServed(ctx, where{place: dir}, &s.serving)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}

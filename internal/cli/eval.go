@@ -57,7 +57,7 @@ func (a *app) evalPairs() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Split, "split", "", "only the pairs of this split")
-	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	columnsFlag(c, &o.Mapping)
 	return c
 }
 
@@ -79,7 +79,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with the ids of LEFT")
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with the ids of RIGHT")
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "neither table describes anything twice")
-	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	columnsFlag(c, &o.Mapping)
 	return c
 }
 
@@ -100,7 +100,7 @@ func (a *app) evalClusters() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")
-	c.Flags().StringToStringVar(&o.Mapping, "map", nil, "column=attribute, for columns with other names")
+	columnsFlag(c, &o.Mapping)
 	return c
 }
 
@@ -130,6 +130,12 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of frozen figures; a set that lost more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one table in Markdown")
 	return c
+}
+
+// columnsFlag is --map of labelled data. LOCUS_MAP is that of an installation, and of its imports.
+func columnsFlag(c *cobra.Command, to *map[string]string) {
+	c.Flags().StringToStringVar(to, "map", nil, "column=attribute, for columns with other names")
+	_ = c.Flags().SetAnnotation("map", variableOf, []string{"LOCUS_EVAL_MAP"})
 }
 
 func (a *app) one(r *eval.Report, err error) error {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
@@ -63,13 +64,21 @@ func (a *app) ingestCommand() *cobra.Command {
 	f.StringVar(&o.source, "source", "", "source of all rows; without it the column source says it")
 	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\")")
 	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
-	f.StringToStringVar(&o.rename, "map", nil, "column=attribute, for columns with other names; several columns may share an attribute")
+	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
+		"column=attribute, for columns with other names; several columns may share an attribute. Or postgres://HOST/NAME, where the cell map of a shared installation is")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and judge every row as the server does, write nothing")
 	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
 	f.IntVar(&o.maxRejects, "max-rejects", 0, "stop once more rows than this were refused, 0 for never")
 	f.IntVar(&o.batch, "batch", 500, "rows of one request, at most 1000")
 	return a.connection(c)
+}
+
+// columnsValue is a flag of pairs column=attribute.
+func columnsValue(to *map[string]string) pflag.Value {
+	var flags pflag.FlagSet
+	flags.StringToStringVar(to, "map", nil, "")
+	return flags.Lookup("map").Value
 }
 
 func (o *ingesting) check(files []string) error {

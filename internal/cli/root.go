@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
-		"run":     {a.demoCommand(), a.serveCommand(), a.statusCommand()},
+		"run":     {a.demoCommand(), a.serveCommand(), a.statusCommand(), a.cellCommand()},
 		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
@@ -79,6 +80,9 @@ func group(c *cobra.Command, args []string) error {
 // flagError explains a flag that cannot be parsed.
 func flagError(c *cobra.Command, err error) error {
 	hint := c.CommandPath() + " --help lists the flags"
+	if wrong, ok := errors.AsType[mapError](err); ok {
+		return usage(hint, "%s: --map: %v", c.CommandPath(), wrong)
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -99,7 +103,7 @@ func variable(f *pflag.Flag) string {
 
 // noVariable are flags that only make sense on a command line: what they ask for must not be left
 // to chance.
-var noVariable = []string{"help", "version", "yes", "dry-run", "cursor", "all"}
+var noVariable = []string{"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql"}
 
 // describe adds the variable to the help of each flag.
 func describe(flags *pflag.FlagSet) {
@@ -147,12 +151,3 @@ func atLeast(name string) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-// connection adds the flags that say where the data is.
-func (a *app) connection(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
-	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
-	return c
-}
-
-const defaultData = "./locus-data"

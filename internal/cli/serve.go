@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,6 +22,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
@@ -28,43 +32,70 @@ const defaultAddr = "127.0.0.1:7070"
 
 // serving are the flags of a server.
 type serving struct {
-	addr     string
-	cells    int
-	node     nodeFlag
-	insecure bool
-	hosts    []string
-	shutdown time.Duration
-	linger   time.Duration // 0 for the server's own, below 0 for none
+	addr        string
+	cells       int
+	connections int
+	notice      time.Duration
+	unsafe      bool
+	node        nodeFlag
+	insecure    bool
+	hosts       []string
+	shutdown    time.Duration
+	linger      time.Duration // 0 for the server's own, below 0 for none
 }
 
 func (a *app) serveCommand() *cobra.Command {
 	var s serving
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the HTTP API and the console out of a data directory",
-		Example: "  locus serve\n" +
-			"  locus serve --data /var/lib/locus --addr 127.0.0.1:8080",
+		Short: "Serve the HTTP API and the console out of a data directory, or of databases shared with other servers",
+		Example: "  locus serve --data /var/lib/locus --addr 127.0.0.1:8080\n" +
+			"  locus serve --map postgres://db1/locus,postgres://db2/locus --node 1",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			w, err := a.locate(c)
+			if err != nil {
+				return err
+			}
+			if err := s.check(w); err != nil {
+				return err
+			}
 			listeners, err := s.listen()
 			if err != nil {
 				return err
 			}
-			svc, options, err := a.openServed(c.Context(), a.data, &s)
+			svc, options, err := a.openServed(c.Context(), w, &s)
 			if err != nil {
 				return errors.Join(err, closeAll(listeners))
 			}
-			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, &s) })
+			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
 		},
 	}
-	c.Flags().StringVar(&a.data, "data", defaultData, "data directory; made if it is not there")
+	a.installation(c)
+	c.Flags().Lookup("data").Usage = "data directory; made if it is not there"
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
-	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new data directory, 16 if 0")
+	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation; 0 for 16 in a data directory and 48 elsewhere")
+	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections that this process has to one database server at most, 64 if 0")
+	c.Flags().DurationVar(&s.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
+	c.Flags().BoolVar(&s.unsafe, "unsafe-durability", false, "with --map: serve although a database is set up so that it may lose what it has answered")
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
 	return c
+}
+
+// check refuses flags that mean nothing where the data is.
+func (s *serving) check(w where) error {
+	switch {
+	case s.cells < 0 || s.connections < 0 || s.notice < 0:
+		return usage("leave them out", "--cells, --connections and --notice cannot be below 0")
+	case !w.shared && s.connections > 0:
+		return usage("leave it out", "--connections is for --map: a data directory has no server that counts them")
+	case !w.shared && s.unsafe:
+		return usage("leave it out", "--unsafe-durability is for --map: a data directory is always durable")
+	}
+	return nil
 }
 
 // listen takes the port before anything else is started. At a loopback address it listens on the
@@ -130,15 +161,15 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// openServed opens a data directory whose work is measured, and answers with what its server needs to log
+// openServed opens an installation whose work is measured, and answers with what its server needs to log
 // and to measure in the same place. A server that resolves makes garbage fast: it may have twice as much
 // of it before it collects as other programs, unless GOGC says otherwise.
-func (a *app) openServed(ctx context.Context, dir string, s *serving) (*locus.Service, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Service, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 	options := &httpapi.Options{Logger: a.logger(), Metrics: obs.NewMetrics(), Version: version()}
-	svc, err := open(ctx, dir, &all.Options{Cells: s.cells}, &locus.Options{
+	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch,
 	})
 	return svc, options, err
@@ -166,10 +197,35 @@ func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Op
 	return err
 }
 
+// options are those of opening the databases.
+func (s *serving) options(log *slog.Logger) *all.Options {
+	return &all.Options{
+		Cells: s.cells, Connections: s.connections, Notice: s.notice, UnsafeDurability: s.unsafe,
+		OnEvent: func(e cell.Event) {
+			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
+			if e.Err != nil {
+				log.Warn("cells", append(attrs, "err", e.Err)...)
+			} else {
+				log.Debug("cells", attrs...)
+			}
+		},
+	}
+}
+
 // banner says where things are, whether data stays, and what is next.
-func (a *app) banner(svc *locus.Service, base string, s *serving) error {
+func (a *app) banner(svc *locus.Service, base string, w where, s *serving) error {
+	m := svc.Map()
 	if a.json {
-		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": a.data, "cells": len(svc.Map().Cells()), "version": version()})
+		ready := map[string]any{"type": "ready", "url": base, "cells": len(m.Cells()), "version": version(), "epoch": m.Epoch(), "generation": m.Current()}
+		if until := m.Until(); !until.IsZero() {
+			ready["until"] = until.UTC()
+		}
+		if w.shared {
+			ready["map"], ready["servers"] = redactAll(w.place), len(servers(m))
+		} else {
+			ready["data"] = w.place
+		}
+		return a.printJSON(ready)
 	}
 	access := "open on this machine only, no tokens yet"
 	if s.insecure {
@@ -177,10 +233,44 @@ func (a *app) banner(svc *locus.Service, base string, s *serving) error {
 		access = a.talk.Paint("31", "open to everybody who reaches this address, no tokens yet") +
 			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
 	}
-	a.say("%s    data %s   %s of SQLite, durable", a.talk.Paint("1", "locus "+version()), term.Escape(a.data), plural(len(svc.Map().Cells()), "cell"))
+	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
 	a.say("API            %s/v1", base)
 	a.say("console        %s/", a.talk.Paint("36", base))
 	a.say("%s", access)
 	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)
 	return nil
+}
+
+// standing says how many cells there are, of what kind, and up to when their map speaks.
+func standing(m *cell.Map, w where, s *serving) string {
+	cells := plural(len(m.Cells()), "cell")
+	if !w.shared {
+		return cells + " of SQLite, durable"
+	}
+	durable := "durable"
+	if s.unsafe {
+		durable = "NOT durable"
+	}
+	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"), durable, m.Epoch())
+	if until := m.Until(); !until.IsZero() {
+		text += ", speaks about ids until " + until.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// servers are the machines that the cells of a map are on.
+func servers(m *cell.Map) []string {
+	var hosts []string
+	for _, id := range m.Cells() {
+		host := "this machine"
+		if u, err := url.Parse(m.URL(id)); err == nil && isShared(m.URL(id)) {
+			if host = u.Host; host == "" {
+				host = u.Query().Get("host") // a socket
+			}
+		}
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }

@@ -17,14 +17,19 @@ const (
 	bodies              // what is being sent, or was and waits for its turn
 	reads
 	writes
+	admin // what changes the cells, for as long as an hour
 	classes
 )
+
+// adminRunning is how many requests of class admin are worked on at once: growing is one, and what looks at
+// it while it waits.
+const adminRunning = 8
 
 // bodiesPerWrite is how many bodies may be in memory for each write that is worked on. With two
 // processors and the default of Options.Running these are 128 bodies, of 1 MiB at most.
 const bodiesPerWrite = 4
 
-func (c class) String() string { return [...]string{"health", "bodies", "reads", "writes"}[c] }
+func (c class) String() string { return [...]string{"health", "bodies", "reads", "writes", "admin"}[c] }
 
 // lane bounds the work in progress of a class, and how many wait for how long. Overload is decided
 // here, before any work is done, and never later.
@@ -84,13 +89,17 @@ func (s *Server) enter(ctx context.Context, c class) (leave func(), err error) {
 	return s.lanes[c].enter(ctx)
 }
 
-// run lets a call be handled in the lane of its route's class, for as long as a request may take.
+// run lets a call be handled in the lane of its route's class, for as long as a request may take; a stream
+// has its own end.
 func (s *Server) run(c *call, handle func() error) error {
 	leave, err := s.enter(c, c.route.class)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	if c.route.stream != nil {
+		return c.keyed(handle())
+	}
 	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)
 	defer cancel()
 	c.Context = ctx

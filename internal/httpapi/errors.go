@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
@@ -37,6 +38,8 @@ const (
 	CodeMethod       Code = "method_not_allowed"
 	CodeTimeout      Code = "timeout"
 	CodeErased       Code = "erased"
+	CodeConflict     Code = "conflict"
+	CodeLeaseLost    Code = "lease_lost"
 	CodeTooLarge     Code = "too_large"
 	CodeTargetLength Code = "target_too_long"
 	CodeHeaderLength Code = "headers_too_large"
@@ -79,6 +82,14 @@ var codes = map[Code]struct {
 	CodeNotFound:     {http.StatusNotFound, NotApplied, "no record and no entity has this address"},
 	CodeMethod:       {http.StatusMethodNotAllowed, NotApplied, ""},
 	CodeTimeout:      {http.StatusRequestTimeout, NotApplied, ""},
+	CodeConflict: {
+		http.StatusConflict, NotApplied,
+		"somebody else changes the cells at the same time: look at the cell map, then ask again",
+	},
+	CodeLeaseLost: {
+		http.StatusConflict, NotApplied,
+		"another server has taken this work over: ask again",
+	},
 	CodeErased:       {http.StatusGone, NotApplied, "what had this address was deleted"},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
@@ -122,7 +133,7 @@ var sentinels = []struct {
 	err  error
 	code Code
 }{
-	{resolve.ErrUnknownOutcome, CodeUnconfirmed},
+	{cell.ErrUnknownOutcome, CodeUnconfirmed},
 	{strictjson.ErrSyntax, CodeMalformed},
 	{strictjson.ErrUTF8, CodeInvalidUTF8},
 	{strictjson.ErrDuplicate, CodeDuplicateKey},
@@ -139,10 +150,17 @@ var sentinels = []struct {
 	{locality.ErrOptions, CodeInternal},
 	{locality.ErrDate, CodeInternal},
 	{cell.ErrMap, CodeInternal},
+	{cell.ErrPermanent, CodeInternal},
+	{cell.ErrMoved, CodeStaleMap},
+	{cell.ErrFenced, CodeStaleMap},
+	{cell.ErrConflict, CodeConflict},
+	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
-	{resolve.ErrUnavailable, CodeUnavailable},
+	{cell.ErrUnavailable, CodeUnavailable},
+	{cell.ErrMissing, CodeUnavailable},
+	{cell.ErrIdentity, CodeUnavailable},
 	{locus.ErrClosed, CodeDraining},
 	{resolve.ErrClosed, CodeDraining},
 	{context.DeadlineExceeded, CodeUnavailable},
@@ -210,10 +228,27 @@ func toFault(err error, pointer string) *Fault {
 	}
 	info := codes[code]
 	detail := info.text
-	if detail == "" {
+	if detail == "" || code != CodeInternal && errors.As(err, new(spoken)) {
 		detail = printable(err.Error())
 	}
 	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}
+}
+
+// spoken is an error whose text is for the client although its code has one of its own.
+type spoken struct{ error }
+
+func (e spoken) Unwrap() error { return e.error }
+
+// outspoken lets those who change the cells read what failed: they run the installation. A cell map that
+// cannot be is what they asked for.
+func outspoken(err error) error {
+	if errors.As(err, new(*Fault)) || errors.As(err, new(*locus.InvalidError)) {
+		return err
+	}
+	if errors.Is(err, cell.ErrMap) {
+		return fault(CodeInvalid, "", "%s", printable(err.Error()))
+	}
+	return spoken{err}
 }
 
 func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {

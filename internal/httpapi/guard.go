@@ -130,21 +130,25 @@ func (s *Server) allowed(host string) bool {
 
 // refuse answers with an error and logs it once, if it is one that somebody has to look at.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := toFault(err, "")
-	id := w.Header().Get(requestIDHeader)
-	p := problem(f, id)
+	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter())
 	}
-	if p.Status == http.StatusInternalServerError || f.Code == CodeUnconfirmed || f.Code == CodeNoRoom {
-		s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request_id", id), slog.Any("err", err))
-	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) && r.Context().Err() == nil {
-		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", slog.String("request_id", id), slog.Any("err", err))
-	}
+	s.note(r, p, err)
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // net/http would read on, for the next request, before it answers
 	}
 	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// note logs an error that somebody has to look at.
+func (s *Server) note(r *http.Request, p *Problem, err error) {
+	attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("err", err)}
+	if p.Status == http.StatusInternalServerError || p.Code == CodeUnconfirmed || p.Code == CodeNoRoom {
+		s.opts.Logger.LogAttrs(r.Context(), slog.LevelError, "request failed", attrs...)
+	} else if p.Status == http.StatusServiceUnavailable && !errors.As(err, new(*Fault)) && r.Context().Err() == nil {
+		s.opts.Logger.LogAttrs(r.Context(), slog.LevelWarn, "request refused", attrs...)
+	}
 }
 
 // panicked turns a panic into an answer, or cuts the connection if an answer has begun, so that half

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 )
 
 // Liveness is the answer of /livez.
@@ -21,7 +22,32 @@ type Liveness struct {
 // Health is the answer of /readyz.
 type Health struct {
 	Ready  bool   `json:"ready"`
-	Reason string `json:"reason,omitempty" doc:"Why it is not ready"`
+	Reason string `json:"reason,omitempty" doc:"Why it is not ready, or what is missing: a shared installation goes on without some of its cells"`
+	// The rest is missing while nobody knows it.
+	Epoch uint64       `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
+	Until time.Time    `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
+	Redo  int          `json:"redo,omitempty" doc:"Records whose consequences are still being worked out"`
+	Cells []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
+}
+
+// CellHealth is a cell in an answer of /readyz.
+type CellHealth struct {
+	Cell    cell.ID        `json:"cell"`
+	Answers bool           `json:"answers"`
+	Keys    cell.Keys      `json:"keys" enum:"open,sealed,retired"`
+	Home    cell.Residence `json:"home" enum:"serving,moving,moved"`
+}
+
+// healthOf is a status as /readyz tells it.
+func healthOf(status *locus.Status) Health {
+	h := Health{
+		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo,
+		Cells: make([]CellHealth, 0, len(status.Cells)),
+	}
+	for _, of := range status.Cells {
+		h.Cells = append(h.Cells, CellHealth{Cell: of.Cell, Answers: answers(of), Keys: of.Head.Keys, Home: of.Head.Home})
+	}
+	return h
 }
 
 // Version is the answer of /version.
@@ -62,21 +88,22 @@ func (s *Server) livez(*call) (any, error) { return Liveness{Live: true}, nil }
 
 func (s *Server) readyz(c *call) (any, error) {
 	if s.draining.Load() {
-		return s.unready(c, "draining")
+		return s.unready(c, Health{Reason: "draining"})
 	}
 	status, err := s.recentStatus(c)
-	switch {
-	case err != nil:
-		return s.unready(c, string(toFault(err, "").Code)+": a cell does not answer")
-	case !status.Ready:
-		return s.unready(c, printable(status.Reason))
+	if err != nil {
+		return s.unready(c, Health{Reason: string(toFault(err, "").Code) + ": a cell does not answer"})
 	}
-	return Health{Ready: true}, nil
+	h := healthOf(status)
+	if !h.Ready {
+		return s.unready(c, h)
+	}
+	return h, nil
 }
 
-func (s *Server) unready(c *call, reason string) (any, error) {
+func (s *Server) unready(c *call, h Health) (any, error) {
 	c.w.Header().Set("Retry-After", retryAfter())
-	writeJSON(c.w, http.StatusServiceUnavailable, "application/json", Health{Reason: reason})
+	writeJSON(c.w, http.StatusServiceUnavailable, "application/json", h)
 	return nil, nil
 }
 

@@ -44,7 +44,7 @@ func TestP10_KeysAreHashedInTheLog(t *testing.T) {
 			rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, c.target, nil)
 			r.Host = "localhost"
 			s.ServeHTTP(rec, r)
-			want := fmt.Sprintf("cell g0-1: record crm:#%016x: record crm:#%016x: locus: unavailable", cell.Hash(long.Source, long.Key), cell.Hash(short.Source, short.Key))
+			want := fmt.Sprintf("cell g0-1: record crm:#%016x: record crm:#%016x: %v", cell.Hash(long.Source, long.Key), cell.Hash(short.Source, short.Key), locus.ErrUnavailable)
 			if got := logs.String(); rec.Code != 503 || !strings.Contains(got, want) || strings.Contains(got, "canary") {
 				t.Errorf("status %d, log %s, want %s", rec.Code, got, want)
 			}

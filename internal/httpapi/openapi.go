@@ -50,7 +50,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 // JSON; and that answers may get more fields, while bodies are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
-		if name != "PutRequest" && name != "RecordInput" && schema.AdditionalProperties == false {
+		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && schema.AdditionalProperties == false {
 			schema.AdditionalProperties = nil
 		}
 		t := registry.TypeFromRef("#/components/schemas/" + name)
@@ -94,7 +94,12 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 	}
 	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
 	if rt.answer != nil {
-		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
+		media := "application/json"
+		if rt.stream != nil {
+			media = mediaLines
+			ok.Description = "A line for each step with type progress, then one with type result and these fields, or one with type error and those of a Problem"
+		}
+		ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
 	}
 	op.Responses["200"] = ok
 	for status, list := range byStatus(rt.failures) {

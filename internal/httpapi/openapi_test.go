@@ -61,14 +61,24 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 		t.Fatalf("openapi %q, %d paths", doc.OpenAPI, len(doc.Paths))
 	}
 	param := regexp.MustCompile(`\{\w+\}`)
+	// taken tells whether some documented path takes a target: /v1/cells/plan is one of /v1/cells/{id} too.
+	taken := func(method, target string) bool {
+		for path, operations := range doc.Paths {
+			_, has := operations[strings.ToLower(method)]
+			if has && regexp.MustCompile("^"+param.ReplaceAllString(path, `[^/]+`)+"$").MatchString(target) {
+				return true
+			}
+		}
+		return false
+	}
 	ids := map[string]bool{}
 	for path, operations := range doc.Paths {
 		target := param.ReplaceAllString(path, "x")
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			op, documented := operations[strings.ToLower(method)]
 			a := f.do(method, target, "")
-			if served := a.Code != http.StatusMethodNotAllowed; served != documented {
-				t.Errorf("%s %s: documented %v, answered %d", method, path, documented, a.Code)
+			if served, want := a.Code != http.StatusMethodNotAllowed, taken(method, target); served != want {
+				t.Errorf("%s %s: documented %v, answered %d", method, path, want, a.Code)
 			}
 			if !documented {
 				continue
@@ -96,7 +106,8 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/v1/records", "/v1/records/{source}/{key}", "/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
-		"/v1/route", "/v1/status", "/v1/schema", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
+		"/v1/route", "/v1/status", "/v1/cells", "/v1/cells/{id}", "/v1/cells/plan", "/v1/cells/grow", "/v1/cells/compact", "/v1/cells/{id}/move",
+		"/v1/map", "/v1/map/history", "/v1/schema", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
 	} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not documented", path)

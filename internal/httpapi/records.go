@@ -62,6 +62,7 @@ type PutResult struct {
 	Version int64           `json:"version,omitzero"`
 	Entity  locality.ID     `json:"entity,omitzero"`
 	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
+	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity is not worked out yet: a cell that it takes does not answer, or another server is at it"`
 	Error   *Fault          `json:"error,omitempty"`
 }
 
@@ -84,9 +85,10 @@ type RecordList struct {
 
 // Deleted is the answer to a deletion: the entity that the record belonged to.
 type Deleted struct {
-	Source string      `json:"source"`
-	Key    string      `json:"key"`
-	Entity locality.ID `json:"entity"`
+	Source  string      `json:"source"`
+	Key     string      `json:"key"`
+	Entity  locality.ID `json:"entity"`
+	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, what it alone held together is not separated yet"`
 }
 
 // RecordPath is the path of a record. It escapes everything that a client or a proxy on the way could
@@ -128,9 +130,12 @@ func (s *Server) putRecords(c *call) (any, error) {
 			result = putResult(i, results[0])
 			results = results[1:]
 		}
-		if result.Error != nil {
+		switch {
+		case result.Error != nil:
 			became["refused"]++
-		} else {
+		case result.Pending:
+			became["pending"]++
+		default:
 			became[string(result.Outcome)]++
 		}
 		answer.Results = append(answer.Results, result)
@@ -145,7 +150,7 @@ func putResult(i int, r locus.PutResult) PutResult {
 	if r.Err != nil {
 		return refusedItem(r.Ref, toFault(r.Err, itemPointer(i)))
 	}
-	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome}
+	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending}
 }
 
 // refusedItem shows source and key, as far as they can be shown, so that a client finds the item again.
@@ -178,7 +183,7 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 		return nil, err
 	}
 	s.opts.Metrics.Records("deleted", 1)
-	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity}, nil
+	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending}, nil
 }
 
 func (s *Server) listRecords(c *call) (any, error) {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 )
 
 // route is one line of the table: everything that the router, the check of the query and the
@@ -24,6 +26,9 @@ type route struct {
 	answer       any // a value of the type of the answer with 200, nil for plain text
 	failures     []Code
 	handle       func(*call) (any, error)
+	// stream stands in the place of handle where work takes long: lines of JSON answer it, one of progress
+	// whenever there is some, then the result.
+	stream func(c *call, progress func(any)) (any, error)
 }
 
 // param is a parameter of the query. All are texts; what they must look like is said in words and
@@ -61,6 +66,10 @@ func (s *Server) routes() []route {
 	}
 	reading := []Code{CodeMalformed, CodeInvalid, CodeOverloaded, CodeUnavailable}
 	finding := append([]Code{CodeNotFound, CodeErased}, reading...)
+	changing := []Code{
+		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeUnconfirmed, CodeNoRoom,
+	}
 	return []route{
 		{
 			method: "POST", path: "/v1/records", class: writes, handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
@@ -124,6 +133,39 @@ func (s *Server) routes() []route {
 			summary: "The state of the installation and of each cell",
 		},
 		{
+			method: "GET", path: "/v1/cells", class: reads, handle: s.cells, answer: CellList{}, failures: reading,
+			summary: "All cells with their states, and the generations that they belong to",
+		},
+		{
+			method: "GET", path: "/v1/cells/{id}", class: reads, handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "One cell, such as g1-19, with its piece of the ring and its range of puids",
+		},
+		{
+			method: "GET", path: "/v1/map", class: reads, handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			summary: "The newest cell map, as it is stored: arithmetic leads from any address to its cell",
+		},
+		{
+			method: "GET", path: "/v1/map/history", class: reads, handle: s.mapHistory, answer: MapHistory{}, failures: reading,
+			summary: "The versions of the cell map that are kept, the oldest first",
+		},
+		{
+			method: "POST", path: "/v1/cells/plan", class: admin, handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
+			summary: "What a new generation of cells would mean, or why there cannot be such a one; changes nothing",
+		},
+		{
+			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
+			summary: "Add a generation of cells, while everybody goes on; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
+			summary: "Copy the keys of old generations into the current one; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "POST", path: "/v1/cells/{id}/move", class: admin, stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Move a cell to another database, while everybody goes on; may be stopped and asked for again anywhere",
+		},
+		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
 			summary: "The kind of things: its attributes and their types",
 		},
@@ -180,18 +222,28 @@ func (s *Server) serve(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		leave = sync.OnceFunc(leave)
 		defer leave()
 		if c.body, err = readBody(c.w, c.r); err != nil {
 			return nil, err
 		}
+		if c.route.class == admin {
+			leave() // a small body, and long work
+		}
 	}
 	var answer any
 	err = s.run(c, func() (err error) {
+		if c.route.stream != nil {
+			return s.stream(c)
+		}
 		if answer, err = c.route.handle(c); errors.As(err, new(*locus.InvalidError)) {
 			return c.inQuery(toFault(err, ""))
 		}
 		return err
 	})
+	if err != nil && c.route.class == admin {
+		err = outspoken(err)
+	}
 	return answer, err
 }
 

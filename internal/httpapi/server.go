@@ -123,8 +123,11 @@ func New(svc *locus.Service, options *Options) *Server {
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := bodies; c < classes; c++ {
 		running := s.opts.Running
-		if c == bodies {
+		switch c {
+		case bodies:
 			running *= bodiesPerWrite
+		case admin:
+			running = adminRunning
 		}
 		s.lanes[c] = &lane{
 			slots: make(chan struct{}, running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) cellCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cell",
+		Short: "Look at the cells, and add, move and compact them while everybody goes on",
+		Example: "  locus cell list\n" +
+			"  locus cell grow --to 48 --wait",
+	}
+	c.AddCommand(
+		a.cellList(), a.cellShow(), a.cellMapCommand(), a.cellPlan(), a.cellGrow(), a.cellCompact(), a.cellMove(),
+		a.cellRestored(), a.cellSimulate(),
+	)
+	return c
+}
+
+// unanswered is the failure of a list in which cells are missing.
+func unanswered(cells []string) error {
+	if len(cells) == 0 {
+		return nil
+	}
+	text := cells[0] + " does not answer"
+	if len(cells) > 1 {
+		text = fmt.Sprintf("%d cells do not answer, among them %s", len(cells), cells[0])
+	}
+	return &failure{Code: "unavailable", Message: text, Hint: "see whether its database is up; locus route says what lives there", Exit: exitUnavailable}
+}
+
+func (a *app) cellList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "list",
+		Short: "List the cells: where they are, what they do and how full they are",
+		Example: "  locus cell list\n" +
+			"  locus cell list --json | jq -r 'select(.keys == \"open\").cell'",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list struct {
+				httpapi.CellList
+				Cells []json.RawMessage `json:"cells"`
+			}
+			if _, err := cl.get(c.Context(), "/v1/cells", nil, &list); err != nil {
+				return err
+			}
+			var silent []string
+			t := &term.Table{
+				Header: []string{"cell", "role", "keys", "home", "epoch", "records", "entities", "puids", "used", "redo", "bytes", "url"},
+				Right:  map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true},
+			}
+			for _, raw := range list.Cells {
+				var of httpapi.Cell
+				if err := json.Unmarshal(raw, &of); err != nil {
+					return fmt.Errorf("read a cell: %w", err)
+				}
+				if !of.Answers {
+					silent = append(silent, of.Cell.String())
+				}
+				if a.json {
+					if err := a.printRaw(typed("result", raw)); err != nil {
+						return err
+					}
+					continue
+				}
+				t.Add(cellRow(&of)...)
+			}
+			if a.json {
+				if err := a.printJSON(map[string]any{"type": "summary", "count": len(list.Cells), "silent": len(silent), "epoch": list.Epoch}); err != nil {
+					return err
+				}
+				return unanswered(silent)
+			}
+			a.say("%s", generationsLine(&list.CellList))
+			if err := a.printTable(t); err != nil {
+				return err
+			}
+			return unanswered(silent)
+		}),
+	})
+}
+
+// generationsLine says how the installation has grown.
+func generationsLine(list *httpapi.CellList) string {
+	parts := make([]string, 0, len(list.Generations))
+	for _, g := range list.Generations {
+		parts = append(parts, fmt.Sprintf("%d %s", g.Cells, g.Role))
+	}
+	text := fmt.Sprintf("epoch %d   cells by generation: %s", list.Epoch, strings.Join(parts, ", "))
+	if !list.Until.IsZero() {
+		text += "   speaks about ids until " + list.Until.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+func cellRow(of *httpapi.Cell) []string {
+	row := []string{of.Cell.String(), string(of.Role)}
+	if !of.Answers {
+		return append(row, "no answer", "", "", "", "", "", "", "", "", of.URL)
+	}
+	keys := of.Keys.String()
+	if of.Filter {
+		keys += ", filter"
+	}
+	return append(
+		row, keys, of.Home.String(), fmt.Sprint(of.Epoch), fmt.Sprint(of.Records), fmt.Sprint(of.Entities), fmt.Sprint(of.PUIDs),
+		percent(of.PUIDs, of.PUIDRoom), fmt.Sprint(of.Redo), fmt.Sprint(of.Bytes), of.URL,
+	)
+}
+
+// percent is a part of a whole.
+func percent(part, whole uint64) string {
+	if whole == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(whole))
+}
+
+func (a *app) cellShow() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "show CELL",
+		Short: "Show one cell: its piece of the ring, its puids, its state and where it is",
+		Example: "  locus cell show g0-3\n" +
+			"  locus cell show g1-19 --json | jq .puid_range",
+		Args: arguments("CELL"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var of httpapi.CellDetail
+			raw, err := cl.get(c.Context(), "/v1/cells/"+url.PathEscape(args[0]), nil, &of)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printRaw(raw)
+			} else {
+				_, err = fmt.Fprint(a.stdout, cellCard(&of))
+			}
+			if err == nil && !of.Answers {
+				err = unanswered([]string{of.Cell.Cell.String()})
+			}
+			return err
+		}),
+	})
+}
+
+// cellCard is a cell for people.
+func cellCard(of *httpapi.CellDetail) string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s"+format+"\n", append([]any{name}, args...)...)
+	}
+	line("cell", "%s   one of %d of generation %d, %s", of.Cell.Cell, of.Cells, of.Cell.Cell.Gen, of.Role)
+	line("url", "%s", term.Escape(of.URL))
+	line("segment", "0x%08x to 0x%08x   %.4g %% of the ring", of.SegmentLo, of.SegmentHi-1, 100*of.Share)
+	line("ids", "dated %s", dated(of.Starts, of.Ends, of.Cell.Cell.Gen == 0))
+	if of.Puids != nil {
+		line("puids", "%d to %d   %s given away, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)), percent(of.PUIDs, of.PUIDRoom))
+	}
+	if !of.Answers {
+		line("state", "it does not answer")
+		return b.String()
+	}
+	state := of.Keys.String()
+	switch {
+	case of.Filter:
+		state += " for keys, with a filter of them"
+	case state == "open":
+		state += " for keys"
+	}
+	line("state", "%s   %s, in its %s database   told of epoch %d", state, of.Home, ordinal(of.Incarnation), of.Told)
+	line("holds", "%s, %s   %d to redo   %s bytes", plural(int(of.Records), "record"), entities(of.Entities), of.Redo, term.Count(of.Bytes))
+	return b.String()
+}
+
+func entities(n int64) string {
+	if n == 1 {
+		return "1 entity"
+	}
+	return term.Count(n) + " entities"
+}
+
+// dated is when the ids of a generation were minted.
+func dated(from, until time.Time, first bool) string {
+	day := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	switch {
+	case first && until.IsZero():
+		return "at any time"
+	case first:
+		return "before " + day(until)
+	case until.IsZero():
+		return "from " + day(from)
+	default:
+		return "from " + day(from) + " until " + day(until)
+	}
+}
+
+func ordinal(n int) string {
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		return fmt.Sprint(n, "st")
+	case n%10 == 2 && n%100 != 12:
+		return fmt.Sprint(n, "nd")
+	case n%10 == 3 && n%100 != 13:
+		return fmt.Sprint(n, "rd")
+	default:
+		return fmt.Sprint(n, "th")
+	}
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/term"
+)
+
+// changing are the flags of what changes the cells.
+type changing struct{ yes, dryRun bool }
+
+func (f *changing) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and stop there")
+}
+
+// goesOn says of what was stopped how it is finished.
+const goesOn = "run it again to go on: what is done stays done"
+
+// change lets the other side do something to the cells and shows how far it is. Every step may be repeated, so
+// whatever stops it the same command goes on. show reads a line of progress: the step that it belongs to, and
+// the line for people; a step that begins lets the last line of the one before stay. It leaves with errEnough.
+func (a *app) change(ctx context.Context, cl *client, path string, body any, show func(json.RawMessage) (step, line string, err error)) (json.RawMessage, error) {
+	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
+	defer progress.Close()
+	step, last := "", ""
+	stay := func() {
+		if last != "" {
+			progress.Print(term.Escape(last))
+		}
+	}
+	result, err := cl.stream(ctx, path, body, func(raw json.RawMessage) error {
+		next, line, err := show(raw)
+		if a.json {
+			progress.Print(string(raw))
+			return err
+		}
+		if next != step {
+			stay()
+			step = next
+		}
+		last = line
+		progress.Update(func() string { return term.Escape(line) })
+		return err
+	})
+	if !a.json && (err == nil || errors.Is(err, errEnough)) {
+		stay()
+	}
+	switch {
+	case err == nil || errors.Is(err, errEnough):
+		return result, err
+	case ctx.Err() != nil:
+		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
+	}
+	f := *explain(ctx, err)
+	if f.Exit == exitUnavailable || f.Exit == exitConflict || errors.Is(err, errCut) {
+		f.Hint = goesOn
+	}
+	return nil, &f
+}
+
+// summary is the last line of a command that changed the cells.
+func (a *app) summary(raw json.RawMessage, format string, args ...any) error {
+	if !a.json {
+		a.say(format, args...)
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	delete(fields, "type")
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return a.printRaw(typed("summary", body))
+}
+
+// startsIn is how long a generation that was announced waits, by this machine's clock.
+func startsIn(starts time.Time) string {
+	left := time.Until(starts)
+	if left <= 0 {
+		return "starts now"
+	}
+	return "starts in " + term.Left(left)
+}

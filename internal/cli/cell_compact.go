@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+func (a *app) cellCompact() *cobra.Command {
+	var f changing
+	var to int
+	c := &cobra.Command{
+		Use:   "compact [--to G]",
+		Short: "Copy the keys of old generations into the current one, so that finding a key takes fewer cells",
+		Long: "Keys are copied, records stay where they are: a puid and an id lead to the same cell for ever. It may be\n" +
+			"stopped and begun again anywhere.",
+		Example: "  locus cell compact --dry-run\n" +
+			"  locus cell compact --to 2 --yes",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			m, err := newestMap(c, cl)
+			if err != nil {
+				return err
+			}
+			if !c.Flags().Changed("to") {
+				to = m.Current()
+			}
+			return a.compact(c, cl, m, to, &f)
+		},
+	}
+	f.flags(c)
+	c.Flags().IntVar(&to, "to", 0, "the oldest generation that will hold keys; the current one if left out")
+	return a.connection(c)
+}
+
+// newestMap asks for the cell map.
+func newestMap(c *cobra.Command, cl *client) (*cell.Map, error) {
+	raw, err := cl.get(c.Context(), "/v1/map", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := cell.ParseMap(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the cell map: %w", err)
+	}
+	return m, nil
+}
+
+func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *changing) error {
+	switch {
+	case to < 1 && m.Current() == 0:
+		return usage("locus cell grow adds a generation", "there is one generation, so there is nothing to compact")
+	case to < 1 || to > m.Current():
+		return usage(fmt.Sprintf("--to %d", m.Current()), "--to %d: want a generation from 1 to %d, which is current", to, m.Current())
+	}
+	before, after := m.Current()-m.Floor()+1, m.Current()-max(to, m.Floor())+1
+	if a.json {
+		if err := a.printJSON(map[string]any{"type": "plan", "to": to, "floor": m.Floor(), "current": m.Current(), "probes_before": before, "probes_after": after}); err != nil {
+			return err
+		}
+	} else {
+		a.say("%s", compactText(m, to, before, after))
+	}
+	if f.dryRun {
+		return nil
+	}
+	if err := a.confirm(f.yes, "Compact? Records stay where they are."); err != nil {
+		return err
+	}
+	result, err := a.change(c.Context(), cl, "/v1/cells/compact", httpapi.CompactRequest{To: to}, func(raw json.RawMessage) (step, line string, err error) {
+		var p cell.Progress
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return "", "", fmt.Errorf("read how far it is: %w", err)
+		}
+		return p.Step + fmt.Sprint(p.Generation), p.String(), nil
+	})
+	if err != nil {
+		return err
+	}
+	var changed httpapi.Changed
+	if err := json.Unmarshal(result, &changed); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	return a.summary(result, "done: keys are looked for in generation %d and newer, epoch %d", changed.Floor, changed.Epoch)
+}
+
+// compactText is the plan of a compaction.
+func compactText(m *cell.Map, to, before, after int) string {
+	if m.Floor() >= to {
+		return fmt.Sprintf("keys are looked for from generation %d on already; what an earlier compaction has left is cleared away", m.Floor())
+	}
+	cells := uint64(0)
+	for g := m.Floor(); g < to; g++ {
+		cells += m.Count(g)
+	}
+	which := fmt.Sprintf("generation %d", m.Floor())
+	if to-1 > m.Floor() {
+		which = fmt.Sprintf("generations %d to %d", m.Floor(), to-1)
+	}
+	return fmt.Sprintf("will copy the keys of %s (%s) into the %s of generation %d, and delete them there; records stay\n"+
+		"then finding a key takes %s at most, not %d",
+		which, plural(int(cells), "cell"), plural(int(m.Count(m.Current())), "cell"), m.Current(), plural(after, "look-up"), before)
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// growing are the flags of a plan.
+type growing struct {
+	to   uint64
+	urls []string
+}
+
+func (g *growing) flags(c *cobra.Command) {
+	c.Flags().Uint64Var(&g.to, "to", 0, "how many cells the new generation has: a multiple of what the newest has")
+	c.Flags().StringArrayVar(&g.urls, "urls", nil, "where they are made, such as postgres://db3/locus_g{g}_{i}; several take turns. Where the newest are, if left out")
+}
+
+// request is what is asked of the other side.
+func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
+	if g.to == 0 {
+		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: how many cells the new generation has", c.CommandPath())
+	}
+	request := &httpapi.GrowRequest{Cells: g.to}
+	for _, urls := range g.urls {
+		request.URLs = append(request.URLs, splitURLs(urls)...)
+	}
+	return request, nil
+}
+
+// nextURL is where a list of URLs is divided: a URL may name several hosts, with commas between them.
+var nextURL = regexp.MustCompile(`,[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// splitURLs divides a list of URLs.
+func splitURLs(text string) (urls []string) {
+	for {
+		at := nextURL.FindStringIndex(text)
+		if at == nil {
+			return append(urls, text)
+		}
+		urls, text = append(urls, text[:at[0]]), text[at[0]+1:]
+	}
+}
+
+// plan asks what a generation would mean.
+func (a *app) plan(c *cobra.Command, cl *client, request *httpapi.GrowRequest) (*cell.Plan, json.RawMessage, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, nil, fmt.Errorf("ask for a plan: %w", err)
+	}
+	var plan cell.Plan
+	raw, err := cl.do(c.Context(), http.MethodPost, "/v1/cells/plan", nil, body, &plan)
+	return &plan, raw, err
+}
+
+func (a *app) cellPlan() *cobra.Command {
+	var g growing
+	c := &cobra.Command{
+		Use:   "plan --to N",
+		Short: "Show what a new generation of cells would mean, or why there cannot be such a one",
+		Example: "  locus cell plan --to 48\n" +
+			"  locus cell plan --to 96 --urls postgres://db3/locus_g{g}_{i} --json",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			request, err := g.request(c)
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			plan, raw, err := a.plan(c, cl, request)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			_, err = fmt.Fprintln(a.stdout, planText(plan))
+			return err
+		},
+	}
+	g.flags(c)
+	return a.connection(c)
+}
+
+func (a *app) cellGrow() *cobra.Command {
+	var g growing
+	var f changing
+	var wait bool
+	c := &cobra.Command{
+		Use:   "grow --to N",
+		Short: "Add a generation of cells while everybody goes on; nothing moves",
+		Long: "The databases are made, the generation is announced, and from its start on new keys and ids go to it. A map\n" +
+			"speaks about ids for a while in advance, so a generation starts when that while is over: an hour with\n" +
+			"PostgreSQL, a minute in a data directory. Without --wait the command ends when it is announced; the same\n" +
+			"command goes on later. It may be stopped and begun again anywhere.",
+		Example: "  locus cell grow --to 48 --wait\n" +
+			"  locus cell grow --to 96 --urls postgres://db3/locus_g{g}_{i} --dry-run",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			request, err := g.request(c)
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			plan, raw, err := a.plan(c, cl, request)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printRaw(typed("plan", raw))
+			} else {
+				a.say("%s", planText(plan))
+			}
+			if err != nil || f.dryRun {
+				return err
+			}
+			if err := a.confirm(f.yes, fmt.Sprintf("Grow to %d cells? Nothing moves, and a generation stays for ever.", request.Cells)); err != nil {
+				return err
+			}
+			return a.grow(c, cl, request, wait)
+		},
+	}
+	g.flags(c)
+	f.flags(c)
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the generation starts, and finish")
+	return a.connection(c)
+}
+
+func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, wait bool) error {
+	var starts time.Time
+	result, err := a.change(c.Context(), cl, "/v1/cells/grow", request, func(raw json.RawMessage) (step, line string, err error) {
+		var p cell.Progress
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return "", "", fmt.Errorf("read how far it is: %w", err)
+		}
+		line = p.String()
+		if p.Step == cell.StepWaiting {
+			if line, starts = startsIn(p.Starts), p.Starts; !wait {
+				err = errEnough
+			}
+		}
+		return p.Step + fmt.Sprint(p.Generation), line, err
+	})
+	if errors.Is(err, errEnough) {
+		if a.json {
+			return a.printJSON(map[string]any{"type": "summary", "done": false, "starts": starts.UTC()})
+		}
+		a.say("announced: the generation %s, at %s; the same command goes on then, or now with --wait", startsIn(starts), starts.UTC().Format(time.RFC3339))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var changed httpapi.Changed
+	if err := json.Unmarshal(result, &changed); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	return a.summary(result, "done: generation %d of %d cells takes new keys, epoch %d", changed.Generation, request.Cells, changed.Epoch)
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) cellMapCommand() *cobra.Command {
+	var check string
+	var history, sql bool
+	c := &cobra.Command{
+		Use:   "map",
+		Short: "Print the cell map as JSON, its former versions, or its arithmetic as functions for psql",
+		Long: "The cell map leads from any key, puid or id to its cell by arithmetic, without a database. However old a\n" +
+			"copy is, it answers as the newest does or says that it cannot. locus id --map FILE reads it.",
+		Example: "  locus cell map > map.json\n" +
+			"  locus cell map --sql | psql mydatabase",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if n := count(check != "", history, sql); n > 1 {
+				return usage("give one of them", "--check, --history and --sql are different answers")
+			}
+			if check != "" {
+				return a.checkMap(check)
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			if history {
+				return a.mapHistory(c, cl)
+			}
+			raw, err := cl.get(c.Context(), "/v1/map", nil, nil)
+			if err != nil {
+				return err
+			}
+			m, err := cell.ParseMap(raw)
+			if err != nil {
+				return fmt.Errorf("read the cell map: %w", err)
+			}
+			if sql {
+				text, err := sqlOf(m)
+				if err == nil {
+					_, err = fmt.Fprint(a.stdout, text)
+				}
+				return err
+			}
+			return a.printRaw(raw)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&check, "check", "", "check the cell map in this file instead, without any data")
+	f.BoolVar(&history, "history", false, "list the versions that are kept, and what each of them changed")
+	f.BoolVar(&sql, "sql", false, "print functions locus_cell(bigint) and locus_cell(uuid) for PostgreSQL")
+	return a.connection(c)
+}
+
+func count(flags ...bool) (n int) {
+	for _, set := range flags {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// checkMap says whether a file holds a cell map that can be routed with.
+func (a *app) checkMap(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return usage("a file that locus cell map has written", "--check %.200q: cannot be read: %v", path, errors.Unwrap(err))
+	}
+	m, err := cell.ParseMap(text)
+	if err != nil {
+		return usage("get it again: locus cell map > "+path, "--check %.200q: %v", path, err)
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"valid": true, "id": m.Spec().ID, "epoch": m.Epoch(), "generations": m.Generations(), "cells": len(m.Cells())})
+	}
+	_, err = fmt.Fprintf(a.stdout, "valid: map %s, epoch %d, %s in %s\n", term.Escape(m.Spec().ID), m.Epoch(),
+		plural(len(m.Cells()), "cell"), plural(m.Generations(), "generation"))
+	return err
+}
+
+// mapHistory lists the versions of the map.
+func (a *app) mapHistory(c *cobra.Command, cl *client) error {
+	var answer httpapi.MapHistory
+	if _, err := cl.get(c.Context(), "/v1/map/history", nil, &answer); err != nil {
+		return err
+	}
+	t := &term.Table{Header: []string{"epoch", "cells", "current", "floor", "until", "changed"}, Right: map[int]bool{0: true, 2: true, 3: true}}
+	var before *cell.Map
+	for _, raw := range answer.Maps {
+		m, err := cell.ParseMap(raw)
+		if err != nil {
+			return fmt.Errorf("read a cell map: %w", err)
+		}
+		if a.json {
+			line, err := json.Marshal(map[string]any{"epoch": m.Epoch(), "changed": changes(before, m), "map": raw})
+			if err != nil {
+				return fmt.Errorf("write JSON: %w", err)
+			}
+			if err := a.printRaw(typed("result", line)); err != nil {
+				return err
+			}
+		}
+		counts := make([]string, m.Generations())
+		for g := range counts {
+			counts[g] = fmt.Sprint(m.Count(g))
+		}
+		until := ""
+		if u := m.Until(); !u.IsZero() {
+			until = u.Format(time.RFC3339)
+		}
+		t.Add(fmt.Sprint(m.Epoch()), strings.Join(counts, " "), fmt.Sprint(m.Current()), fmt.Sprint(m.Floor()), until, strings.Join(changes(before, m), ", "))
+		before = m
+	}
+	if a.json {
+		return nil
+	}
+	return a.printTable(t)
+}
+
+// changes says in words what a version of a map changed.
+func changes(before, m *cell.Map) (list []string) {
+	if before == nil {
+		return []string{"oldest that is kept"}
+	}
+	was, is := before.Spec(), m.Spec()
+	for g := len(was.Generations); g < len(is.Generations); g++ {
+		list = append(list, fmt.Sprintf("generation %d announced: %d cells from %s", g, is.Generations[g].Cells, is.Generations[g].Starts.Format(time.RFC3339)))
+	}
+	if is.Current != was.Current {
+		list = append(list, fmt.Sprintf("generation %d takes new keys", is.Current))
+	}
+	if is.Floor != was.Floor {
+		list = append(list, fmt.Sprintf("no keys below generation %d any more", is.Floor))
+	}
+	var moved []cell.ID
+	for id, home := range is.Moved {
+		if was.Moved[id] != home {
+			moved = append(moved, id)
+		}
+	}
+	slices.SortFunc(moved, cell.ID.Compare)
+	for _, id := range moved {
+		list = append(list, fmt.Sprintf("cell %v moved to %s", id, cell.Redact(is.Moved[id].URL)))
+	}
+	if len(list) == 0 && !is.Until.Equal(was.Until) {
+		list = append(list, "speaks about later ids")
+	}
+	return list
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) cellMove() *cobra.Command {
+	var f changing
+	var to string
+	c := &cobra.Command{
+		Use:   "move CELL --to URL",
+		Short: "Move a cell to another database while everybody goes on; its writers wait for some milliseconds",
+		Long: "Rows are copied, then what changed meanwhile; then writers of the cell wait while the last changes follow.\n" +
+			"Until the cell map says where the cell is now, every failure leaves it where it was. It may be stopped and\n" +
+			"begun again anywhere.",
+		Example: "  locus cell move g0-3 --to postgres://db2/locus_g0_3\n" +
+			"  locus cell move g0-3 --to sqlite:/mnt/big/g0-3.db --dry-run",
+		Args: arguments("CELL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if to == "" {
+				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the database that the cell is to live in")
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			return a.move(c, cl, args[0], to, &f)
+		},
+	}
+	f.flags(c)
+	c.Flags().StringVar(&to, "to", "", "the database that the cell is to live in; made if it is not there")
+	return a.connection(c)
+}
+
+func (a *app) move(c *cobra.Command, cl *client, name, to string, f *changing) error {
+	path := "/v1/cells/" + url.PathEscape(name)
+	var of httpapi.CellDetail
+	if _, err := cl.get(c.Context(), path, nil, &of); err != nil {
+		return err
+	}
+	if a.json {
+		plan := map[string]any{"type": "plan", "cell": of.Cell.Cell, "from": of.URL, "to": cell.Redact(to), "records": of.Records, "bytes": of.Bytes}
+		if err := a.printJSON(plan); err != nil {
+			return err
+		}
+	} else {
+		a.say("will move cell %s, %s and %s bytes\nfrom   %s\nto     %s\nits writers wait for some milliseconds at the end, its readers do not",
+			of.Cell.Cell, plural(int(of.Records), "record"), term.Count(of.Bytes), term.Escape(of.URL), term.Escape(cell.Redact(to)))
+	}
+	if f.dryRun {
+		return nil
+	}
+	if err := a.confirm(f.yes, fmt.Sprintf("Move cell %s?", of.Cell.Cell)); err != nil {
+		return err
+	}
+	result, err := a.change(c.Context(), cl, path+"/move", httpapi.MoveRequest{URL: to}, func(raw json.RawMessage) (step, line string, err error) {
+		var p cell.MoveProgress
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return "", "", fmt.Errorf("read how far it is: %w", err)
+		}
+		return p.Step, moveLine(&p), nil
+	})
+	if err != nil {
+		return err
+	}
+	var p cell.MoveProgress
+	if err := json.Unmarshal(result, &p); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to)), p.Pause.Round(100*time.Microsecond))
+}
+
+func moveLine(p *cell.MoveProgress) string {
+	switch {
+	case p.Step == "copy" && p.Table != "":
+		return fmt.Sprintf("copied %s rows, now of %s", term.Count(p.Rows), p.Table)
+	case p.Step == "copy":
+		return fmt.Sprintf("copied %s rows", term.Count(p.Rows))
+	case p.Step == "follow":
+		return fmt.Sprintf("followed %s changes", term.Count(p.Followed))
+	case p.Step == "switch":
+		return "writers wait"
+	default:
+		return p.Step
+	}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// maxSQLCells is the most cells of a generation that can be reckoned with in 64 signed bits.
+const maxSQLCells = 1 << 31
+
+// sqlOf writes the arithmetic of a map as two functions for PostgreSQL:
+//
+//	locus_cell(bigint)   the cell of a puid, as cell.Map.Puid
+//	locus_cell(uuid)     the cell of an entity id, as cell.Map.Entity
+//
+// Both are NULL where the map has no answer. They say what this version of the map says: puids and ids of
+// later generations have none.
+func sqlOf(m *cell.Map) (string, error) {
+	spec := m.Spec()
+	last := len(spec.Generations) - 1
+	finest := spec.Generations[last].Cells
+	if finest > maxSQLCells {
+		return "", usage("use cell.Map of the library", "a generation of %d cells is too large for functions of SQL, which have 64 bits and a sign", finest)
+	}
+	// A map may have any id; here it stands in a comment and between quotes.
+	version := fmt.Sprintf("locus: cell map %s, epoch %d", strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(spec.ID), `"`), "'", ""), spec.Epoch)
+	if !spec.Until.IsZero() {
+		version += ", speaks about ids until " + spec.Until.Format(time.RFC3339)
+	}
+	var puids, ids strings.Builder
+	for g, gen := range spec.Generations {
+		fmt.Fprintf(&puids, "  WHEN %d THEN %s\n", g, startsThere(g, finest/gen.Cells))
+	}
+	if !spec.Until.IsZero() {
+		fmt.Fprintf(&ids, "  WHEN ms >= %d THEN NULL\n", spec.Until.UnixMilli())
+	}
+	for g := last; g > 0; g-- {
+		fmt.Fprintf(&ids, "  WHEN ms >= %d THEN %s\n", spec.Generations[g].Starts.UnixMilli(), segmentOf(g, spec.Generations[g].Cells))
+	}
+	fmt.Fprintf(&ids, "  WHEN true THEN %s\n", segmentOf(0, spec.Generations[0].Cells))
+	return fmt.Sprintf(sqlText, version, puids.String(), finest, finest-1, ids.String()), nil
+}
+
+// startsThere names the cell of a generation that starts at a finest one, if one does.
+func startsThere(gen int, stride uint64) string {
+	if stride == 1 {
+		return fmt.Sprintf("'g%d-' || finest", gen)
+	}
+	return fmt.Sprintf("CASE WHEN finest %% %d = 0 THEN 'g%d-' || finest / %d END", stride, gen, stride)
+}
+
+// segmentOf names the cell of a generation whose segment holds a place on the ring.
+func segmentOf(gen int, cells uint64) string {
+	return fmt.Sprintf("'g%d-' || (place * %d >> 32)", gen, cells)
+}
+
+// sqlText has the version, the cells of puids, the number of finest cells, that less one, and the cells
+// of ids.
+const sqlText = `-- %[1]s
+
+CREATE OR REPLACE FUNCTION locus_cell(puid bigint) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $locus$
+SELECT CASE slot - (finest * 4294967296 + %[4]d) / %[3]d
+%[2]sEND
+FROM (SELECT slot, slot * %[3]d >> 32 AS finest
+      FROM (SELECT ($1 >> 32) + 2147483648 AS slot) AS range) AS start
+$locus$;
+
+CREATE OR REPLACE FUNCTION locus_cell(id uuid) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $locus$
+SELECT CASE
+%[5]sEND
+FROM (SELECT ('x' || left($1::text, 8))::bit(32)::bigint AS place,
+             ('x' || right($1::text, 12))::bit(48)::bigint AS ms) AS id
+$locus$;
+
+COMMENT ON FUNCTION locus_cell(bigint) IS '%[1]s';
+COMMENT ON FUNCTION locus_cell(uuid) IS '%[1]s';
+`

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/locus-db/locus/cell"
+)
+
+const defaultData = "./locus-data"
+
+// connection adds the flags that say where the data is.
+func (a *app) connection(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&a.url, "url", "", "address of a server, such as http://127.0.0.1:7070")
+	a.installation(c)
+	return c
+}
+
+// installation adds the flags that say which data this command opens itself.
+func (a *app) installation(c *cobra.Command) {
+	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
+	if c.Flags().Lookup("map") == nil {
+		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "where the cell map of a shared installation is, such as postgres://db1/locus; several servers with commas")
+	}
+}
+
+// shared is how the URL of an installation of several servers begins.
+var shared = []string{"postgres://", "postgresql://"}
+
+// isShared tells whether a text is the URL of a shared installation.
+func isShared(text string) bool {
+	for _, prefix := range shared {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// mapFlag is --map: the URLs of a shared installation. An import has columns of that name besides: a value
+// that is no such URL is theirs.
+type mapFlag struct {
+	urls    *string
+	columns pflag.Value // nil if there are none
+}
+
+// Set implements pflag.Value.
+func (f *mapFlag) Set(text string) error {
+	if f.columns != nil && !isShared(text) {
+		return f.columns.Set(text)
+	}
+	if err := checkShared(text); err != nil {
+		return err
+	}
+	if *f.urls != "" {
+		text = *f.urls + "," + text
+	}
+	*f.urls = text
+	return nil
+}
+
+// Type implements pflag.Value.
+func (f *mapFlag) Type() string {
+	if f.columns != nil {
+		return "column=attribute"
+	}
+	return "URL"
+}
+
+// String implements pflag.Value.
+func (f *mapFlag) String() string {
+	if f.urls == nil || *f.urls == "" {
+		return ""
+	}
+	return redactAll(*f.urls)
+}
+
+// mapError is what is wrong with --map. It never shows the URL, which may hold a password.
+type mapError string
+
+func (e mapError) Error() string { return string(e) }
+
+const (
+	errMapScheme   = mapError("want postgres://HOST/NAME, or several of them with commas; a directory is --data DIR")
+	errMapPassword = mapError("it holds a password, which others could read in the list of processes and in the cell map: leave it out, and give it in PGPASSWORD or a password file (PGPASSFILE)")
+)
+
+// checkShared looks at the URLs of a shared installation before a database is asked.
+func checkShared(text string) error {
+	for _, one := range splitURLs(text) {
+		if !isShared(one) {
+			return errMapScheme
+		}
+		u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(one))
+		if err != nil {
+			return errMapScheme
+		}
+		if _, secret := u.User.Password(); secret || u.Query().Has("password") {
+			return errMapPassword
+		}
+	}
+	return nil
+}
+
+func redactAll(urls string) string {
+	shown := splitURLs(urls)
+	for i := range shown {
+		shown[i] = cell.Redact(shown[i])
+	}
+	return strings.Join(shown, ",")
+}
+
+// where is what a command is about: a server, or what it opens itself.
+type where struct {
+	server string // its address
+	place  string // a directory, or the URLs of a shared installation
+	shared bool   // it is the latter
+}
+
+// String is how people are told.
+func (w where) String() string {
+	switch {
+	case w.server != "":
+		return w.server
+	case w.shared:
+		return "map " + redactAll(w.place)
+	default:
+		return "data " + w.place
+	}
+}
+
+// locate finds out what the flags mean: what stands on the command line, else a server, else what the
+// environment says, else the directory.
+func (a *app) locate(c *cobra.Command) (where, error) {
+	flags := c.Flags()
+	mapped := a.cellMap
+	if env := a.env["LOCUS_MAP"]; mapped == "" && isShared(env) && !flags.Changed("data") && !flags.Changed("url") {
+		// Columns of the same name stood on the command line, which hides the variable.
+		if err := checkShared(env); err != nil {
+			return where{}, usage("unset it, or give --map", "variable LOCUS_MAP: %v", err)
+		}
+		mapped = env
+	}
+	given := []string{}
+	for _, name := range []string{"url", "data", "map"} {
+		if flags.Changed(name) && (name != "map" || a.cellMap != "") {
+			given = append(given, "--"+name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return where{}, usage("give one of them", "%s are given: --url names a server, --data a directory, --map a shared installation; only one can be meant", strings.Join(given, " and "))
+	case len(given) == 0 && a.url != "" || flags.Changed("url"):
+		return where{server: a.url}, nil
+	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":
+		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set: only one can be meant")
+	case mapped != "" && !flags.Changed("data"):
+		return where{place: mapped, shared: true}, nil
+	case isShared(a.data):
+		return where{}, usage("--map URL", "--data names a directory, and this is the URL of a shared installation")
+	}
+	return where{place: a.data}, nil
+}

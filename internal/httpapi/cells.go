@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+)
+
+// CellList is the installation: what its cell map says, and what each cell does.
+type CellList struct {
+	Epoch       uint64       `json:"epoch" doc:"Version of the cell map"`
+	Until       time.Time    `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
+	Authority   cell.ID      `json:"authority" doc:"The cell that keeps the newest map"`
+	Generations []Generation `json:"generations" doc:"The oldest first"`
+	Cells       []Cell       `json:"cells" doc:"The oldest generation first"`
+}
+
+// Generation is a set of cells that were added together.
+type Generation struct {
+	Generation int       `json:"generation"`
+	Cells      uint64    `json:"cells" doc:"How many cells it has"`
+	Starts     time.Time `json:"starts" doc:"Ids dated from then on live in it"`
+	Role       cell.Role `json:"role" enum:"retired,older,current,announced"`
+	URLs       []string  `json:"urls,omitempty" doc:"Where its cells were made: {g} and {i} stand for generation and index"`
+}
+
+// Cell is one database with its piece of the ring.
+type Cell struct {
+	Cell cell.ID   `json:"cell"`
+	Role cell.Role `json:"role" enum:"retired,older,current,announced" doc:"That of its generation"`
+	URL  string    `json:"url" doc:"Where it is; never with a password"`
+	// Answers is false for a cell that is not known to be there; what it says of itself is missing then.
+	Answers     bool           `json:"answers" doc:"Whether it could be asked; without it there is nothing below"`
+	Keys        cell.Keys      `json:"keys" enum:"open,sealed,retired" doc:"Whether it takes new keys"`
+	Home        cell.Residence `json:"home" enum:"serving,moving,moved"`
+	Incarnation int            `json:"incarnation" doc:"How many databases it has lived in"`
+	Epoch       uint64         `json:"epoch" doc:"The lowest version of the map that may write keys here"`
+	Told        uint64         `json:"told" doc:"The highest version of the map that it has heard of"`
+	Filter      bool           `json:"filter" doc:"Whether it has a filter of its keys; only sealed ones do"`
+	Records     int64          `json:"records"`
+	Entities    int64          `json:"entities"`
+	PUIDs       uint64         `json:"puids" doc:"How many puids it has given away"`
+	PUIDRoom    uint64         `json:"puid_room" doc:"How many it has in all"`
+	Redo        int            `json:"redo" doc:"Records whose consequences are still being worked out"`
+	Bytes       int64          `json:"bytes" doc:"What it takes on its disk"`
+}
+
+// CellDetail is a cell with all that the map says about it.
+type CellDetail struct {
+	Cell
+	Cells     uint64      `json:"cells" doc:"How many cells its generation has"`
+	Starts    time.Time   `json:"starts" doc:"Ids dated from then on live in its generation"`
+	Ends      time.Time   `json:"ends,omitzero" doc:"Ids dated from then on live in the next"`
+	SegmentLo uint64      `json:"segment_lo" doc:"The first position of its piece of the ring"`
+	SegmentHi uint64      `json:"segment_hi" doc:"The first position behind it"`
+	Share     float64     `json:"share" doc:"Its part of the ring, 0 to 1"`
+	Puids     *cell.Range `json:"puid_range" doc:"Its puids; the first of the range is never one"`
+}
+
+// MapHistory are the versions of the cell map that are kept.
+type MapHistory struct {
+	Maps []json.RawMessage `json:"maps" doc:"Cell maps in their stored form, the oldest first"`
+}
+
+// cells asks every cell. One that does not answer is in the list all the same, and says so.
+func (s *Server) cells(c *call) (any, error) {
+	status, err := s.svc.Status(c)
+	if err != nil {
+		return nil, err
+	}
+	m := s.svc.Map()
+	spec := m.Spec()
+	list := CellList{Epoch: m.Epoch(), Until: m.Until(), Authority: spec.Authority}
+	for g, gen := range spec.Generations {
+		list.Generations = append(list.Generations, Generation{
+			Generation: g, Cells: gen.Cells, Starts: gen.Starts, Role: m.Role(g), URLs: redacted(gen.URLs),
+		})
+	}
+	for _, of := range status.Cells {
+		if m.Has(of.Cell) {
+			list.Cells = append(list.Cells, oneCell(m, of))
+		}
+	}
+	return list, nil
+}
+
+func redacted(urls []string) []string {
+	shown := make([]string, 0, len(urls))
+	for _, u := range urls {
+		shown = append(shown, cell.Redact(u))
+	}
+	return shown
+}
+
+func oneCell(m *cell.Map, of locus.CellStatus) Cell {
+	return Cell{
+		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
+		Answers: answers(of), Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.Told,
+		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom, Redo: of.Redo, Bytes: of.Bytes,
+	}
+}
+
+// answers tells whether a cell could be asked: every cell has lived in one database at least.
+func answers(of locus.CellStatus) bool { return of.Head.Incarnation > 0 }
+
+func (s *Server) cell(c *call) (any, error) {
+	id, err := c.cellID()
+	if err != nil {
+		return nil, err
+	}
+	status, err := s.svc.Status(c)
+	if err != nil {
+		return nil, err
+	}
+	m := s.svc.Map()
+	for _, of := range status.Cells {
+		if of.Cell == id && m.Has(id) {
+			return detail(m, of), nil
+		}
+	}
+	return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
+}
+
+func detail(m *cell.Map, of locus.CellStatus) CellDetail {
+	d := CellDetail{Cell: oneCell(m, of)}
+	g := int(of.Cell.Gen)
+	spec := m.Spec()
+	d.Cells, d.Starts = m.Count(g), spec.Generations[g].Starts
+	if g+1 < len(spec.Generations) {
+		d.Ends = spec.Generations[g+1].Starts
+	}
+	lo, _ := m.PuidRange(of.Cell)
+	if route, err := cell.NewRouter(m).ExplainPuid(lo); err == nil {
+		d.SegmentLo, d.SegmentHi, d.Puids = route.Lo, route.Hi, route.Puids
+		d.Share = float64(route.Hi-route.Lo) / (1 << 32)
+	}
+	return d
+}
+
+// cellID is the cell in the path.
+func (c *call) cellID() (cell.ID, error) {
+	text, err := c.path("id")
+	if err != nil {
+		return cell.ID{}, err
+	}
+	id, err := cell.ParseID(text)
+	if err != nil {
+		return cell.ID{}, fault(CodeInvalid, "/id", "%.40q names no cell: want generation and index like g1-19", text)
+	}
+	return id, nil
+}
+
+// cellMap is the newest map that this server knows, as it is stored.
+func (s *Server) cellMap(*call) (any, error) { return s.svc.Map(), nil }
+
+func (s *Server) mapHistory(c *call) (any, error) {
+	maps, err := s.svc.Maps(c)
+	if err != nil {
+		return nil, err
+	}
+	history := MapHistory{Maps: make([]json.RawMessage, 0, len(maps))}
+	for _, m := range maps {
+		text, err := m.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("write cell map %d: %w", m.Epoch(), err)
+		}
+		history.Maps = append(history.Maps, text)
+	}
+	return history, nil
+}

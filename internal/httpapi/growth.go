@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// GrowRequest is the body of POST /v1/cells/plan and of POST /v1/cells/grow.
+type GrowRequest struct {
+	Cells uint64   `json:"cells" doc:"How many cells the new generation has: a multiple of the newest"`
+	URLs  []string `json:"urls,omitempty" doc:"Where they are made: cell i at the i-th of them in turn, with {g} and {i} replaced by generation and index; where the newest are, if left out"`
+}
+
+// CompactRequest is the body of POST /v1/cells/compact.
+type CompactRequest struct {
+	To int `json:"to" doc:"The oldest generation that will hold keys"`
+}
+
+// MoveRequest is the body of POST /v1/cells/{id}/move.
+type MoveRequest struct {
+	URL string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
+}
+
+// Changed is the last line of a stream that changed the cells.
+type Changed struct {
+	Epoch       uint64 `json:"epoch" doc:"Version of the cell map now"`
+	Generation  int    `json:"generation" doc:"The one that takes new keys"`
+	Generations int    `json:"generations"`
+	Floor       int    `json:"floor" doc:"The oldest one that holds keys"`
+}
+
+func (s *Server) changed() Changed {
+	m := s.svc.Map()
+	return Changed{Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor()}
+}
+
+func (s *Server) planGrowth(c *call) (any, error) {
+	g, err := c.growth()
+	if err != nil {
+		return nil, err
+	}
+	return s.svc.PlanGrowth(g)
+}
+
+func (s *Server) grow(c *call, progress func(any)) (any, error) {
+	g, err := c.growth()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.svc.Grow(c, g, func(p cell.Progress) { progress(p) }); err != nil {
+		return nil, err
+	}
+	return s.changed(), nil
+}
+
+func (s *Server) compact(c *call, progress func(any)) (any, error) {
+	body, err := c.object("to")
+	if err != nil {
+		return nil, err
+	}
+	to, err := number(body, "to", s.svc.Map().Current())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.svc.Compact(c, to, func(p cell.Progress) { progress(p) }); err != nil {
+		return nil, err
+	}
+	return s.changed(), nil
+}
+
+func (s *Server) move(c *call, progress func(any)) (any, error) {
+	id, err := c.cellID()
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.object("url")
+	if err != nil {
+		return nil, err
+	}
+	to, err := place(body["url"], "/url")
+	if err != nil {
+		return nil, err
+	}
+	if !s.svc.Map().Has(id) {
+		return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", s.svc.Map().Epoch(), id)
+	}
+	return s.svc.Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
+}
+
+// growth reads the body of a plan.
+func (c *call) growth() (g cell.Growth, err error) {
+	body, err := c.object("cells", "urls")
+	if err != nil {
+		return g, err
+	}
+	cells, err := number(body, "cells", maxPlacedCells)
+	if err != nil {
+		return g, err
+	}
+	g.Cells = uint64(cells)
+	if urls, given := body["urls"]; given {
+		if urls.Kind() != strictjson.Array {
+			return g, wrongKind("/urls", urls, "an array of urls")
+		}
+		for i, v := range urls.Items() {
+			to, err := place(v, "/urls/"+strconv.Itoa(i))
+			if err != nil {
+				return g, err
+			}
+			g.URLs = append(g.URLs, to)
+		}
+	}
+	return g, nil
+}
+
+// maxPlacedCells is how many cells a map can place.
+const maxPlacedCells = 1 << 20
+
+// object reads a body of known fields.
+func (c *call) object(known ...string) (map[string]strictjson.Value, error) {
+	doc, err := strictjson.Parse(c.body)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Kind() != strictjson.Object {
+		return nil, wrongKind("", doc, "an object with "+strings.Join(known, ", "))
+	}
+	fields := map[string]strictjson.Value{}
+	for name, v := range doc.Members() {
+		if !strings.Contains(" "+strings.Join(known, " ")+" ", " "+name+" ") {
+			return nil, unknownField("", name, strings.Join(known, ", "))
+		}
+		fields[name] = v
+	}
+	return fields, nil
+}
+
+// number reads a whole number from 1 to limit.
+func number(body map[string]strictjson.Value, name string, limit int) (int, error) {
+	v, given := body[name]
+	if !given {
+		return 0, fault(CodeInvalid, "/"+name, "%s is missing", name)
+	}
+	if v.Kind() != strictjson.Number {
+		return 0, wrongKind("/"+name, v, "a whole number")
+	}
+	n, err := strconv.Atoi(v.Number())
+	if err != nil || n < 1 || n > limit {
+		return 0, fault(CodeInvalid, "/"+name, "%s is %.40s: want a whole number from 1 to %d", name, v.Number(), limit)
+	}
+	return n, nil
+}
+
+// place reads the URL of a database. Which kinds there are is for the backends to say; what must not stand in
+// a map, which every cell has a copy of, is refused here, before a database is asked.
+func place(v strictjson.Value, pointer string) (string, error) {
+	if v.Kind() != strictjson.String {
+		return "", wrongKind(pointer, v, "a url")
+	}
+	text := v.Text()
+	u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(text))
+	if err != nil || u.Scheme == "" {
+		return "", fault(CodeInvalid, pointer, "it is no url: want postgres://HOST/NAME_g{g}_{i}, or sqlite:PATH")
+	}
+	if _, secret := u.User.Password(); secret || u.Query().Has("password") {
+		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
+	}
+	return text, nil
+}
