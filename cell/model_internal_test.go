@@ -18,8 +18,9 @@ import (
 // code that does it in production: Walk, ask, Activation, Compaction, Head.
 
 const (
-	modelGens  = 3
-	modelProcs = 3
+	modelGens       = 3
+	modelProcs      = 3
+	modelCompactors = 2
 )
 
 // scenario is what happens in a model: what each process does, one call after the other,
@@ -31,10 +32,9 @@ type scenario struct {
 	procs [modelProcs]string
 	// begin are the rows of generation 0 to begin with: Nothing, puid 1.
 	begin []int8
-	// grow are the generations that an operator activates; compact is the floor that another
-	// one makes, 0 for none.
-	grow    []uint8
-	compact uint8
+	// grow are the generations that an operator activates; compact are the floors that others
+	// make, each one.
+	grow, compact []uint8
 	// restarts: the operators may be killed and begin again at any moment. filters are used,
 	// cells are read ahead, seals are lost by promotions, cells are down.
 	restarts, filters, ahead, promote, down bool
@@ -100,12 +100,20 @@ type state struct {
 	newest modelMap
 	// puids is how many were given out.
 	puids int8
-	// grows is how many activations are done, grower and compactor the machines at work.
-	grows     uint8
-	grower    Activation
-	compactor Compaction
-	compacts  bool
-	promoted  uint8
+	// grows is how many activations are done, grower the one at work.
+	grows      uint8
+	grower     Activation
+	compactors [modelCompactors]modelCompactor
+	promoted   uint8
+}
+
+// modelCompactor is an operator that compacts.
+type modelCompactor struct {
+	machine Compaction
+	over    bool
+	// rows are those that it has read to be copied, has a bit for each generation.
+	rows [modelGens]int8
+	has  uint8
 }
 
 // value is what the key has: the first row from the newest generation down.
@@ -127,8 +135,8 @@ type event struct {
 
 const (
 	operator  = modelProcs
-	compacter = modelProcs + 1
-	nature    = modelProcs + 2
+	nature    = modelProcs + 1
+	compacter = modelProcs + 2 // and those after it
 )
 
 func (e event) String() string {
@@ -136,10 +144,10 @@ func (e event) String() string {
 	switch e.who {
 	case operator:
 		who = "operator"
-	case compacter:
-		who = "compaction"
 	case nature:
 		who = "nature"
+	case compacter, compacter + 1:
+		who = fmt.Sprintf("compaction %d", e.who-compacter)
 	}
 	return fmt.Sprintf("%s: %s g%d", who, e.what, e.gen)
 }
@@ -262,7 +270,9 @@ func (m *model) successors(s *state) {
 		m.process(s, i)
 	}
 	m.growth(s)
-	m.compaction(s)
+	for i := range m.compact {
+		m.compaction(s, i)
+	}
 	for g := range s.cells {
 		c := &s.cells[g]
 		if m.filters && c.filter == 0 && (Head{Keys: c.keys}).Filterable() {
@@ -547,81 +557,107 @@ func (m *model) mustAsk(n *state, r Request) {
 	}
 }
 
-// compaction emits what the compacter may do.
-func (m *model) compaction(s *state) {
-	if m.compact == 0 || s.compacts || s.newest.current < m.compact {
+// compaction emits what an operator may do who compacts.
+func (m *model) compaction(s *state, i int) {
+	c, floor := &s.compactors[i], m.compact[i]
+	if c.over || s.newest.current < floor {
 		return
 	}
-	if again := NewCompaction(int(m.compact), s.newest.view()); again != s.compactor && (m.restarts || s.compactor == Compaction{}) {
+	who := int8(compacter + i)
+	if again := NewCompaction(int(floor), s.newest.view()); again != c.machine && (m.restarts || c.machine == Compaction{}) {
 		n := *s
-		n.compactor = again
-		m.step(s, &n, event{compacter, "begins (again) with floor", uint16(m.compact)}, nil)
+		n.compactors[i] = modelCompactor{machine: again}
+		m.step(s, &n, event{who, "begins (again) with floor", uint16(floor)}, nil)
 	}
-	if s.compactor == (Compaction{}) {
+	if c.machine == (Compaction{}) {
 		return
 	}
 	n := *s
-	r := s.compactor.Want()
-	e := event{compacter, "", r.Gen}
+	r := c.machine.Want()
+	e := event{who, "", r.Gen}
 	var reply Reply
-	switch c := &n.cells[min(r.Gen, modelGens-1)]; r.Do {
+	switch at := &n.cells[min(r.Gen, modelGens-1)]; r.Do {
 	case DoSeal:
 		e.what = "seals"
 		m.mustAsk(&n, r)
 	case DoCopy:
-		e.what = "copies to"
-		reply = copyRows(&n, s.compactor, r)
+		m.copy(s, i, r)
+		return
 	case DoFloor:
 		e.what = "raises the floor to"
 		if r.Epoch == s.newest.view().Epoch {
-			n.newest.floor = m.compact
+			n.newest.floor = floor
 		}
 	case DoRefresh:
 		e.what = "refreshes"
 	case DoRetire:
 		e.what = "retires"
-		c.keys = Head{Keys: c.keys}.Retire(r.Epoch).Keys
+		at.keys = Head{Keys: at.keys}.Retire(r.Epoch).Keys
 	case DoDrop:
 		e.what = "drops the rows of"
-		if c.keys == Retired {
-			c.row = Nothing
+		if at.keys == Retired {
+			at.row = Nothing
 		}
 	case DoDone:
-		n.compacts = true
-		n.compactor = Compaction{}
-		m.step(s, &n, event{compacter, "is done with floor", r.Gen}, nil)
+		n.compactors[i] = modelCompactor{over: true}
+		m.step(s, &n, event{who, "is done with floor", r.Gen}, nil)
 		return
 	}
 	reply.View = n.newest.view()
-	n.compactor = s.compactor.Got(reply)
+	n.compactors[i].machine = c.machine.Got(reply)
 	m.step(s, &n, e, nil)
 }
 
-// copyRows does what DoCopy asks for: what the older cells have is read, and what
-// Compaction chooses of it put into the newest, if that is open.
-func copyRows(n *state, c Compaction, r Request) Reply {
-	newest, oldest := c.From()
+// copy emits the parts of DoCopy: the older cells are read, one by one in any order, and
+// what Compaction chooses is put into the newest. A cell that is retired, or the newest
+// one if it is not open, refuses.
+func (m *model) copy(s *state, i int, r Request) {
+	c, who := &s.compactors[i], int8(compacter+i)
+	fenced := func(n *state, e event) {
+		n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{Fenced: true})}
+		m.step(s, n, e, nil)
+	}
+	newest, oldest := c.machine.From()
 	var rows []int64
 	for g := newest; g >= oldest; g-- {
-		rows = append(rows, wide(n.cells[g].row))
-	}
-	puid := c.Carry(rows)
-	if puid == Nothing {
-		return Reply{}
-	}
-	refused := false
-	db := &modelDB{s: n, gen: r.Gen}
-	err := db.Update(context.Background(), func(tx modelTx) error {
-		head, err := tx.Head(context.Background())
-		if refused = !head.Admits(r.Epoch); refused || err != nil {
-			return err
+		rows = append(rows, wide(c.rows[g]))
+		if c.has>>g&1 == 1 {
+			continue
 		}
-		return tx.Copy(context.Background(), []Row{{PUID: puid}})
-	})
-	if err != nil {
-		panic(err)
+		n, e := *s, event{who, "reads, to be copied, the rows of", uint16(g)}
+		if s.cells[g].keys == Retired && !mutant.On("P6x") {
+			fenced(&n, e)
+			continue
+		}
+		n.compactors[i].rows[g] = s.cells[g].row
+		n.compactors[i].has |= 1 << g
+		m.step(s, &n, e, nil)
 	}
-	return Reply{Fenced: refused}
+	for g := newest; g >= oldest; g-- {
+		if c.has>>g&1 == 0 {
+			return
+		}
+	}
+	n, e := *s, event{who, "copies to", r.Gen}
+	puid, refused := c.machine.Carry(rows), false
+	if puid != Nothing {
+		err := (&modelDB{s: &n, gen: r.Gen}).Update(context.Background(), func(tx modelTx) error {
+			head, err := tx.Head(context.Background())
+			if refused = !head.Admits(r.Epoch) && !mutant.On("P6w"); refused || err != nil {
+				return err
+			}
+			return tx.Copy(context.Background(), []Row{{PUID: puid}})
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	if refused {
+		fenced(&n, e)
+		return
+	}
+	n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{})}
+	m.step(s, &n, e, nil)
 }
 
 // canonical sorts processes that do the same, so that states which differ only in who is

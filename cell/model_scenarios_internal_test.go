@@ -20,25 +20,28 @@ var scenarios = []scenario{
 	{name: "lookup", procs: calls("p", "ll", "l"), begin: begun, grow: grow(1, 2), restarts: true},
 	{name: "unlink", procs: calls("pu", "pu", "l"), begin: begun, grow: grow(1, 2), restarts: true},
 	{name: "announce", procs: calls("p", "u", "l"), grow: grow(0, 1, 2), restarts: true},
-	{name: "compact", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), compact: 2},
-	{name: "compact_restarts", procs: calls("p", "u"), begin: begun, grow: grow(1, 2), compact: 2, restarts: true},
-	{name: "compact_permanent", permanent: true, procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: 2},
-	{name: "compact_partly", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), compact: 1},
-	{name: "compact_partly_restarts", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: 1, restarts: true},
+	{name: "compact", procs: calls("p", "u", "l"), begin: []int8{1}, grow: grow(1, 2), compact: floors(2)},
+	{name: "compact_restarts", procs: calls("p", "u"), begin: begun, grow: grow(1, 2), compact: floors(2), restarts: true},
+	{name: "compact_permanent", permanent: true, procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: floors(2)},
+	{name: "compact_partly", procs: calls("p", "u", "l"), begin: []int8{1}, grow: grow(1, 2), compact: floors(1)},
+	{name: "compact_partly_restarts", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true},
+	{name: "compact_twice", procs: calls("u", "p"), begin: []int8{1}, grow: grow(1, 2), compact: floors(2, 2)},
 	{name: "promote", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), promote: true},
 	{name: "filters", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), filters: true, restarts: true},
-	{name: "filters_compact", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: 1, filters: true},
+	{name: "filters_compact", procs: calls("pu", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), filters: true},
 	{name: "ahead", procs: calls("p", "u", "l"), begin: begun, grow: grow(1, 2), ahead: true},
-	{name: "ahead_compact", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: 1, ahead: true},
+	{name: "ahead_compact", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), ahead: true},
 	{name: "down", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), down: true, restarts: true},
 	{name: "postings", procs: calls("o", "o", "o"), grow: grow(1, 2)},
-	{name: "all", procs: calls("pu", "u", "l"), begin: begun, grow: grow(1, 2), compact: 1, restarts: true, filters: true, long: true},
+	{name: "all", procs: calls("pu", "u", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true, filters: true, long: true},
 }
 
 func calls(procs ...string) (of [modelProcs]string) {
 	copy(of[:], procs)
 	return of
 }
+
+func floors(gens ...uint8) []uint8 { return gens }
 
 func grow(gens ...uint8) []uint8 { return gens }
 
@@ -91,7 +94,12 @@ func (m *model) over(s *state) bool {
 			return false
 		}
 	}
-	return int(s.grows) == len(m.grow) && (s.compacts || m.compact == 0)
+	for i := range m.compact {
+		if !s.compactors[i].over {
+			return false
+		}
+	}
+	return int(s.grows) == len(m.grow)
 }
 
 // story explores again and keeps how each state was reached.
