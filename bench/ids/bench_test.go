@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ var (
 	id20Sink [20]byte
 )
 
-func TestMain(m *testing.M) { compare.TestMain(m) }
+func TestMain(m *testing.M) { os.Exit(compare.TestMain(m)) }
 
 // measure measures subjects, those of the standard library among them.
 func measure(b *testing.B, subjects ...subject) {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -17,8 +16,6 @@ type (
 	loop    = compare.Loop
 	subject = compare.Subject
 )
-
-func TestMain(m *testing.M) { compare.TestMain(m) }
 
 // Every benchmark runs, is known to the tables, and no goal is left without its two sides.
 func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
@@ -50,7 +47,7 @@ const pool = 1 << 16
 // million is how many addresses tables and caches hold, and groups are made of: 2^20. A test that
 // measures nothing takes less.
 func million() int {
-	if flag.Lookup("test.benchtime").Value.String() == "1x" {
+	if testing.Short() {
 		return 2 * pool
 	}
 	return 16 * pool

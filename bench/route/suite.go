@@ -13,10 +13,21 @@ var suite = compare.Suite{
 		"Keys":          {Title: "key, encoding included, to its cells in 11 generations", Parallel: true},
 		"GroupPuids":    {Title: "2^20 puids grouped by 32,752 cells, per puid"},
 		"GroupEntities": {Title: "2^20 ids grouped by 32,752 cells, per id"},
+		"Absent":        {Title: "cells asked for a new key after ten doublings", Unit: "probes", Once: true},
+		"Known":         {Title: "cells asked for a known key after ten doublings", Unit: "probes", Once: true},
+		"Filter":        {Title: "filter of a sealed cell asked for one key"},
+		"Gate":          {Title: "put of a new key on PostgreSQL, 8 writers"},
+		"Activation":    {Title: "64 cells after 16 on PostgreSQL, 8 writers: until all are sealed", Unit: "ms", Once: true},
+		"Stall":         {Title: "the same: longer than the longest put before", Unit: "ms", Once: true},
+		"Move":          {Title: "cell move on PostgreSQL, 4 writers: their pause", Unit: "ms", Once: true},
+		"Compact":       {Title: "compaction on PostgreSQL, per key copied", Unit: "µs", Once: true},
+		"FilterBuild":   {Title: "filters on PostgreSQL, reading included, per key", Unit: "µs", Once: true},
 		"Balance":       {Title: "1,000,000 ids over 1,000 cells, the fullest", Unit: "max/mean", Once: true},
 	},
 	Peers: []compare.Peer{
 		{Key: "locus", Title: "**Locus**"},
+		{Key: "bare", Title: "**Locus** without filters"},
+		{Key: "literal", Title: "the literal scheme", Note: "from the newest generation down"},
 
 		{Key: "jump", Title: "dgryski/go-jump, 1,024 nodes", Note: "a ring: moves data when nodes are added"},
 		{Key: "jump-large", Title: "dgryski/go-jump, 16,384 nodes", Note: "a ring"},
@@ -31,6 +42,9 @@ var suite = compare.Suite{
 		{Key: "otter", Title: "maypok86/otter of 2^20", Note: "a cache in which everything is found"},
 		{Key: "memdb", Title: "hashicorp/go-memdb of 2^17", Note: "a table with transactions"},
 
+		{Key: "gate", Title: "**Locus**, its statements alone"},
+		{Key: "ungated", Title: "its statements alone, without the gate", Note: "wrong: a late put would pass", Floor: true},
+
 		{Key: "append", Title: "append to a Go map of slices"},
 		{Key: "hashed", Title: "jump hash of the ids' XXH64"},
 	},
@@ -43,6 +57,14 @@ var goals = append(append(ratios("Puid"), ratios("Entity")...), []compare.Goal{
 	{Bench: "Keys", Ours: "locus", Against: compare.Only("jump"), Ratio: 1.8, NoAllocs: true},
 	{Bench: "GroupPuids", Ours: "locus", AtMost: 20, NoAllocs: true},
 	{Bench: "GroupEntities", Ours: "locus", AtMost: 20, NoAllocs: true},
+	{Bench: "Absent", Ours: "locus", Against: compare.Only("literal"), AtMost: 1.05},
+	{Bench: "Known", Ours: "locus", Against: compare.Only("literal"), AtMost: 1.55},
+	{Bench: "Gate", Ours: "gate", Against: compare.Only("ungated"), Ratio: 1.1},
+	{Bench: "Activation", Ours: "locus", AtMost: 1000},
+	{Bench: "Stall", Ours: "locus", AtMost: 50},
+	{Bench: "Move", Ours: "locus", AtMost: 50},
+	{Bench: "Compact", Ours: "locus", AtMost: 5},
+	{Bench: "FilterBuild", Ours: "locus", AtMost: 0.25},
 	{Bench: "Balance", Ours: "locus", AtMost: 1.01},
 }...)
 

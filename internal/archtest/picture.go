@@ -161,7 +161,8 @@ var idPeers = []string{
 	pgx,
 }
 
-// routePeers are the rings, tables and caches that bench/route compares package cell with.
+// routePeers are the rings, tables and caches that bench/route compares package cell with, and the
+// driver that sends statements without the gate.
 var routePeers = []string{
 	"github.com/buraksezer/consistent",
 	"github.com/dgryski/go-jump",
@@ -170,6 +171,7 @@ var routePeers = []string{
 	"github.com/hashicorp/golang-lru/v2",
 	"github.com/lafikl/consistent",
 	"github.com/maypok86/otter/v2",
+	pgx,
 	"stathat.com/c/consistent",
 }
 

@@ -57,7 +57,8 @@ type Goal struct {
 	Against Rival
 	// Ratio is what theirs / ours should reach, or for a floor what ours / floor should not exceed.
 	Ratio float64
-	// AtMost is what our figure should not exceed, in its unit, if the goal is held against nobody.
+	// AtMost is what our figure should not exceed, in its unit, in place of Ratio. Such a goal may do
+	// without a rival.
 	AtMost float64
 	// NoAllocs asks for no allocations too.
 	NoAllocs bool
@@ -102,7 +103,7 @@ func (r result) reached() bool {
 	switch {
 	case r.NoAllocs && r.allocs > 0:
 		return false
-	case r.Against.Fits == nil:
+	case r.AtMost > 0:
 		return r.mine.median() <= r.AtMost
 	case r.peer.Floor:
 		return r.ratios.median() <= r.Ratio

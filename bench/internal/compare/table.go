@@ -80,7 +80,7 @@ func (r result) against() string {
 func (r result) target(unit string) string {
 	text := fmt.Sprintf(">= %gx", r.Ratio)
 	switch {
-	case r.Against.Fits == nil:
+	case r.AtMost > 0:
 		text = fmt.Sprintf("<= %g%s", r.AtMost, cmp.Or(unit, " ns"))
 	case r.peer.Floor:
 		text = fmt.Sprintf("<= %gx", r.Ratio)
