@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
@@ -37,6 +38,7 @@ func TestRing(t *testing.T) {
 		"nothing is wider than a telephone":     ringIsNarrow,
 		"light and dark can be read":            ringCanBeRead,
 		"thousands of cells are drawn":          ringOfThousands,
+		"growth is drawn as it happens":         ringGrows,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +81,64 @@ func ringShowsWays(tab *tab) {
 	})()`, "two ranges share a column")
 	tab.open("/ring?address=" + url.QueryEscape("<img src=x onerror=alert(1)>:1"))
 	tab.check(`!document.querySelector("main img")`, "what was typed became an element")
+}
+
+// ringGrows watches a real installation grow, whose keys and pages go on meanwhile.
+func ringGrows(tab *tab) {
+	tab.stop()
+	cells, err := all.Open(tab.Context(), tab.TempDir(), &all.Options{Cells: 4, Rules: locus.Rules(nil), Notice: 15 * time.Second})
+	if err != nil {
+		tab.Fatal(err)
+	}
+	if tab.svc, err = locus.Open(tab.Context(), cells, nil); err != nil {
+		tab.Fatal(err)
+	}
+	svc := tab.svc
+	tab.Cleanup(func() {
+		tab.stop()
+		if err := svc.Close(); err != nil {
+			tab.Errorf("close: %v", err)
+		}
+	})
+	tab.serve()
+	old := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"))[0]
+	tab.open("/ring")
+	tab.check(`document.querySelectorAll("#bands .rim").length === 4 && !document.querySelector("#bands .announced")`, "there are not four open cells")
+
+	announced := make(chan struct{})
+	done := make(chan error, 1)
+	once := sync.OnceFunc(func() { close(announced) })
+	go func() {
+		done <- svc.Grow(tab.Context(), cell.Growth{Cells: 8}, func(cell.Progress) {
+			if svc.Map().Generations() == 2 {
+				once()
+			}
+		})
+	}()
+	select {
+	case <-announced:
+	case err := <-done:
+		tab.Fatalf("grown before it was announced: %v", err)
+	}
+	tab.open("/ring")
+	tab.check(`document.querySelectorAll("#bands .piece.announced").length === 8`, "what is announced is not drawn")
+	tab.check(`/^g1 starts in \d+ s$/.test(document.querySelector("#ring-when").textContent)`, "it is not said when it starts")
+	// The page becomes that of the grown installation by itself.
+	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 4 && document.querySelectorAll("#bands .rim").length === 8`)
+	if err := <-done; err != nil {
+		tab.Fatal(err)
+	}
+	young := tab.put(place("pos", "2", "Zebra Café", ""))[0]
+	for address, want := range map[string]string{"pos:1": "no found", "pos:2": "found"} {
+		tab.open("/ring?address=" + address)
+		tab.check(`[...document.querySelectorAll(".steps li:has(.num:not(:empty))")].map(li => li.className).filter(c => c).join(" ") === `+jsString(want), address+" goes another way")
+	}
+	for address, gen := range map[string]string{old.PUID.String(): "g0-", young.PUID.String(): "g1-", old.Entity.String(): "g0-", young.Entity.String(): "g1-"} {
+		tab.open("/ring?address=" + address)
+		tab.check(`document.querySelector(".steps .found a").textContent.startsWith(`+jsString(gen)+`)`, address+" is not in "+gen)
+	}
+	tab.open("/")
+	tab.await(`document.querySelectorAll(".ring .cell").length === 8 && document.querySelector("[data-text=records]").textContent === "2"`)
 }
 
 func ringIsFollowed(tab *tab) {
