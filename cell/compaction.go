@@ -87,9 +87,10 @@ func (c Compaction) Carry(rows []int64) int64 {
 	return Nothing
 }
 
-// Got goes on after what was wanted was done. The reply to DoCopy is Fenced if a cell of
-// the current generation refused (Head.Admits). To DoRefresh and DoFloor, which somebody
-// else may have been in the way of, it is the newest map.
+// Got goes on after what was wanted was done. The reply to DoCopy is Fenced if a cell
+// that is copied into refused (Head.Admits), or one that is copied from was retired: then
+// somebody else has copied its rows and may have begun to drop them. To DoRefresh and
+// DoFloor, which somebody else may have been in the way of, it is the newest map.
 func (c Compaction) Got(r Reply) Compaction {
 	switch c.do {
 	case DoSeal, DoRetire, DoDrop:
