@@ -3,6 +3,7 @@
 package all
 
 import (
+	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 )
@@ -17,6 +18,8 @@ var (
 	ErrIdentity = cell.ErrIdentity
 	// ErrFormat means that a newer release wrote the data.
 	ErrFormat = cell.ErrFormat
+	// ErrURL means that a URL does not name a database.
+	ErrURL = postgres.ErrURL
 	// ErrPreflight means that the machine or the database cannot keep what Locus promises.
 	ErrPreflight = cell.ErrPreflight
 )

@@ -14,7 +14,9 @@ import (
 // planText is a plan for people.
 func planText(p *cell.Plan) string {
 	var b strings.Builder
-	line := func(name, format string, args ...any) { fmt.Fprintf(&b, "%-12s"+format+"\n", append([]any{name}, args...)...) }
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s"+format+"\n", append([]any{name}, args...)...)
+	}
 	state := ""
 	if p.Announced {
 		state = ", announced already"

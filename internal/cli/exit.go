@@ -111,6 +111,7 @@ var sentinels = []struct {
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
 	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{all.ErrPreflight, "preflight", exitFailed, ""},
+	{all.ErrURL, "invalid", exitInvalid, "--map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 	{all.ErrScheme, "invalid", exitInvalid, "--data DIR, or --map postgres://HOST/NAME"},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
 	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is meant, freeze new figures in the baseline"},

@@ -161,6 +161,8 @@ var sentinels = []struct {
 	{cell.ErrUnavailable, CodeUnavailable},
 	{cell.ErrMissing, CodeUnavailable},
 	{cell.ErrIdentity, CodeUnavailable},
+	{cell.ErrFormat, CodeUnavailable},
+	{cell.ErrPreflight, CodeUnavailable},
 	{locus.ErrClosed, CodeDraining},
 	{resolve.ErrClosed, CodeDraining},
 	{context.DeadlineExceeded, CodeUnavailable},

@@ -157,19 +157,34 @@ func number(body map[string]strictjson.Value, name string, limit int) (int, erro
 	return n, nil
 }
 
-// place reads the URL of a database. Which kinds there are is for the backends to say; what must not stand in
-// a map, which every cell has a copy of, is refused here, before a database is asked.
+// place reads the URL of a database. What is wrong with it, and what must not stand in a map that every cell
+// has a copy of, is refused here, before a database is asked.
 func place(v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		return "", wrongKind(pointer, v, "a url")
 	}
 	text := v.Text()
 	u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(text))
-	if err != nil || u.Scheme == "" {
-		return "", fault(CodeInvalid, pointer, "it is no url: want postgres://HOST/NAME_g{g}_{i}, or sqlite:PATH")
+	if err != nil {
+		return "", fault(CodeInvalid, pointer, wantPlace)
 	}
 	if _, secret := u.User.Password(); secret || u.Query().Has("password") {
 		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
 	}
+	database := strings.TrimPrefix(u.Path, "/")
+	switch u.Scheme {
+	case "postgres", "postgresql":
+		if database == "" || strings.Contains(database, "/") {
+			return "", fault(CodeInvalid, pointer, wantPlace)
+		}
+	case "sqlite":
+		if u.Path == "" && u.Opaque == "" {
+			return "", fault(CodeInvalid, pointer, wantPlace)
+		}
+	default:
+		return "", fault(CodeInvalid, pointer, wantPlace)
+	}
 	return text, nil
 }
+
+const wantPlace = "it names no database: want postgres://HOST/NAME_g{g}_{i}, or sqlite:PATH"

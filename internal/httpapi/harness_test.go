@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -30,7 +31,8 @@ type fixture struct {
 
 func openService(t testing.TB, dir string) *locus.Service {
 	t.Helper()
-	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil)})
+	// The shorter the notice, the sooner a generation starts; a map speaks for a second more at most.
+	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil), Notice: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
