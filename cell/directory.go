@@ -73,17 +73,18 @@ func (d *Directory[T]) Lookup(ctx context.Context, keys []Key) ([]int64, error) 
 type Found struct {
 	// PUID of the key, Nothing if it has none.
 	PUID int64
-	// Cell is where the puid lives. Without puid, it is the cell that may give the key one:
-	// all older cells are sealed and lack the key. Gate must let the writer in.
+	// Cell is where the puid lives. Without puid, all older cells are sealed and lack the
+	// key, and Cell is the one that gives it a puid, or did: Allocate tells, if Gate lets
+	// the writer in.
 	Cell ID
 	// Err says why it is not known whether the key has a puid.
 	Err error
 }
 
-// Find answers whether each key has a puid, and which cell is to give it one if not: all
-// of Put but the last step, for who does that in a transaction of its own, with the
-// record. A key that is only known to be none of an older generation has no PUID and may
-// have a row in Cell: Allocate tells. With one generation no cell is asked.
+// Find is Put but for its last step, for who takes that in a transaction of its own, with
+// the record: which keys have puids, and where the others may get theirs. If no older
+// cell has to be asked, as with one generation, none is. The error is that of ctx; those
+// of keys stand with them.
 func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	b := d.batch(WalkPut, keys)
 	b.drive(ctx, DoPut)
