@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // find returns the path of a program of PostgreSQL.
@@ -83,17 +85,30 @@ func account() (*syscall.Credential, error) {
 }
 
 // directory makes a directory that belongs to who runs the servers, with a path short enough for a
-// socket in it and no parent that they may not pass.
-func directory() (string, error) {
+// socket in it and no parent that they may not pass; in memory if that is asked for and has room.
+func directory(inMemory bool) (string, error) {
 	parent := os.TempDir()
 	if len(parent) > 60 || os.Getuid() == 0 {
 		parent = "/tmp"
+	}
+	if inMemory && hasRoom(memory) {
+		parent = memory
 	}
 	dir, err := os.MkdirTemp(parent, "locus-pg-")
 	if err != nil {
 		return "", err
 	}
 	return dir, own(dir)
+}
+
+// memory is a file system in memory, on Linux.
+const memory = "/dev/shm"
+
+// hasRoom tells whether a file system has room for the files of some servers with dozens of databases.
+func hasRoom(path string) bool {
+	const enough = 4 << 30
+	var s unix.Statfs_t
+	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= enough
 }
 
 // own gives a file to who runs the servers.
