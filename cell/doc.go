@@ -29,7 +29,7 @@
 // A start of an old segment is a start of every finer one, and those lie further
 // apart than there are generations, so ranges never meet, however many generations
 // come, and the slot alone gives generation and segment back: [Map.Puid] is a
-// multiplication and two divisions.
+// few multiplications and a division.
 //
 // # Why an old map is safe
 //

@@ -19,8 +19,10 @@ func (m *Map) Puid(puid int64) (ID, error) {
 	slot := slotOf(puid)
 	finest, distance := m.invert(slot)
 	if distance < uint64(len(m.gens)) {
-		if stride := m.gens[distance].stride; finest%stride == 0 {
-			return ID{Gen: uint16(distance), Index: uint32(finest / stride)}, nil
+		// The index is finest / stride; a multiplication finds it sooner, since segments nest.
+		g := &m.gens[distance]
+		if index := slot * g.cells >> 32; index*g.stride == finest {
+			return ID{Gen: uint16(distance), Index: uint32(index)}, nil
 		}
 	}
 	return ID{}, noCell(puid)
@@ -34,10 +36,12 @@ func slotOf(puid int64) uint64 { return (uint64(puid) ^ 1<<63) >> puidBits }
 // invert splits a slot into the cell of the finest generation that it lies in and
 // the distance from that cell's start. A cell's slot is its start, which is also
 // the start of a finest cell, plus its generation; finest cells are wider than
-// there are generations. So the distance is the generation, or nobody's.
+// there are generations. So the distance is the generation, or nobody's. The remainder
+// of slot * finest / 2^32 is how far the slot lies behind the exact start, in parts of
+// 1/finest; the start is that rounded up, so the distance is the remainder rounded down.
 func (m *Map) invert(slot uint64) (finest, distance uint64) {
-	finest = slot * m.finest >> 32
-	return finest, slot - ceilDiv(finest<<32, m.finest)
+	at := slot * m.finest
+	return at >> 32, at % ring / m.finest
 }
 
 // PuidRange returns the range of a cell, lo to hi, 2^32 wide. lo itself is never
