@@ -28,8 +28,8 @@
 //
 // A start of an old segment is a start of every finer one, and those lie further
 // apart than there are generations, so ranges never meet, however many generations
-// come, and the slot alone gives generation and segment back: [Map.Puid] is a
-// few multiplications and a division.
+// come, and the slot alone gives generation and segment back: [Map.Puid] takes
+// three multiplications and a division.
 //
 // # Why an old map is safe
 //
