@@ -17,9 +17,9 @@ import "context"
 // Rows are copied as values that every backend has. What is made of rows is not
 // copied but made again: the search of entities, so entities are journaled under
 // [JournaledEntity] and not among the tables; whoever moves the cell reads and writes
-// them by the Store that indexes them. Head, cell maps and filter are not rows either:
-// [Store] has methods for them. Rows may be written in any order, and twice:
-// the last one counts. Package copytest has the suite that every implementation passes.
+// them by the Store that indexes them. Head, cell maps, filter and leases are not rows
+// either: their Stores have methods for them. Rows may be written in any order, and
+// twice: the last one counts. Package copytest has the suite that every implementation passes.
 type Copier interface {
 	// Tables lists the tables, always the same, Total last. Between two backends they differ
 	// in nothing.

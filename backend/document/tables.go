@@ -11,13 +11,10 @@ import "github.com/locus-db/locus/cell"
 //	observed, at               milliseconds since 1970
 //	body, before, after        the documents of this package; nil for none
 //	lost                       features, 8 bytes each, big endian; nil for none
-//	ttl                        nanoseconds
-//	wanted                     0 or 1
 //	used                       puids given away; the next is one more, above the lowest of the range
 func Tables() []cell.Table {
 	return []cell.Table{
 		{Name: "locus_key", Columns: []string{"ring", "digest", "puid"}, Key: 2},
-		{Name: "locus_lease", Columns: []string{"name", "owner", "token", "beat", "ttl", "wanted", "epoch"}, Key: 1},
 		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body"}, Key: 1},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
 		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after"}, Key: 1},

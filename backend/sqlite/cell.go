@@ -110,7 +110,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 // highest is what a cell without a counter would take for the number of its puids: the bug P7a.
 func (t *tx) highest(ctx context.Context) (used int64) {
 	lo, _ := t.cell.bounds()
-	_ = t.query(ctx, "SELECT max(puid) FROM locus_key", func(r row) error { used = r.int(0) - lo; return nil })
+	_ = t.query(ctx, "SELECT coalesce(max(puid), ?) FROM locus_key", func(r row) error { used = r.int(0) - lo; return nil }, lo)
 	return used
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
 	"github.com/locus-db/locus/entity"
@@ -108,4 +109,9 @@ func TestResolveCell(t *testing.T) {
 		f := openFile(t)
 		return resolvetest.Cell{Cell: f, Reopen: f.reopen}
 	})
+}
+
+func TestCopier(t *testing.T) {
+	t.Parallel()
+	copytest.Run(t, func(t *testing.T) copytest.Pair { return copytest.Pair{From: openFile(t), To: openFile(t)} })
 }

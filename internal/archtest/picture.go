@@ -82,8 +82,12 @@ var Picture = map[string]Rule{
 	mutant:  {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
-	conformance:               {Modules: []string{rapid}},
-	"cell/celltest":           {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
+	conformance:     {Modules: []string{rapid}},
+	"cell/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
+	"cell/copytest": {
+		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "locality", conformance},
+		Modules: []string{goCmp},
+	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {
@@ -135,6 +139,8 @@ var Picture = map[string]Rule{
 
 	"internal/archtest": {},
 	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
+	// The scheme that package cell's is held against, in the same databases.
+	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":              {},
 	"e2e":               {},
 	"bench/resolve": {

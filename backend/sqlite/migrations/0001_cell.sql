@@ -54,6 +54,15 @@ CREATE TABLE locus_lease (
   epoch  INTEGER NOT NULL  -- newest cell map that an owner worked with
 ) STRICT, WITHOUT ROWID;
 
+-- Rows that were written or deleted while the cell moves to another database: the keys of table
+-- tab. Triggers write it, and are there only then.
+CREATE TABLE locus_journal (
+  seq  INTEGER PRIMARY KEY,
+  tab  TEXT NOT NULL,
+  key1 ANY  NOT NULL,
+  key2 ANY
+) STRICT;
+
 CREATE TABLE record (
   puid     INTEGER PRIMARY KEY,
   source   TEXT    NOT NULL,

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package copytest is the conformance suite of cell.Copier: that the rows of a cell, and what
+// changes in them meanwhile, arrive in another database. Whoever implements it calls Run from a
+// test of its own, with a function that opens two fresh databases of one cell:
+//
+//	Stores ─► From ── ReadRows, Journaled ─► WriteRows, DeleteRows ─► To ─► Stores: the same answers
+package copytest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Pair are two databases that were told that they are the same cell, both empty. Their transactions
+// are a cell.Copier too.
+type Pair struct{ From, To resolve.Cell }
+
+// Run checks an implementation of cell.Copier. open is called once for each case, and cleans up by
+// t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Pair) {
+	t.Helper()
+	cases.Run(t, open)
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = conformance.TB
+
+var cases = conformance.Suite[Pair]{
+	{Name: "TablesAreWellFormed", Run: tablesAreWellFormed},
+	{Name: "ReadsInOrder", Run: readsInOrder},
+	{Name: "RowsAtTheirKeys", Run: rowsAtTheirKeys},
+	{Name: "WritingReplaces", Run: writingReplaces},
+	{Name: "DeletingTwiceIsOnce", Run: deletingTwiceIsOnce},
+	{Name: "Totals", Run: totals},
+	{Name: "RefusesOtherTables", Run: refusesOtherTables},
+	{Name: "ViewsDoNotWrite", Run: viewsDoNotWrite},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "CopyIsTheCell", Run: copyIsTheCell},
+	{Name: "JournalFollows", Run: journalFollows},
+	{Name: "JournalOfRows", Run: journalOfRows},
+	{Name: "JournalBeginsAndEnds", Run: journalBeginsAndEnds},
+	{Name: "JournalOnlyInExclusive", Run: journalOnlyInExclusive},
+	{Name: "JournalInTheOrderOfCommits", Run: journalInTheOrderOfCommits},
+}
+
+// update runs fn in an Update that must commit.
+func update(t tester, c resolve.Cell, fn func(context.Context, cell.Copier) error) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return fn(ctx, copier(tx)) })
+}
+
+func exclusive(t tester, c resolve.Cell, fn func(context.Context, cell.Copier) error) {
+	t.Helper()
+	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx resolve.Tx) error { return fn(ctx, copier(tx)) })
+}
+
+// view answers with what fn reads in a transaction of its own.
+func view[T any](t tester, c resolve.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
+	t.Helper()
+	ctx := context.Background()
+	if err := c.View(ctx, func(tx resolve.Tx) (err error) {
+		got, err = fn(ctx, copier(tx))
+		return err
+	}); err != nil {
+		t.Fatalf("view: %v", err)
+	}
+	return got
+}
+
+func copier(tx resolve.Tx) cell.Copier {
+	c, ok := tx.(cell.Copier)
+	if !ok {
+		panic(fmt.Sprintf("copytest: a %T is no cell.Copier", tx))
+	}
+	return c
+}
+
+func tables(t tester, c resolve.Cell) []cell.Table {
+	t.Helper()
+	return view(t, c, func(_ context.Context, c cell.Copier) ([]cell.Table, error) { return c.Tables(), nil })
+}
+
+// rowTables are the tables without the totals.
+func rowTables(t tester, c resolve.Cell) (all []cell.Table) {
+	t.Helper()
+	for _, table := range tables(t, c) {
+		if table.Name != cell.Total {
+			all = append(all, table)
+		}
+	}
+	return all
+}
+
+// many is more than any table of a case has.
+const many = 1 << 20
+
+// read answers with all rows of a table, read in pages of a size.
+func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
+	t.Helper()
+	for after := []any(nil); ; {
+		rows := view(t, c, func(ctx context.Context, c cell.Copier) ([][]any, error) {
+			return c.ReadRows(ctx, table.Name, after, page)
+		})
+		if len(rows) > page {
+			t.Fatalf("%s: %d rows in a page of %d", table.Name, len(rows), page)
+		}
+		if len(rows) == 0 {
+			return all
+		}
+		last := key(table, rows[len(rows)-1])
+		if after != nil && compareKeys(after, last) >= 0 {
+			t.Fatalf("%s: the page after %v ends at %v", table.Name, after, last)
+		}
+		all, after = append(all, rows...), last
+	}
+}
+
+// contents are all rows of all tables.
+func contents(t tester, c resolve.Cell) map[string][][]any {
+	t.Helper()
+	all := map[string][][]any{}
+	for _, table := range tables(t, c) {
+		all[table.Name] = read(t, c, table, many)
+	}
+	return all
+}
+
+func key(table cell.Table, row []any) []any { return row[:table.Key:table.Key] }
+
+// compareKeys is the order of keys.
+func compareKeys(a, b []any) int {
+	for i := range a {
+		c := 0
+		switch x := a[i].(type) {
+		case int64:
+			c = cmp.Compare(x, b[i].(int64))
+		case string:
+			c = cmp.Compare(x, b[i].(string))
+		case []byte:
+			c = bytes.Compare(x, b[i].([]byte))
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// same fails unless both are the same. No list and an empty one are, a value of another type is not.
+func same[T any](t tester, what string, got, want T) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package copytest_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cell/copytest"
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/resolve"
+)
+
+func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
+
+// faulty is a cell with at most one mistake.
+type faulty struct {
+	resolve.Cell
+	bug string
+}
+
+func (f *faulty) tx(tx resolve.Tx) resolve.Tx { return store{tx, tx.(cell.Copier), f} }
+
+func (f *faulty) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	return f.Cell.Update(ctx, func(tx resolve.Tx) error {
+		err := fn(f.tx(tx))
+		if f.bug == "rollback keeps rows" && errors.Is(err, conformance.ErrRollback) {
+			return nil
+		}
+		return err
+	})
+}
+
+func (f *faulty) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	err := f.Cell.Exclusive(ctx, func(tx resolve.Tx) error {
+		err := fn(f.tx(tx))
+		if f.bug == "rollback keeps rows" && errors.Is(err, conformance.ErrRollback) {
+			return nil
+		}
+		return err
+	})
+	if f.bug == "rollback keeps rows" && err == nil {
+		return conformance.ErrRollback
+	}
+	return err
+}
+
+func (f *faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	run := f.Cell.View
+	if f.bug == "views may write" {
+		run = f.Cell.Exclusive
+	}
+	return run(ctx, func(tx resolve.Tx) error { return fn(f.tx(tx)) })
+}
+
+// store is a transaction of it.
+type store struct {
+	resolve.Tx
+	cell.Copier
+	of *faulty
+}
+
+func (s store) Tables() []cell.Table {
+	tables := s.Copier.Tables()
+	switch s.of.bug {
+	case "totals come first":
+		slices.Reverse(tables)
+	case "a table is forgotten":
+		tables = slices.DeleteFunc(tables, func(t cell.Table) bool { return t.Name == "edge" })
+	}
+	return tables
+}
+
+func (s store) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
+	switch s.of.bug {
+	case "any order":
+		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
+		slices.Reverse(rows)
+		return rows, err
+	case "pages begin at the key":
+		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
+		if at, e := s.Copier.RowsAt(ctx, table, [][]any{after}); e == nil && after != nil && len(rows) > 0 {
+			rows = slices.Concat(at, rows[:len(rows)-1])
+		}
+		return rows, err
+	case "nil is empty":
+		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
+		for _, row := range rows {
+			for i, v := range row {
+				if v == nil {
+					row[i] = []byte{}
+				}
+			}
+		}
+		return rows, err
+	case "another type":
+		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
+		for _, row := range rows {
+			for i, v := range row {
+				if n, ok := v.(int64); ok {
+					row[i] = int(n)
+				}
+			}
+		}
+		return rows, err
+	case "the first column is the key":
+		if len(after) == 2 {
+			rows, err := s.Copier.ReadRows(ctx, table, after, limit)
+			return slices.DeleteFunc(rows, func(row []any) bool { return row[0] == after[0] }), err
+		}
+	}
+	return s.Copier.ReadRows(ctx, table, after, limit)
+}
+
+func (s store) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
+	rows, err := s.Copier.RowsAt(ctx, table, keys)
+	if s.of.bug == "missing rows are left out" {
+		rows = slices.DeleteFunc(rows, func(row []any) bool { return row == nil })
+	}
+	return rows, err
+}
+
+func (s store) WriteRows(ctx context.Context, table string, rows [][]any) error {
+	switch s.of.bug {
+	case "the first one counts":
+		at, err := s.Copier.RowsAt(ctx, table, keysOf(s, table, rows))
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if table != cell.Total && at[i] == nil {
+				if err := s.Copier.WriteRows(ctx, table, rows[i:i+1]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case "totals are kept":
+		if table == cell.Total {
+			return nil
+		}
+	case "places in the log are given again":
+		if table == cell.Total {
+			rows = [][]any{slices.Clone(rows[0])}
+			rows[0][2] = int64(0)
+		}
+	}
+	return s.Copier.WriteRows(ctx, table, rows)
+}
+
+func keysOf(s store, table string, rows [][]any) [][]any {
+	n := 1
+	for _, t := range s.Copier.Tables() {
+		if t.Name == table {
+			n = t.Key
+		}
+	}
+	keys := make([][]any, len(rows))
+	for i, row := range rows {
+		keys[i] = row[:n]
+	}
+	return keys
+}
+
+func (s store) DeleteRows(ctx context.Context, table string, keys [][]any) error {
+	switch s.of.bug {
+	case "deleting ends at what is not there":
+		at, err := s.Copier.RowsAt(ctx, table, keys)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(at, func(row []any) bool { return row == nil }); i >= 0 {
+			return errors.New("no row")
+		}
+	case "totals may go":
+		if table == cell.Total {
+			return nil
+		}
+	case "any table will do":
+		if !slices.ContainsFunc(s.Copier.Tables(), func(t cell.Table) bool { return t.Name == table }) {
+			return nil
+		}
+	}
+	return s.Copier.DeleteRows(ctx, table, keys)
+}
+
+func (s store) Journal(ctx context.Context, on bool) error {
+	switch s.of.bug {
+	case "a journal begins empty each time":
+		if on {
+			if err := s.Copier.Journal(ctx, false); err != nil {
+				return err
+			}
+		}
+	case "a journal never ends":
+		if !on {
+			return nil
+		}
+	case "a journal in any transaction":
+		return nil
+	}
+	return s.Copier.Journal(ctx, on)
+}
+
+func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
+	entries, err := s.Copier.Journaled(ctx, after, limit)
+	forget := func(gone func(e cell.JournalEntry) bool) { entries = slices.DeleteFunc(entries, gone) }
+	switch s.of.bug {
+	case "deletions are not noted":
+		rows := map[string]bool{}
+		for _, t := range s.Copier.Tables() {
+			rows[t.Name] = t.Name != cell.Total
+		}
+		forget(func(e cell.JournalEntry) bool {
+			if !rows[e.Table] {
+				return false
+			}
+			at, err := s.Copier.RowsAt(ctx, e.Table, [][]any{e.Key})
+			return err == nil && at[0] == nil
+		})
+	case "entities are not noted":
+		forget(func(e cell.JournalEntry) bool { return e.Table == cell.JournaledEntity })
+	case "the log is not noted":
+		forget(func(e cell.JournalEntry) bool { return e.Table == "change" })
+	case "entries come late":
+		// As if the last entry had been numbered by a transaction that is still at work: it is
+		// seen only by who asks from further down.
+		if len(entries) > 1 && after > 0 {
+			entries = entries[1:]
+		}
+	}
+	return entries, err
+}
+
+func open(t *testing.T, bug string) copytest.Pair {
+	t.Helper()
+	cells := make([]resolve.Cell, 2)
+	for i := range cells {
+		id := cell.Identity{Map: "m", Cell: cell.ID{}, Lo: -1 << 63, Hi: -1<<63 + 1<<32 - 1, Rules: "r"}
+		c, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "cell.db"), id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		cells[i] = &faulty{Cell: c, bug: bug}
+	}
+	return copytest.Pair{From: cells[0], To: cells[1]}
+}
+
+func TestRun_PassesWithoutBug(t *testing.T) {
+	t.Parallel()
+	copytest.Run(t, func(t *testing.T) copytest.Pair { t.Helper(); return open(t, "") })
+}
+
+// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
+// there for it.
+func TestRun_FindsEveryBug(t *testing.T) {
+	t.Parallel()
+	copytest.Cases.FindsEveryBug(t, open, conformance.Bugs{ByCase: map[string]string{
+		"totals come first":                  "TablesAreWellFormed",
+		"a table is forgotten":               "CopyIsTheCell",
+		"any order":                          "ReadsInOrder",
+		"pages begin at the key":             "ReadsInOrder",
+		"another type":                       "ReadsInOrder",
+		"the first column is the key":        "ReadsInOrder",
+		"nil is empty":                       "CopyIsTheCell",
+		"missing rows are left out":          "RowsAtTheirKeys",
+		"the first one counts":               "WritingReplaces",
+		"deleting ends at what is not there": "DeletingTwiceIsOnce",
+		"totals are kept":                    "Totals",
+		"totals may go":                      "Totals",
+		"places in the log are given again":  "CopyIsTheCell",
+		"any table will do":                  "RefusesOtherTables",
+		"views may write":                    "ViewsDoNotWrite",
+		"rollback keeps rows":                "RollbackLeavesNothing",
+		"deletions are not noted":            "JournalFollows",
+		"entities are not noted":             "JournalFollows",
+		"the log is not noted":               "JournalFollows",
+		"entries come late":                  "JournalInTheOrderOfCommits",
+		"a journal begins empty each time":   "JournalBeginsAndEnds",
+		"a journal never ends":               "JournalBeginsAndEnds",
+		"a journal in any transaction":       "JournalOnlyInExclusive",
+	}})
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package copytest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// population is how many records a case begins with.
+const population = 40
+
+// thing is what the n-th record of a case writes through the Stores. Numbers and texts are those
+// that are easily mistreated: at the ends of their ranges, negative, empty, with quotes.
+type thing struct {
+	key      cell.Key
+	record   *entity.Record
+	birth    entity.Birth
+	entity   entity.Indexed
+	changes  []changelog.Change
+	postings []resolve.Posting
+	edges    []resolve.Edge
+	redo     resolve.Redo
+}
+
+func keyOf(n int) (k cell.Key) {
+	k.Ring = int64(uint64(n) * 0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(k.Digest[8:], uint64(n))
+	return k
+}
+
+func idOf(n int) (id locality.ID) {
+	binary.BigEndian.PutUint64(id[:8], uint64(n)*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(id[8:], 0xb000_0190_0000_0000+uint64(n))
+	return id
+}
+
+func thingOf(n int, puid entity.PUID, version int64) thing {
+	at := time.UnixMilli(1_700_000_000_000 + int64(n)).UTC()
+	ref := entity.Ref{Source: "osm", Key: fmt.Sprintf("node/%d '\"\\寿", n)}
+	w := thing{
+		key: keyOf(n),
+		record: &entity.Record{
+			PUID: puid, Ref: ref, Version: version, Birth: idOf(n), Anchor: puid, Observed: at,
+			Attributes: entity.Attributes{"name": {fmt.Sprintf("Joe's %d", n), ""}, "version": {fmt.Sprint(version)}},
+		},
+		birth: entity.Birth{ID: idOf(n), PUID: puid},
+		changes: []changelog.Change{
+			{Time: at, Kind: changelog.Put, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
+			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
+		},
+		postings: []resolve.Posting{{Feature: uint64(n) << 58, PUID: puid}, {Feature: math.MaxUint64, PUID: puid}},
+		edges: []resolve.Edge{
+			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Score: match.Score(-n)},
+			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Score: math.MaxInt16},
+		},
+		redo: resolve.Redo{PUID: puid, Version: version},
+	}
+	if n%2 == 0 {
+		w.redo.Lost = []uint64{1 << 63, uint64(n)}
+	}
+	w.entity = entity.Indexed{
+		Entity: &entity.Entity{
+			ID: idOf(n), Members: []entity.Member{{PUID: puid, Ref: ref, Version: version}}, Stamp: math.MaxUint64 - uint64(n),
+			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
+		},
+		Names: []string{"joes"}, Terms: []uint64{uint64(n)},
+	}
+	return w
+}
+
+// put writes the things from n to n+count-1, new ones or new versions.
+func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error {
+	for i := n; i < n+count; i++ {
+		allocated, err := tx.Allocate(ctx, []cell.Key{keyOf(i)})
+		if err != nil {
+			return err
+		}
+		w := thingOf(i, entity.PUID(allocated[0].PUID), version)
+		_, err = tx.PutRedo(ctx, []resolve.Redo{w.redo})
+		err = errors.Join(err,
+			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
+			tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove takes away what a thing has written, as far as the Stores can.
+func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
+	w := thingOf(n, puid, math.MaxInt64)
+	tombstone := &entity.Record{PUID: puid, Version: 99, Anchor: puid}
+	w.birth.PUID, w.birth.Successor = 0, idOf(n+1)
+	return errors.Join(
+		tx.Unlink(ctx, []cell.Key{w.key}), tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
+		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
+		tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
+}
+
+// populate writes things into a cell: new ones, new versions, and one that is gone again.
+func populate(t tester, c resolve.Cell) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, 0, population, 1) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+		puids, err := tx.Lookup(ctx, []cell.Key{keyOf(0)})
+		if err != nil {
+			return err
+		}
+		return errors.Join(put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])))
+	})
+}
+
+// answers are what the Stores say of the first n things. Entities are left to who makes them.
+type answers struct {
+	PUIDs    []int64
+	Next     cell.Allocation
+	Records  []*entity.Record
+	Births   []*entity.Birth
+	Changes  []changelog.Change
+	Carriers [][]entity.PUID
+	Edges    []resolve.Edge
+	Redo     []resolve.Redo
+	Depth    int
+	Counts   entity.Counts
+	Seq      []changelog.Change
+}
+
+// ask asks the Stores, and writes one more key and change to see what they are given. It rolls that
+// back.
+func ask(t tester, c resolve.Cell, n int) (a answers) {
+	t.Helper()
+	ctx := context.Background()
+	err := c.Update(ctx, func(tx resolve.Tx) error {
+		keys, ids, features, limits := make([]cell.Key, n), make([]locality.ID, n), []uint64{math.MaxUint64}, []int{many}
+		for i := range n {
+			keys[i], ids[i] = keyOf(i), idOf(i)
+			features, limits = append(features, uint64(i)<<58), append(limits, many)
+		}
+		var err [9]error
+		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
+		var puids []entity.PUID
+		for _, p := range a.PUIDs {
+			puids = append(puids, entity.PUID(p))
+		}
+		a.Records, err[1] = tx.Records(ctx, puids)
+		a.Births, err[2] = tx.Births(ctx, ids)
+		a.Changes, err[3] = tx.Changes(ctx, 0, many)
+		a.Carriers, err[4] = tx.Carriers(ctx, features, limits)
+		a.Edges, err[5] = tx.Edges(ctx, puids)
+		a.Redo, err[6] = tx.Redo(ctx, math.MinInt64, many)
+		a.Depth, err[7] = tx.RedoDepth(ctx)
+		a.Counts, err[8] = tx.Counts(ctx)
+		if err := errors.Join(err[:]...); err != nil {
+			return err
+		}
+		next, e := tx.Allocate(ctx, []cell.Key{{Ring: 1}})
+		if e != nil {
+			return e
+		}
+		a.Next = next[0]
+		last := changelog.Seq(0)
+		if len(a.Changes) > 0 {
+			last = a.Changes[len(a.Changes)-1].Seq
+		}
+		if e := tx.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0).UTC(), Kind: changelog.Put, Entity: idOf(1)}}); e != nil {
+			return e
+		}
+		a.Seq, e = tx.Changes(ctx, last, many)
+		return errors.Join(e, conformance.ErrRollback)
+	})
+	if !errors.Is(err, conformance.ErrRollback) {
+		t.Fatalf("ask the Stores: %v", err)
+	}
+	return a
+}
