@@ -15,6 +15,8 @@ import (
 	"github.com/locus-db/locus/changelog/changelogtest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/lease/leasetest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
@@ -108,6 +110,16 @@ func TestResolveCell(t *testing.T) {
 	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
 		f := openFile(t)
 		return resolvetest.Cell{Cell: f, Reopen: f.reopen}
+	})
+}
+
+func TestLeaseStore(t *testing.T) {
+	t.Parallel()
+	leasetest.Run(t, func(t *testing.T) leasetest.Update {
+		f := openFile(t)
+		return func(ctx context.Context, fn func(lease.Store) error) error {
+			return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		}
 	})
 }
 

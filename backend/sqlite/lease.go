@@ -15,9 +15,10 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 	if err := t.use(ctx); err != nil {
 		return l, err
 	}
-	err = t.query(ctx, "SELECT owner, token, beat, ttl, wanted, epoch FROM locus_lease WHERE name = ?", func(r row) error {
+	err = t.query(ctx, "SELECT owner, token, beat, ttl, fence, wanted, epoch FROM locus_lease WHERE name = ?", func(r row) error {
 		l = lease.Lease{
-			Owner: r.text(0), Token: r.int(1), Beat: r.int(2), TTL: time.Duration(r.int(3)), Wanted: r.int(4) == 1, Epoch: uint64(r.int(5)),
+			Owner: r.text(0), Token: r.int(1), Beat: r.int(2), TTL: time.Duration(r.int(3)), Fence: r.int(4),
+			Wanted: r.int(5) == 1, Epoch: uint64(r.int(6)),
 		}
 		return nil
 	}, name)
@@ -36,10 +37,10 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	if l.Wanted {
 		wanted = 1
 	}
-	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, wanted, epoch) VALUES (?, ?, ?, ?, ?, ?, ?)
+	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
-		ttl = excluded.ttl, wanted = excluded.wanted, epoch = excluded.epoch`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), wanted, int64(l.Epoch))
+		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch`,
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, wanted, int64(l.Epoch))
 	if err != nil {
 		return fmt.Errorf("put lease %q: %w", name, err)
 	}

@@ -90,6 +90,7 @@ var Picture = map[string]Rule{
 	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
+	"lease/leasetest":         {Imports: []string{"lease", conformance}},
 	"resolve/resolvetest": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality", conformance},
 		Modules: []string{rapid, goCmp},
@@ -141,8 +142,8 @@ var Picture = map[string]Rule{
 	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
 	// The scheme that package cell's is held against, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
-	"docs":              {},
-	"e2e":               {},
+	"docs":                    {},
+	"e2e":                     {},
 	"bench/resolve": {
 		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity"},
 	},

@@ -50,6 +50,7 @@ CREATE TABLE locus_lease (
   token  INTEGER NOT NULL, -- counts the owners
   beat   INTEGER NOT NULL, -- counts the signs of life
   ttl    INTEGER NOT NULL, -- nanoseconds
+  fence  INTEGER NOT NULL, -- token of the last owner that did not wait for the one before
   wanted INTEGER NOT NULL, -- 1 if somebody waits
   epoch  INTEGER NOT NULL  -- newest cell map that an owner worked with
 ) STRICT, WITHOUT ROWID;

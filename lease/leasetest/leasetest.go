@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leasetest is the conformance suite of lease.Store. Whoever implements it calls Run from
+// a test of its own, with a function that opens a fresh cell.
+package leasetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/lease"
+)
+
+// Update runs fn in one transaction of a fresh, empty cell, which commits if fn returns nil and leaves
+// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+type Update func(ctx context.Context, fn func(lease.Store) error) error
+
+// Run checks an implementation of lease.Store. open is called once for each case, and cleans up by
+// t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Update) {
+	t.Helper()
+	cases.Run(t, open)
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = conformance.TB
+
+var cases = conformance.Suite[Update]{
+	{Name: "NobodyHadIt", Run: nobodyHadIt},
+	{Name: "KeepsEverything", Run: keepsEverything},
+	{Name: "NamesAreApart", Run: namesAreApart},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "NobodyElseChangesIt", Run: nobodyElseChangesIt},
+}
+
+func put(t tester, update Update, name string, l lease.Lease) {
+	t.Helper()
+	conformance.Update(t, update, func(ctx context.Context, s lease.Store) error { return s.PutLease(ctx, name, l) })
+}
+
+// want fails unless the lease is this one.
+func want(t tester, update Update, name string, l lease.Lease) {
+	t.Helper()
+	var got lease.Lease
+	conformance.Update(t, update, func(ctx context.Context, s lease.Store) (err error) {
+		got, err = s.Lease(ctx, name)
+		return err
+	})
+	if got != l {
+		t.Fatalf("lease %q is %+v, want %+v", name, got, l)
+	}
+}
+
+func nobodyHadIt(t tester, update Update) {
+	want(t, update, "resolve", lease.Lease{})
+	put(t, update, "resolve", lease.Lease{})
+	want(t, update, "resolve", lease.Lease{})
+}
+
+func keepsEverything(t tester, update Update) {
+	for _, l := range []lease.Lease{
+		{Owner: "host-1/77", Token: 1, Beat: 2, TTL: 3 * time.Second, Fence: 4, Wanted: true, Epoch: 5},
+		{Owner: "寿司 '\"\\", Token: math.MaxInt64, Beat: math.MaxInt64, TTL: math.MaxInt64, Fence: math.MaxInt64, Epoch: math.MaxInt64},
+		{Token: 7, TTL: time.Nanosecond},
+		{Wanted: true},
+	} {
+		put(t, update, "resolve", l)
+		want(t, update, "resolve", l)
+	}
+}
+
+func namesAreApart(t tester, update Update) {
+	names := []string{"", "resolve", "Resolve", "resolve ", "växjö"}
+	for i, name := range names {
+		put(t, update, name, lease.Lease{Token: int64(i + 1)})
+	}
+	for i, name := range names {
+		want(t, update, name, lease.Lease{Token: int64(i + 1)})
+	}
+}
+
+func seesItsOwnWrites(t tester, update Update) {
+	conformance.Update(t, update, func(ctx context.Context, s lease.Store) error {
+		for token := range int64(3) {
+			if err := s.PutLease(ctx, "resolve", lease.Lease{Token: token}); err != nil {
+				return err
+			}
+			if l, err := s.Lease(ctx, "resolve"); err != nil || l.Token != token {
+				return fmt.Errorf("the transaction reads %+v, %w, and wrote token %d", l, err, token)
+			}
+		}
+		return nil
+	})
+}
+
+func rollbackLeavesNothing(t tester, update Update) {
+	put(t, update, "old", lease.Lease{Token: 1})
+	conformance.Ends(t, update, true, func(ctx context.Context, s lease.Store) error {
+		return errors.Join(s.PutLease(ctx, "old", lease.Lease{Token: 2}), s.PutLease(ctx, "new", lease.Lease{Token: 2}))
+	})
+	want(t, update, "old", lease.Lease{Token: 1})
+	want(t, update, "new", lease.Lease{})
+}
+
+// nobodyElseChangesIt has many who take a lease that nobody ever had, each of whom must get a token of
+// its own.
+func nobodyElseChangesIt(t tester, update Update) {
+	const takers, each = 8, 5
+	tokens, errs := make([][]int64, takers), make([]error, takers)
+	var wg sync.WaitGroup
+	for i := range takers {
+		wg.Go(func() {
+			ctx := context.Background()
+			for range each {
+				var token int64
+				errs[i] = errors.Join(errs[i], update(ctx, func(s lease.Store) error {
+					l, err := s.Lease(ctx, "resolve")
+					if err != nil {
+						return err
+					}
+					token = l.Token + 1
+					return s.PutLease(ctx, "resolve", lease.Lease{Owner: fmt.Sprint(i), Token: token})
+				}))
+				tokens[i] = append(tokens[i], token)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("takers at one time: %v", err)
+	}
+	seen := map[int64]int{}
+	for i, all := range tokens {
+		for _, token := range all {
+			if other, twice := seen[token]; twice {
+				t.Fatalf("takers %d and %d both have token %d", other, i, token)
+			}
+			seen[token] = i
+		}
+	}
+}
