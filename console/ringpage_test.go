@@ -320,8 +320,13 @@ func TestLoad(t *testing.T) {
 		level        int
 		words        string
 	}{
-		{0, 100, 0, "empty"}, {0, 0, 0, "empty"}, {1, 100, 1, "0.04 of an even share"}, {20, 100, 2, "0.80 of an even share"},
-		{25, 100, 3, "1.00 of an even share"}, {30, 100, 4, "1.20 of an even share"}, {90, 100, 5, "3.60 of an even share"},
+		{0, 100, 0, "empty"},
+		{0, 0, 0, "empty"},
+		{1, 100, 1, "0.04 of an even share"},
+		{20, 100, 2, "0.80 of an even share"},
+		{25, 100, 3, "1.00 of an even share"},
+		{30, 100, 4, "1.20 of an even share"},
+		{90, 100, 5, "3.60 of an even share"},
 	} {
 		if level, words := console.Load(c.records, c.all, 0.25); level != c.level || words != c.words {
 			t.Errorf("Load(%d of %d) = %d, %q, want %d, %q", c.records, c.all, level, words, c.level, c.words)

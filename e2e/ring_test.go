@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -139,6 +140,7 @@ func ringGrows(tab *tab) {
 	}
 	tab.open("/")
 	tab.await(`document.querySelectorAll(".ring .cell").length === 8 && document.querySelector("[data-text=records]").textContent === "2"`)
+	tab.do(chromedp.Navigate("about:blank")) // the server ends before the tab does
 }
 
 func ringIsFollowed(tab *tab) {
@@ -401,6 +403,8 @@ func (tab *tab) exhibit(in *installation) {
 	go func() { done <- server.Serve(listener) }()
 	tab.stop = sync.OnceFunc(func() {
 		_ = server.Shutdown(context.Background())
-		<-done
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			tab.Errorf("serve: %v", err)
+		}
 	})
 }

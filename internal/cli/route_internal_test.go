@@ -22,8 +22,10 @@ func grown(t *testing.T) *cell.Map {
 	t.Helper()
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
 	m, err := cell.NewMap(cell.Spec{ID: "test", Epoch: 9, Current: 2, Floor: 0, Until: day(30), Generations: []cell.Generation{
-		{Cells: 4, Starts: day(1), URLs: []string{"sqlite:g{g}-{i}.db"}}, {Cells: 8, Starts: day(8), URLs: []string{"sqlite:g{g}-{i}.db"}},
-		{Cells: 48, Starts: day(15), URLs: []string{"sqlite:g{g}-{i}.db"}}, {Cells: 96, Starts: day(29), URLs: []string{"sqlite:g{g}-{i}.db"}},
+		{Cells: 4, Starts: day(1), URLs: []string{"sqlite:g{g}-{i}.db"}},
+		{Cells: 8, Starts: day(8), URLs: []string{"sqlite:g{g}-{i}.db"}},
+		{Cells: 48, Starts: day(15), URLs: []string{"sqlite:g{g}-{i}.db"}},
+		{Cells: 96, Starts: day(29), URLs: []string{"sqlite:g{g}-{i}.db"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
