@@ -33,7 +33,7 @@ var scenarios = []scenario{
 	{name: "ahead_compact", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), ahead: true},
 	{name: "down", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), down: true, restarts: true},
 	{name: "postings", procs: calls("o", "o", "o"), grow: grow(1, 2)},
-	{name: "all", procs: calls("pu", "u", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true, filters: true, long: true},
+	{name: "all", procs: calls("p", "u", "l"), begin: []int8{1}, grow: grow(1, 2), compact: floors(1), restarts: true, filters: true, long: true},
 }
 
 func calls(procs ...string) (of [modelProcs]string) {

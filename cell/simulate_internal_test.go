@@ -283,5 +283,7 @@ func (db simDB) Update(_ context.Context, fn func(simTx) error) error { return d
 func (db simDB) Exclusive(_ context.Context, fn func(simTx) error) error {
 	return db.run(fn, errSimLost)
 }
+
 func (db simDB) View(_ context.Context, fn func(simTx) error) error { return db.run(fn, errSimDown) }
+
 func (db simDB) Read(_ context.Context, fn func(simTx) error) error { return db.run(fn, errSimDown) }

@@ -87,13 +87,13 @@ const (
 	DoDone    Do = iota // nothing more
 	DoRefresh           // the newest map, in Reply.View
 
-	// One transaction of the key's cell in generation Gen each.
+	// DoRead and the next three are one transaction each, of the key's cell in generation Gen.
 	DoRead   // its state and row, from one snapshot
 	DoSeal   // open becomes sealed, which waits for the writers in flight; then as DoRead
 	DoPut    // if the cell is open: the key gets a puid unless it has one; the row
 	DoUnlink // if the cell is open: the key gets a tombstone
 
-	// Steps of growth, on all cells of generation Gen each; DoSeal is one too.
+	// DoMake and all after it are steps of growth, on the cells of generation Gen; so is DoSeal.
 	DoMake     // the databases of the new generation
 	DoAnnounce // the next map lists generation Gen; the newest map after that
 	DoWait     // until generation Gen starts

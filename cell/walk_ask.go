@@ -58,8 +58,8 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 		err = tx.Unlink(ctx, keys)
 		return make([]Reply, len(keys)), head, err
 	case r.Do == DoSeal:
-		if head = head.Seal(r.Epoch); err == nil {
-			err = tx.SetHead(ctx, head)
+		if sealed := head.Seal(r.Epoch); sealed != head {
+			head, err = sealed, tx.SetHead(ctx, sealed)
 		}
 	}
 	if err != nil {
