@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/internal/mutant"
 )
 
 // ErrMissing says that there is no database where one must be: no installation, or
@@ -170,7 +172,7 @@ func (c *Cells[T]) finish(ctx context.Context, m *Map) error {
 		return err
 	}
 	var head Head
-	if err := authority.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil || head.Told > 0 {
+	if err := authority.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil || head.Told > 0 && !mutant.On("P6z") {
 		return err
 	}
 	if err := c.Ensure(ctx, m.Cells()); err != nil {

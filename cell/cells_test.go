@@ -190,7 +190,7 @@ func TestOpenCells_RefusesOtherCells(t *testing.T) {
 }
 
 // A cell of an installation that is complete is never made anew, empty.
-func TestOpenCells_LostCellIsMissing(t *testing.T) {
+func TestP06_ALostCellIsNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
 	open(t, memory, 4)

@@ -119,6 +119,9 @@ func (m *Map) growing(g Growth) (gen int, filled Growth, err error) {
 
 // grown is the next version of the map, with one generation more.
 func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
+	if m.until == 0 {
+		return nil, fmt.Errorf("%w: a map without a date cannot grow: ids of any time may have been routed with it", ErrMap)
+	}
 	next, err := m.next(func(s *Spec) {
 		s.Generations = append(s.Generations, Generation{Cells: g.Cells, URLs: g.URLs, Starts: later(wholeSecond(s.Until), wholeSecond(now))})
 	})

@@ -4,9 +4,9 @@ package cell
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -104,25 +104,26 @@ func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
 	return p, nil
 }
 
-// refusal adds the numbers of cells that would do.
+// refusal adds the numbers of cells that would do, if it was the number.
 func refusal(m *Map, g Growth, err error) error {
-	var next []string
 	newest := m.gens[len(m.gens)-1].cells
-	n := max(1, g.Cells/newest)
-	for ; len(next) < 3; n++ {
-		if checkCounts(append(m.Spec().Generations, Generation{Cells: n * newest})) != nil {
-			break
-		}
-		if n*newest != g.Cells {
-			next = append(next, fmt.Sprint(n*newest))
-		}
+	fits := func(cells uint64) bool {
+		return checkCounts(append(m.Spec().Generations, Generation{Cells: cells})) == nil
 	}
-	switch {
-	case errors.Is(checkCounts(append(m.Spec().Generations, Generation{Cells: g.Cells})), ErrMap) && len(next) > 0:
-		return fmt.Errorf("%w; %s would do", err, strings.Join(next, ", "))
-	default:
+	if fits(g.Cells) {
 		return err
 	}
+	var next []string
+	for n := max(1, g.Cells/newest); len(next) < 3 && fits(n*newest); n++ {
+		next = append(next, fmt.Sprint(n*newest))
+	}
+	switch {
+	case len(next) > 0:
+		return fmt.Errorf("%w; %s would do", err, strings.Join(next, ", "))
+	case fits(newest):
+		return fmt.Errorf("%w; %d would do", err, newest)
+	}
+	return fmt.Errorf("%w; no number of cells would do", err)
 }
 
 // probes are those of a map whose current generation is the given one.
@@ -143,23 +144,24 @@ func (m *Map) probes(current int) (p Probes) {
 	return p
 }
 
-// room is how often the map can grow by a factor, and how many cells that makes.
+// room is how often the map can grow by a factor, and how many cells that makes: as long
+// as there are no more generations than ranges of puids fit between two starts (T3).
 func (m *Map) room(factor uint64) (times int, cells uint64) {
-	gens := m.Spec().Generations
-	cells = gens[len(gens)-1].Cells
-	for {
-		gens = append(gens, Generation{Cells: cells * factor})
-		if cells > ring/factor || checkCounts(gens) != nil {
-			return times, cells
-		}
-		times, cells = times+1, cells*factor
+	gens := uint64(len(m.gens))
+	cells = m.finest
+	if factor == 1 {
+		return int(min(ring/cells, math.MaxUint16) - gens), cells
 	}
+	for cells <= ring/factor && gens+1 <= min(ring/(cells*factor), math.MaxUint16) {
+		times, gens, cells = times+1, gens+1, cells*factor
+	}
+	return times, cells
 }
 
 // servers count the cells of two versions of a map by where they are.
 func servers(before, after *Map, gen int) []PlanServer {
 	at := map[string]*PlanServer{}
-	for _, id := range after.Cells() {
+	count := func(id ID) {
 		name := serverOf(after.URL(id))
 		s := at[name]
 		if s == nil {
@@ -172,6 +174,13 @@ func servers(before, after *Map, gen int) []PlanServer {
 		}
 		if int(id.Gen) == gen {
 			s.New++
+		}
+	}
+	for g, placed := range after.spec.Generations {
+		if len(placed.URLs) > 0 { // else there may be billions
+			for _, id := range after.cells(g) {
+				count(id)
+			}
 		}
 	}
 	all := make([]PlanServer, 0, len(at))

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cell/celltest"
+)
+
+// unlink takes their puids from keys with these numbers.
+func (l linked) unlink(t *testing.T, c *process, from, to int) {
+	t.Helper()
+	var keys []cell.Key
+	for n := from; n < to; n++ {
+		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
+	}
+	if err := cell.NewLinks(c).Unlink(t.Context(), keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		l[k] = cell.Nothing
+	}
+}
+
+// checkLinks is check for keys that may be unlinked.
+func (l linked) checkLinks(t *testing.T, c *process) {
+	t.Helper()
+	for k, want := range l {
+		got, err := cell.NewLinks(c).Lookup(t.Context(), []cell.Key{k})
+		if err != nil || got[0] != want {
+			t.Fatalf("a key with puid %d has %v, %v", want, got, err)
+		}
+	}
+}
+
+// threeGenerations is an installation of 2, 4 and 8 cells with keys in all of them, some
+// unlinked where they were, some later.
+func threeGenerations(t *testing.T, memory *celltest.Memory) (*process, linked) {
+	t.Helper()
+	c, keys := open(t, memory, 2), linked{}
+	for gen := range 3 {
+		if gen > 0 {
+			grow(t, c, 2<<gen)
+			keys.unlink(t, c, 100*gen-20, 100*gen) // of the generation before
+		}
+		if err := keys.put(t.Context(), c, 100*gen, 100*gen+100); err != nil {
+			t.Fatal(err)
+		}
+		keys.unlink(t, c, 100*gen+10, 100*gen+20)
+	}
+	return c, keys
+}
+
+// compacted fails unless generations below to hold no keys, and nobody asks them.
+func compacted(t *testing.T, c *process, to int) {
+	t.Helper()
+	m := c.Map()
+	if m.Floor() != to {
+		t.Errorf("the floor is %d, want %d", m.Floor(), to)
+	}
+	for _, id := range m.Cells() {
+		stats, err := c.Stats(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gone := int(id.Gen) < to; gone != (stats.Head.Keys == cell.Retired) || gone && (stats.Filter || len(rows(t, c, id)) > 0) {
+			t.Errorf("cell %v is %v, filter %v, %d rows", id, stats.Head.Keys, stats.Filter, len(rows(t, c, id)))
+		}
+	}
+}
+
+func TestP06_CompactionKeepsEveryKey(t *testing.T) {
+	t.Parallel()
+	for to := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &celltest.Memory{}
+			c, keys := threeGenerations(t, memory)
+			sleeper := open(t, memory, 0)
+			keys.checkLinks(t, c)
+			var said []string
+			for range 2 {
+				if err := cell.Compact(t.Context(), c, to, func(p cell.Progress) { said = append(said, p.String()) }); err != nil {
+					t.Fatal(err)
+				}
+				compacted(t, c, to)
+				for _, p := range []*process{c, sleeper} {
+					keys.checkLinks(t, p)
+				}
+			}
+			if all := strings.Join(said, "\n"); to == 2 && (!strings.Contains(all, "copied") || !strings.Contains(all, "dropped 4/4 cells of generation 1")) {
+				t.Errorf("said\n%s", all)
+			}
+			// Those below were unlinked: they get new puids.
+			var again []cell.Key
+			for k, puid := range keys {
+				if puid == cell.Nothing {
+					again = append(again, k)
+				}
+			}
+			as, err := cell.NewLinks(sleeper).Put(t.Context(), again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, a := range as {
+				if !a.Fresh {
+					t.Fatalf("an unlinked key has puid %d", a.PUID)
+				}
+				keys[again[i]] = a.PUID
+			}
+			keys.check(t, c)
+		})
+	}
+}
+
+// A compaction is stopped at every step, once and for good, and begun again; others work
+// meanwhile.
+func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, forever := range []bool{false, true} {
+		for n, done := int64(1), false; !done; n++ {
+			synctest.Test(t, func(t *testing.T) {
+				memory := &celltest.Memory{}
+				other, keys := open(t, memory, 1), linked{}
+				for gen := range 3 {
+					if gen > 0 {
+						grow(t, other, uint64(gen))
+						keys.unlink(t, other, 20*gen-5, 20*gen)
+					}
+					if err := keys.put(t.Context(), other, 20*gen, 20*gen+20); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c := open(t, memory, 0)
+				steps := failing(memory, n, forever)
+				_ = cell.Compact(t.Context(), c, 2, nil)
+				closeCells(t, c)
+				done = steps.Load() < n
+				memory.Hook(nil)
+				keys.checkLinks(t, other)
+				if err := keys.put(t.Context(), other, 60, 70); err != nil {
+					t.Errorf("step %d: %v", n, err)
+				}
+				c = open(t, memory, 0)
+				if err := cell.Compact(t.Context(), c, 2, nil); err != nil {
+					t.Errorf("step %d: %v", n, err)
+				}
+				compacted(t, c, 2)
+				keys.checkLinks(t, c)
+				keys.checkLinks(t, other)
+			})
+		}
+	}
+}
+
+// A generation comes while keys are copied: what was meant for cells that are sealed now
+// goes to the new ones.
+func TestP06_CompactionMeetsGrowth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c, keys := open(t, memory, 2), linked{}
+		if err := keys.put(t.Context(), c, 0, 2000); err != nil {
+			t.Fatal(err)
+		}
+		grow(t, c, 32)
+		other := open(t, memory, 0)
+		var copies atomic.Int64
+		memory.Hook(func(ctx context.Context, s celltest.Step) error {
+			if ctx.Value(who{}) == "compacts" && s.Do == "update" && s.When == celltest.Begins && strings.HasPrefix(s.URL, "mem:g1-") && copies.Add(1) == 3 {
+				grow(t, other, 64)
+			}
+			return nil
+		})
+		if err := cell.Compact(context.WithValue(t.Context(), who{}, "compacts"), c, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if copies.Load() < 3 {
+			t.Fatal("no generation came while keys were copied")
+		}
+		for _, p := range []*process{c, other, open(t, memory, 0)} {
+			keys.check(t, p) // meets the sealed cells, which have filters
+			synctest.Wait()
+			keys.check(t, p)
+			if err := keys.put(t.Context(), p, 0, 2000); err != nil {
+				t.Error(err)
+			}
+		}
+		compacted(t, c, 1)
+	})
+}
+
+// who names the process that makes a step.
+type who struct{}
+
+// A compaction that stops for long finds that another one has done it all and deleted the
+// rows: also the tombstones of keys that it has read beneath them.
+func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c, keys := open(t, memory, 1), linked{}
+		if err := keys.put(t.Context(), c, 0, 7000); err != nil {
+			t.Fatal(err)
+		}
+		growTo := func(url string) {
+			t.Helper()
+			if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 1, URLs: []string{url}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		growTo("mem:one")
+		keys.unlink(t, c, 0, 7000)
+		// The first page of generation 1 ends before that of generation 0.
+		if err := keys.put(t.Context(), c, 7000, 11000); err != nil {
+			t.Fatal(err)
+		}
+		growTo("mem:two")
+		slow, pages := open(t, memory, 0), 0
+		memory.Hook(func(ctx context.Context, s celltest.Step) error {
+			if ctx.Value(who{}) == "slow" && s.Do == "view" && s.URL == "mem:one" {
+				if pages++; pages == 3 { // its head, its first page, and this
+					return cell.Compact(context.WithValue(ctx, who{}, "quick"), c, 2, nil)
+				}
+			}
+			return nil
+		})
+		if err := cell.Compact(context.WithValue(t.Context(), who{}, "slow"), slow, 2, nil); err != nil {
+			t.Fatal(err)
+		}
+		if pages < 3 {
+			t.Fatalf("the slow one read %d pages: it was not overtaken", pages)
+		}
+		compacted(t, slow, 2)
+		keys.checkLinks(t, slow)
+		keys.checkLinks(t, c)
+	})
+}
+
+func TestCompact_Refuses(t *testing.T) {
+	t.Parallel()
+	c := open(t, &celltest.Memory{}, 2)
+	for _, to := range []int{-1, 1} {
+		if err := cell.Compact(t.Context(), c, to, nil); !errors.Is(err, cell.ErrMap) {
+			t.Errorf("to %d: %v, want ErrMap", to, err)
+		}
+	}
+}
+
+// All cells come back from a backup. What was given away since is not known any more, and
+// not given again.
+func TestP07_ARestoredInstallationGivesNoPuidAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c, keys := open(t, memory, 3), linked{}
+		if err := keys.put(t.Context(), c, 0, 100); err != nil {
+			t.Fatal(err)
+		}
+		var restore []func()
+		for _, url := range memory.URLs() {
+			restore = append(restore, memory.Save(url))
+		}
+		if err := keys.put(t.Context(), c, 100, 200); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range restore {
+			r()
+		}
+		c = open(t, memory, 0)
+		if err := cell.Reincarnate(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		given := map[int64]bool{}
+		for _, puid := range keys {
+			given[puid] = true
+		}
+		after := linked{}
+		if err := after.put(t.Context(), c, 200, 400); err != nil {
+			t.Fatal(err)
+		}
+		for _, puid := range after {
+			if given[puid] {
+				t.Errorf("puid %d was given again", puid)
+			}
+		}
+		for _, id := range c.Map().Cells() {
+			if got := head(t, c, id); got.Incarnation != 2 {
+				t.Errorf("cell %v has incarnation %d", id, got.Incarnation)
+			}
+		}
+	})
+}
+
+// One cell comes back from a backup that was made before it was sealed.
+func TestReincarnate_SealsWhatWasSealed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c := open(t, memory, 2)
+		restore := memory.Save("mem:g0-1")
+		grow(t, c, 4)
+		restore()
+		if got := head(t, c, cell.ID{Index: 1}); got.Keys != cell.Open {
+			t.Fatalf("restored: %v", got.Keys)
+		}
+		if err := cell.Reincarnate(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range c.Map().Cells() {
+			if got, want := head(t, c, id).Keys, map[uint16]cell.Keys{0: cell.Sealed, 1: cell.Open}[id.Gen]; got != want {
+				t.Errorf("cell %v is %v, want %v", id, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cell/celltest"
+)
+
+// linked are keys and the puids that they were given.
+type linked map[cell.Key]int64
+
+// put gives keys with these numbers puids, if they have none, and checks those that have.
+func (l linked) put(ctx context.Context, c *process, from, to int) error {
+	var keys []cell.Key
+	for n := from; n < to; n++ {
+		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
+	}
+	as, err := cell.NewDirectory(c).Put(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, k := range keys {
+		if was, ok := l[k]; ok && was != as[i].PUID || ok && as[i].Fresh {
+			return fmt.Errorf("key %d had puid %d, and got %+v", from+i, was, as[i])
+		}
+		l[k] = as[i].PUID
+	}
+	return nil
+}
+
+// check fails unless the process finds every key, and no two have one puid.
+func (l linked) check(t *testing.T, c *process) {
+	t.Helper()
+	keys := slices.Collect(maps.Keys(l))
+	got, err := cell.NewDirectory(c).Lookup(t.Context(), keys)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	used := map[int64]bool{}
+	for i, k := range keys {
+		if got[i] != l[k] || used[got[i]] {
+			t.Errorf("a key with puid %d has %d, which another one has: %v", l[k], got[i], used[got[i]])
+			return
+		}
+		used[got[i]] = true
+	}
+}
+
+// rows are all that a cell holds.
+func rows(t *testing.T, c *process, id cell.ID) (rs []cell.Row) {
+	t.Helper()
+	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {
+		rs, err = s.Scan(t.Context(), nil, 1<<30)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+// wantGrown fails unless the process sees a current generation of so many cells, all others
+// sealed and with filters.
+func wantGrown(t *testing.T, c *process, cells uint64) {
+	t.Helper()
+	if err := c.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := c.Map()
+	if m.Count(m.Current()) != cells || m.Generations() != m.Current()+1 {
+		t.Fatalf("%d generations, current is %d of %d cells; want %d", m.Generations(), m.Current(), m.Count(m.Current()), cells)
+	}
+	for _, id := range m.Cells() {
+		stats, err := c.Stats(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := cell.Sealed
+		if int(id.Gen) == m.Current() {
+			want = cell.Open
+		}
+		if stats.Head.Keys != want || stats.Filter != (want == cell.Sealed) {
+			t.Errorf("cell %v is %v, filter %v; want %v", id, stats.Head.Keys, stats.Filter, want)
+		}
+	}
+}
+
+func grow(t *testing.T, c *process, cells uint64) {
+	t.Helper()
+	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: cells}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// 16 cells become 48 and 240. No row of any cell changes; every key keeps its puid, for
+// those who know of the growth and for those who slept.
+func TestP08_GrowthMovesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c, sleeper := open(t, memory, 16), open(t, memory, 0)
+		keys, before := linked{}, map[cell.ID][]cell.Row{}
+		for round, cells := range []uint64{0, 48, 240} {
+			if cells > 0 {
+				grow(t, c, cells)
+				wantGrown(t, c, cells)
+			}
+			for id, was := range before {
+				if now := rows(t, c, id); int(id.Gen) < c.Map().Current() && !slices.Equal(now, was) {
+					t.Errorf("cell %v had %d rows, and has %d, or others", id, len(was), len(now))
+				}
+			}
+			for _, p := range []*process{c, sleeper} {
+				keys.check(t, p)
+				from := len(keys)
+				if err := keys.put(t.Context(), p, from-from/10, from+1000); err != nil {
+					t.Fatalf("round %d: %v", round, err)
+				}
+			}
+			for _, id := range c.Map().Cells() {
+				before[id] = rows(t, c, id)
+			}
+		}
+		if got := sleeper.Map().Epoch(); got != c.Map().Epoch() {
+			t.Errorf("who slept has epoch %d, the others %d", got, c.Map().Epoch())
+		}
+		for k, puid := range keys {
+			id, err := c.Map().Puid(puid)
+			if err != nil || id != c.Map().Key(int(id.Gen), k.Position()) {
+				t.Fatalf("puid %d leads to %v, %v", puid, id, err)
+			}
+		}
+	})
+}
+
+// What Grow says, and when: the generation starts where the map ended, and not before.
+func TestGrow_WaitsForItsStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c := open(t, memory, 2)
+		began, until := time.Now(), c.Map().Until()
+		var said []string
+		var waited int
+		if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 4}, func(p cell.Progress) {
+			if p.Step == cell.StepWaiting {
+				waited++
+			}
+			if p.Step != cell.StepWaiting || waited%20 == 1 {
+				said = append(said, p.String())
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		g := c.Map().Spec().Generations[1]
+		if !g.Starts.Equal(until) || time.Since(began) != time.Hour || waited != 60 {
+			t.Errorf("starts at %v, want %v; took %v, said %d times that it waits", g.Starts, until, time.Since(began), waited)
+		}
+		if now := c.Map().Until(); !now.Equal(until.Add(time.Hour)) {
+			t.Errorf("the map ends at %v, the generation starts at %v", now, g.Starts)
+		}
+		const want = `created 1/4 databases
+created 2/4 databases
+created 3/4 databases
+created 4/4 databases
+announced generation 1, starts at 2000-01-01T01:00:00Z
+starts in 1h0m0s
+starts in 40m0s
+starts in 20m0s
+generation 1 is current
+sealed 1/2 cells of generation 0
+sealed 2/2 cells of generation 0
+filters 1/2 cells of generation 0
+filters 2/2 cells of generation 0`
+		if got := strings.Join(said, "\n"); got != want {
+			t.Errorf("said\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// Growth is stopped at every step, once and for good, and begun again by another process.
+// Whoever works meanwhile does not notice.
+func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, forever := range []bool{false, true} {
+		for n, done := int64(1), false; !done; n++ {
+			synctest.Test(t, func(t *testing.T) {
+				memory := &celltest.Memory{}
+				c, other := open(t, memory, 2), open(t, memory, 2)
+				keys := linked{}
+				if err := keys.put(t.Context(), other, 0, 20); err != nil {
+					t.Fatal(err)
+				}
+				steps := failing(memory, n, forever)
+				err := cell.Grow(t.Context(), c, cell.Growth{Cells: 4}, nil)
+				closeCells(t, c)
+				done = steps.Load() < n
+				if memory.Hook(nil); err == nil && forever && !done {
+					// Only copies of the map, which nobody waits for, may still have failed.
+					wantGrown(t, other, 4)
+				}
+				keys.check(t, other)
+				if err := keys.put(t.Context(), other, 10, 40); err != nil {
+					t.Errorf("step %d: %v", n, err)
+				}
+				c = open(t, memory, 0)
+				grow(t, c, 4)
+				wantGrown(t, c, 4)
+				for _, p := range []*process{c, other} {
+					if err := keys.put(t.Context(), p, 0, 60); err != nil {
+						t.Errorf("step %d: %v", n, err)
+					}
+					keys.check(t, p)
+				}
+				if m := c.Map(); m.Generations() != 2 {
+					t.Errorf("step %d: %d generations", n, m.Generations())
+				}
+			})
+		}
+	}
+}
+
+// Two processes grow the same installation, and a third one works: it grows once.
+func TestGrow_TwoAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		keys := linked{}
+		c := open(t, memory, 2)
+		var wg sync.WaitGroup
+		for range 2 {
+			p := open(t, memory, 0)
+			wg.Go(func() { grow(t, p, 6) })
+		}
+		for n := range 40 {
+			if err := keys.put(t.Context(), c, 0, 5*n); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute) //nolint:forbidigo // the time of a bubble
+		}
+		wg.Wait()
+		wantGrown(t, c, 6)
+		keys.check(t, c)
+	})
+}
+
+// Two who want different generations: one gets its, the other is told.
+func TestGrow_OneOfTwoDifferent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		a, b := open(t, memory, 2), open(t, memory, 2)
+		errs := make([]error, 2)
+		var wg sync.WaitGroup
+		for i, p := range []*process{a, b} {
+			wg.Go(func() {
+				errs[i] = cell.Grow(t.Context(), p, cell.Growth{Cells: 4, URLs: []string{fmt.Sprintf("mem:%c{g}-{i}", 'a'+i)}}, nil)
+			})
+		}
+		wg.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("two growths: %v", errs)
+		}
+		if err := errors.Join(errs...); !errors.Is(err, cell.ErrMap) || !strings.Contains(err.Error(), "announced") {
+			t.Errorf("the growth that came second: %v", err)
+		}
+		wantGrown(t, a, 4)
+	})
+}
+
+func TestGrow_Refuses(t *testing.T) {
+	t.Parallel()
+	memory := &celltest.Memory{}
+	c := open(t, memory, 6)
+	for _, g := range []cell.Growth{{}, {Cells: 5}, {Cells: 8}, {Cells: 6, URLs: []string{"mem:g0-{i}"}}, {Cells: 12, URLs: []string{"mem:one"}}} {
+		if err := cell.Grow(t.Context(), c, g, nil); !errors.Is(err, cell.ErrMap) {
+			t.Errorf("%+v: %v, want ErrMap", g, err)
+		}
+	}
+	if err := c.Swap(t.Context(), next(t, c, func(s *cell.Spec) {
+		s.Generations = append(s.Generations, cell.Generation{Cells: 12, Starts: s.Until, URLs: []string{template}})
+	})); err != nil {
+		t.Fatal(err)
+	}
+	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 24}, nil); !errors.Is(err, cell.ErrMap) || !strings.Contains(err.Error(), "announced") {
+		t.Errorf("another generation than the announced: %v", err)
+	}
+	if got := memory.URLs(); len(got) != 6 {
+		t.Errorf("databases %v", got)
+	}
+}
+
+// Databases of a growth that was given up are in the way of another one, and said to be.
+func TestGrow_LeftoversOfAnother(t *testing.T) {
+	t.Parallel()
+	memory := &celltest.Memory{}
+	c := open(t, memory, 2)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := cell.Grow(ctx, c, cell.Growth{Cells: 4}, func(cell.Progress) { cancel(errTold) })
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, errTold) {
+		t.Fatal(err)
+	}
+	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 8}, nil); !errors.Is(err, cell.ErrIdentity) || !strings.Contains(err.Error(), "drop it") {
+		t.Errorf("another growth at the same places: %v", err)
+	}
+}
+
+// One old cell is down: all others are sealed, and who needs it is told.
+func TestGrow_WithACellDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c := open(t, memory, 4)
+		keys := linked{}
+		if err := keys.put(t.Context(), c, 0, 100); err != nil {
+			t.Fatal(err)
+		}
+		err := cell.Grow(t.Context(), c, cell.Growth{Cells: 8}, func(p cell.Progress) {
+			memory.Down("mem:g0-2", p.Step == cell.StepCurrent || p.Step == cell.StepSealed)
+		})
+		if !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "g0-2") {
+			t.Fatalf("one cell down: %v", err)
+		}
+		for i, want := range []cell.Keys{cell.Sealed, cell.Sealed, cell.Open, cell.Sealed} {
+			memory.Down("mem:g0-2", false)
+			if got := head(t, c, cell.ID{Index: uint32(i)}).Keys; got != want {
+				t.Errorf("cell %d is %v, want %v", i, got, want)
+			}
+			memory.Down("mem:g0-2", true)
+		}
+		if err := keys.put(t.Context(), c, 100, 200); !errors.Is(err, cell.ErrUnavailable) {
+			t.Errorf("new keys, some of a cell that is down: %v", err)
+		}
+		memory.Down("mem:g0-2", false)
+		grow(t, c, 8)
+		wantGrown(t, c, 8)
+		if err := keys.put(t.Context(), c, 0, 200); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// With filters, new keys do not need old cells at all: not even those that are down.
+func TestP06_FiltersMakeUpForCellsThatAreDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c := open(t, memory, 2)
+		keys := linked{}
+		if err := keys.put(t.Context(), c, 0, 1000); err != nil {
+			t.Fatal(err)
+		}
+		grow(t, c, 4)
+		keys.check(t, c) // meets the sealed cells, which have filters
+		synctest.Wait()
+		m := c.Map()
+		lacks := 0
+		for k := range keys {
+			if c.Lacks(m.Key(0, k.Position()), k) {
+				t.Fatal("a filter lacks a key that the cell has")
+			}
+		}
+		var fresh []cell.Key
+		for n := range 10_000 {
+			k := m.KeyOf("fresh", fmt.Sprint(n))
+			if c.Lacks(m.Key(0, k.Position()), k) {
+				lacks++
+				fresh = append(fresh, k)
+			}
+			if c.Lacks(m.Key(1, k.Position()), k) {
+				t.Fatal("a filter of an open cell")
+			}
+		}
+		if lacks < 9900 {
+			t.Errorf("filters prove %d of 10000 absent keys", lacks)
+		}
+		memory.Down("mem:g0-0", true)
+		memory.Down("mem:g0-1", true)
+		as, err := cell.NewDirectory(c).Put(t.Context(), fresh)
+		if err != nil || !as[0].Fresh {
+			t.Errorf("new keys while old cells are down: %v", err)
+		}
+	})
+}
