@@ -97,11 +97,17 @@ func freeAddr(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// serve starts a server and waits until it answers.
+// serve starts a server on a data directory and waits until it answers.
 func serve(t testing.TB, dir, addr string, args ...string) *server {
 	t.Helper()
+	return serveWith(t, addr, append([]string{"--data", dir}, args...)...)
+}
+
+// serveWith starts a server on whatever the flags say and waits until it answers.
+func serveWith(t testing.TB, addr string, args ...string) *server {
+	t.Helper()
 	s := &server{t: t, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
-	s.cmd = exec.Command(built(t), append([]string{"serve", "--data", dir, "--addr", addr, "--json"}, args...)...)
+	s.cmd = exec.Command(built(t), append([]string{"serve", "--addr", addr, "--json"}, args...)...)
 	s.cmd.Env = clean()
 	s.cmd.Stderr = s.stderr
 	stdout, err := s.cmd.StdoutPipe()

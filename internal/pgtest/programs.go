@@ -108,7 +108,7 @@ const memory = "/dev/shm"
 func hasRoom(path string) bool {
 	const enough = 4 << 30
 	var s unix.Statfs_t
-	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= enough
+	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= enough //nolint:unconvert // the types differ elsewhere
 }
 
 // own gives a file to who runs the servers.

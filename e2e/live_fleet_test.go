@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+// long tells whether the live tests may take their time: LOCUS_LIVE=long.
+func long() bool { return os.Getenv("LOCUS_LIVE") == "long" }
+
+// scaled is a number for everyday, or that for long runs.
+func scaled(short, night int) int {
+	if long() {
+		return night
+	}
+	return short
+}
+
+// fleet is an installation with several processes that serve it, whose databases are on several servers.
+type fleet struct {
+	t     *testing.T
+	name  string // of the databases
+	pg    []*pgtest.Server
+	dead  []bool   // of the servers
+	place []string // the flags that say where it is
+	nodes []*node
+}
+
+// node is a process that comes back to its address.
+type node struct {
+	fleet *fleet
+	index int
+	addr  string
+	flags []string
+
+	mu   sync.Mutex
+	proc *server
+}
+
+// newFleet starts PostgreSQL servers, and processes before them that share the cells of a new installation.
+// Generations are announced two seconds before they start.
+func newFleet(t *testing.T, servers, processes, cells int) *fleet {
+	t.Helper()
+	f := &fleet{t: t, name: "locus"}
+	var urls []string
+	f.dead = make([]bool, servers)
+	for i := range servers {
+		s := pgtest.Start(t, &pgtest.Options{MaxConnections: 400, InMemory: true})
+		t.Cleanup(func() { f.crash(i) }) // it would write with care what nobody wants any more
+		f.pg = append(f.pg, s)
+		urls = append(urls, s.URL(f.name))
+	}
+	f.place = []string{"--map", strings.Join(urls, ",")}
+	f.start(processes, "--cells", fmt.Sprint(cells), "--notice", "2s")
+	return f
+}
+
+// newDirectory starts a process on a data directory.
+func newDirectory(t *testing.T, cells int) *fleet {
+	t.Helper()
+	f := &fleet{t: t, place: []string{"--data", t.TempDir()}}
+	f.start(1, "--cells", fmt.Sprint(cells), "--notice", "2s")
+	return f
+}
+
+// start starts the processes, the first one before the others: it makes the installation.
+func (f *fleet) start(processes int, flags ...string) {
+	f.t.Helper()
+	for i := range processes {
+		f.nodes = append(f.nodes, &node{fleet: f, index: i, addr: freeAddr(f.t), flags: flags})
+	}
+	f.nodes[0].start()
+	for _, n := range f.nodes[1:] {
+		n.start()
+	}
+}
+
+// crash kills a database server unless it was killed already; revive starts it again.
+func (f *fleet) crash(server int) {
+	f.t.Helper()
+	if !f.dead[server] {
+		f.dead[server] = true
+		f.pg[server].Kill(f.t)
+	}
+}
+
+func (f *fleet) revive(server int) {
+	f.t.Helper()
+	f.pg[server].Restart(f.t)
+	f.dead[server] = false
+}
+
+// template is where cells are made on one of the servers.
+func (f *fleet) template(server int) string {
+	return strings.Replace(f.pg[server].URL(f.name+"_gG_iI"), "_gG_iI", "_g{g}_{i}", 1)
+}
+
+// on tells on which of the servers a cell is.
+func (f *fleet) on(m *cell.Map, id cell.ID) int {
+	f.t.Helper()
+	url := m.URL(id)
+	for i, s := range f.pg {
+		if _, query, _ := strings.Cut(s.URL("x"), "?"); strings.HasSuffix(url, query) {
+			return i
+		}
+	}
+	f.t.Fatalf("cell %v is at %s, which is none of the servers", id, url)
+	return 0
+}
+
+// database is the name of a cell's database.
+func database(m *cell.Map, id cell.ID) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(m.URL(id), "postgres:///"), "?")
+	return name
+}
+
+// start starts the process, or starts it again.
+func (n *node) start() {
+	n.fleet.t.Helper()
+	s := serveWith(n.fleet.t, n.addr, slices.Concat(n.fleet.place, n.flags)...)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.proc = s
+}
+
+func (n *node) server() *server {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.proc
+}
+
+func (n *node) url() string { return "http://" + n.addr }
+
+// pause stops the process where it is; resume lets it go on.
+func (n *node) pause()  { n.signal(syscall.SIGSTOP) }
+func (n *node) resume() { n.signal(syscall.SIGCONT) }
+
+func (n *node) signal(s os.Signal) {
+	n.fleet.t.Helper()
+	if err := n.server().cmd.Process.Signal(s); err != nil {
+		n.fleet.t.Fatal(err)
+	}
+}
+
+// kill ends the process without a warning.
+func (n *node) kill() { n.server().kill() }
+
+// drain ends the process as an operator does.
+func (n *node) drain() {
+	n.fleet.t.Helper()
+	if err := n.server().stop(syscall.SIGTERM, 30*time.Second); err != nil {
+		n.fleet.t.Fatalf("process %d: %v\n%s", n.index, err, n.server().stderr)
+	}
+}
+
+// get asks the process.
+func (n *node) get(path string, out any, query ...string) error {
+	values := map[string][]string{}
+	for i := 0; i+1 < len(query); i += 2 {
+		values[query[i]] = []string{query[i+1]}
+	}
+	return get(n.url(), path, values, out)
+}
+
+// cellMap is the newest map that the process knows.
+func (n *node) cellMap() *cell.Map {
+	n.fleet.t.Helper()
+	var raw json.RawMessage
+	if err := n.get("/v1/map", &raw); err != nil {
+		n.fleet.t.Fatalf("process %d: %v", n.index, err)
+	}
+	m, err := cell.ParseMap(raw)
+	if err != nil {
+		n.fleet.t.Fatal(err)
+	}
+	return m
+}
+
+// run runs `locus cell` against the process and answers with its summary, or the error that it ended with.
+// Lines of progress are handed to progress as they come.
+func (n *node) run(progress func(step string), args ...string) (map[string]any, error) {
+	return runCell(n.fleet.t, progress, append(args, "--url", n.url())...)
+}
+
+// runCell runs `locus cell`.
+func runCell(t *testing.T, progress func(step string), args ...string) (summary map[string]any, err error) {
+	t.Helper()
+	c := command(t.Context(), t, "", append(append([]string{"cell"}, args...), "--json", "--yes")...)
+	var out bytes.Buffer
+	c.Stdout = &out
+	talk, err := c.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(talk); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		var line struct{ Type, Step string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Step != "" && progress != nil {
+			progress(line.Step)
+		}
+	}
+	if err := c.Wait(); err != nil {
+		return nil, fmt.Errorf("locus cell %s: %w\n%s", strings.Join(args, " "), err, said.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		summary = map[string]any{}
+		if err := json.Unmarshal([]byte(line), &summary); err != nil {
+			return nil, fmt.Errorf("locus cell %s: %w: %s", strings.Join(args, " "), err, line)
+		}
+	}
+	return summary, nil
+}
+
+// grow adds a generation by way of the process, to its end.
+func (n *node) grow(cells int, progress func(step string)) {
+	n.fleet.t.Helper()
+	if _, err := n.run(progress, "grow", "--to", fmt.Sprint(cells), "--wait"); err != nil {
+		n.fleet.t.Fatal(err)
+	}
+}
+
+// eventually asks until the answer is yes. why says what is still missing.
+func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; {
+		done, why := ask()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not after %v: %s", what, limit, why)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%s: %v", what, t.Context().Err())
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+}
+
+// whole waits until every cell answers every process.
+func (f *fleet) whole() {
+	f.t.Helper()
+	for _, n := range f.nodes {
+		eventually(f.t, time.Minute, fmt.Sprintf("all cells answer process %d", n.index), func() (bool, string) {
+			var list httpapi.CellList
+			if err := n.get("/v1/cells", &list); err != nil {
+				return false, err.Error()
+			}
+			for _, c := range list.Cells {
+				if !c.Answers {
+					return false, fmt.Sprintf("cell %v does not", c.Cell)
+				}
+			}
+			return true, ""
+		})
+	}
+}
+
+// drained waits until nothing is left to be redone.
+func (f *fleet) drained() {
+	f.t.Helper()
+	eventually(f.t, 2*time.Minute, "nothing is left to be redone", func() (bool, string) {
+		var s locus.Status
+		if err := f.nodes[0].get("/v1/status", &s); err != nil {
+			return false, err.Error()
+		}
+		return s.Redo == 0 && s.Reason == "", fmt.Sprintf("%d records are, %s", s.Redo, s.Reason)
+	})
+}
+
+// witness opens the installation beside the processes, to look at rows that no answer shows.
+func (f *fleet) witness() *locus.Cells {
+	f.t.Helper()
+	cells, err := all.Open(f.t.Context(), f.place[1], &all.Options{MustExist: true, Rules: locus.Rules(nil)})
+	if err != nil {
+		f.t.Fatalf("open the cells: %v", err)
+	}
+	f.t.Cleanup(func() {
+		if err := cells.Close(); err != nil {
+			f.t.Error(err)
+		}
+	})
+	return cells
+}
+
+// exitCode is that of a program that failed.
+func exitCode(err error) int {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	return -1
+}

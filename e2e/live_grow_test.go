@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/resolve"
+)
+
+// An installation grows under load while one of its processes is stopped; later that one goes on with what
+// it knew, another one is killed, and a database server is. No row moves, no key has two puids or two
+// entities, what was acknowledged is where it was first, and but for the kills nobody is refused. The literal
+// scheme, with the same keys at the same times, does give keys two puids, or the run has proved nothing.
+func TestP06_P08_LiveGrowth(t *testing.T) {
+	t.Parallel()
+	sizes, rounds := []int{64}, 1
+	if long() {
+		sizes, rounds = []int{64, 256}, 10
+	}
+	f := newFleet(t, scaled(2, 4), 3, 16)
+	cells := f.witness()
+	tr := newTraffic(f, 1)
+	literal := tr.literally(cells)
+	tr.begin()
+	tr.advance(60)
+	maps := []*cell.Map{f.nodes[0].cellMap()}
+	var troubles []trouble
+	for _, size := range sizes {
+		troubles = append(troubles, tr.during("process 2 was stopped", 2, stopping, func() { growWithout(tr, f.nodes[2], size) }))
+		maps = append(maps, f.nodes[0].cellMap())
+		tr.advance(60)
+	}
+	for range rounds {
+		troubles = append(troubles, tr.during("process 1 was killed", 1, killing, func() {
+			f.nodes[1].kill()
+			tr.advance(20)
+			f.nodes[1].start()
+		}))
+		tr.advance(40)
+		troubles = append(troubles, tr.during("a database server was killed", -1, killing, func() {
+			f.crash(len(f.pg) - 1)
+			tr.advance(3)
+			f.revive(len(f.pg) - 1)
+			f.whole()
+		}))
+		tr.advance(60)
+	}
+	tr.end()
+	loaded := tr.now()
+	s := tr.history()
+	tr.calm(troubles...)
+	tr.check(s)
+	rows := tr.checkRows(s, cells, maps...)
+	sealed(t, cells)
+	literal.verdict(s, cells.Map())
+	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, %d kills; %.0f s of load",
+		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), 2*rounds, loaded.Seconds())
+}
+
+// stopping are the codes that clients of a process may see that was stopped for longer than they wait.
+var stopping = []httpapi.Code{httpapi.CodeOverloaded, httpapi.CodeUnavailable}
+
+// growWithout adds a generation by way of another process while one is stopped, from before the generation
+// becomes the current one until others have put new keys into it.
+func growWithout(tr *traffic, stopped *node, size int) {
+	tr.t.Helper()
+	paused := false
+	tr.fleet.nodes[0].grow(size, func(step string) {
+		if step == cell.StepAnnounced && !paused {
+			paused = true
+			stopped.pause()
+		}
+	})
+	tr.advance(40)
+	stopped.resume()
+	tr.advance(20)
+}
+
+// sealed holds that the cells of all generations but the current one are sealed and have filters.
+func sealed(t *testing.T, cells *locus.Cells) {
+	t.Helper()
+	m, ctx := cells.Map(), t.Context()
+	for _, id := range m.Cells() {
+		c, err := cells.Cell(id)
+		if err == nil {
+			err = c.View(ctx, func(tx resolve.Tx) error {
+				head, err := tx.Head(ctx)
+				if err != nil {
+					return err
+				}
+				filter, err := tx.Filter(ctx)
+				if older := int(id.Gen) < m.Current(); older != (head.Keys == cell.Sealed) || older != (len(filter) > 0) {
+					t.Errorf("cell %v is %v, with a filter of %d bytes", id, head.Keys, len(filter))
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatalf("cell %v: %v", id, err)
+		}
+	}
+}
