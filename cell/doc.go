@@ -40,6 +40,51 @@
 // ([Append]). So whoever routes an id at all routes it as everybody does, without
 // looking at a clock.
 //
+// # The key directory
+//
+// The puid of a key stands in the directory of one cell: the one that took the key, of
+// the generation that was current then. Directories are layers, as the runs of a
+// log-structured merge tree are, and each is a database of its own:
+//
+//	current ──►  g2  open     takes new keys
+//	             g1  sealed   holds all that it will ever hold, and has a filter of it
+//	floor ────►  g0  sealed
+//	                 retired  its puids were copied upwards, nobody asks it
+//
+// A [Directory] looks a key up from the current generation down, and puts it into the
+// current one if it is nowhere. Without more, two writers that know different maps would
+// both miss the key and both put it, each in its own generation, and no index could see
+// that. So a step is one transaction of one cell, and there are these rules:
+//
+//   - Whoever puts a key has sealed its cell in every older generation, and has read it
+//     after that. The seal waits for the writers in flight and shuts out the others.
+//   - A put succeeds only in an open cell. It looks at the cell's [Head] in its own
+//     transaction, under a lock that sealing conflicts with.
+//   - "Not found" counts only if the newest cell that was read was open: else there is a
+//     newer one. Who meets a sealed cell there reads the map anew and begins again.
+//   - A cell that cannot be asked is an error, never "not found".
+//
+// Then a key has one puid. Say it has two, in g1 and in g2. Who put the second had
+// sealed the cell in g1 and found nothing there, and after a seal nothing is put: so the
+// first was not there before, nor came later. In one cell the primary key forbids it.
+// And what a look-up answers was true while it ran: the open cell that lacked the key
+// says that no newer one had it at that moment, and the older rows that were read are
+// those of that moment, since a key that comes into a newer generation seals the older
+// first.
+//
+// No clock and no map need be right for that. A server that sleeps through an
+// activation wakes up with an old map, is refused, and learns the new one. There is no
+// time without writes either: new cells are open before the old ones are sealed, because
+// whoever comes first seals what he needs sealed. [Grow] seals the rest, and makes
+// filters of the sealed cells, by which a new key costs one question and not one a
+// generation. [Compact] copies old puids upwards and retires whole generations.
+//
+// A [Walk] is one key on that way; it, [Activation] and [Compaction] are values that say
+// what they want and are told what came of it. So the code of production also runs in a
+// model that tries every interleaving of three processes, three generations and a key,
+// and in a simulator of servers that are killed, cells that are down, replies and seals
+// that are lost. Each rule has a planted bug that leaves it out, and that the model finds.
+//
 // The hash of keys, the salt of digests and the width of ranges are part of the
 // stored format and never change. Source: "Scaling out Postgres, Part 2: Routing"
 // (2012), which has the rings and the generations; the rounding, the chain of
