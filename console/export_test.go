@@ -15,6 +15,7 @@ var (
 
 	StartsIn = startsIn
 	Load     = load
+	NewStrip = newStrip
 )
 
 // Even is how full a cell is drawn that holds its even share.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -32,33 +32,21 @@ func TestStrip_NoTwoRangesShareAColumn(t *testing.T) {
 			counts = append(counts, counts[len(counts)-1]*rapid.Uint64Range(1, 3).Draw(rt, "times"))
 		}
 		m := newGrown(t, 0, counts...)
-		page := ringOf(m)
-		root := renderRing(t, page)
 		columns, names := map[string]string{}, map[string]bool{}
-		elements(root, func(n *html.Node) {
-			class := strings.Join(classes(n), " ")
-			if n.Data != "rect" || class != "cells" && class != "nobody" && class != "free" {
-				return
+		for _, shelf := range console.NewStrip(m, nil).Shelves {
+			for _, b := range shelf.Boxes {
+				left, err := strconv.ParseFloat(b.X, 64)
+				width, err2 := strconv.ParseFloat(b.W, 64)
+				if err != nil || err2 != nil || left < 0 || left+width > 640.1 {
+					rt.Errorf("a range at %s, %s wide", b.X, b.W)
+				}
+				if other, taken := columns[b.X]; taken {
+					rt.Errorf("two ranges stand at %s: %s and %s", b.X, other, b.Name.Text)
+				}
+				columns[b.X], names[b.Name.Text] = b.Name.Text, true
 			}
-			x, _ := attribute(n, "x")
-			width, _ := attribute(n, "width")
-			left, err := strconv.ParseFloat(x, 64)
-			w, err2 := strconv.ParseFloat(width, 64)
-			if err != nil || err2 != nil || left < 0 || left+w > 640.1 {
-				rt.Errorf("a range at %s, %s wide", x, width)
-			}
-			if other, taken := columns[x]; taken {
-				rt.Errorf("two ranges stand at %s: %s and %s", x, other, class)
-			}
-			columns[x] = class
-		})
-		elements(root, func(n *html.Node) {
-			if n.Data == "text" && strings.Join(classes(n), "") == "cells" {
-				names[text(n)] = true
-			}
-		})
-		last := m.Generations() - 1
-		start := m.Count(last) / m.Count(0) % m.Count(last)
+		}
+		start := m.Count(m.Generations()-1) / m.Count(0) % m.Count(m.Generations()-1)
 		for _, s := range m.Slots(start) {
 			if s.Cell != nil && !names[s.Cell.String()] {
 				rt.Errorf("%v is not drawn among %v", s.Cell, names)
