@@ -68,7 +68,7 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 	}
 	known := c.Map().Epoch()
 	c.advance(m)
-	if head.Home != Serving && m.Epoch() <= known {
+	if head.Home == Moved && m.Epoch() <= known {
 		return fmt.Errorf("%w: cell %v has left its database", ErrUnavailable, id)
 	}
 	return nil
