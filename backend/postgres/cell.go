@@ -136,7 +136,8 @@ func (t *tx) highest(ctx context.Context, missing []cell.Key, drawn map[cell.Key
 	err := t.query(ctx, "SELECT coalesce(max(puid), $1) FROM locus_key", func(r pgx.Rows) error { return r.Scan(&next) }, next)
 	for i, k := range missing {
 		drawn[k] = next + int64(i) + 1
-		t.exec("INSERT INTO locus_key (ring, digest, puid) VALUES ($1, $2, $3)", k.Ring, k.Digest[:], drawn[k])
+		t.exec("INSERT INTO locus_key (ring, digest, puid) VALUES ($1, $2, $3) ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid",
+			k.Ring, bytes.Clone(k.Digest[:]), drawn[k])
 	}
 	return err
 }

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 // database is a cell in a database of the test, which can be closed and opened again.
 type database struct {
 	*postgres.Cell
-	url string
-	id  cell.Identity
+	name, url string
+	id        cell.Identity
 }
 
 // identity is that of a cell whose puids are negative, for those are easily mistreated.
@@ -34,10 +34,33 @@ func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
 
-// open opens a new cell on a server.
-func open(t testing.TB, server *pgtest.Server) *database {
+// place makes databases for cells, and knows their URLs.
+type place struct {
+	server *pgtest.Server
+	url    func(db string) string
+}
+
+// direct is the server of all tests.
+func direct(t testing.TB) place {
 	t.Helper()
-	d := &database{url: server.URL(server.Database(t)), id: identity()}
+	s := pgtest.Shared(t)
+	return place{s, s.URL}
+}
+
+// pooled is the same by way of a PgBouncer that pools by transaction, with fewer connections than the
+// tests want.
+func pooled(t testing.TB) place {
+	t.Helper()
+	s := pgtest.Shared(t)
+	p := s.Pooler(t, 3)
+	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
+}
+
+// open opens a new cell.
+func (p place) open(t testing.TB) *database {
+	t.Helper()
+	d := &database{name: p.server.Database(t), id: identity()}
+	d.url = p.url(d.name)
 	if err := d.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +92,21 @@ func (d *database) reopen() error {
 	return d.open()
 }
 
-func TestCellStore(t *testing.T) {
-	t.Parallel()
+func TestCellStore(t *testing.T)      { t.Parallel(); cellStore(t, direct(t)) }
+func TestDriver(t *testing.T)         { t.Parallel(); drives(t, direct(t)) }
+func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) }
+func TestChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, direct(t)) }
+func TestResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, direct(t)) }
+
+func TestPooled_CellStore(t *testing.T)      { t.Parallel(); cellStore(t, pooled(t)) }
+func TestPooled_Driver(t *testing.T)         { t.Parallel(); drives(t, pooled(t)) }
+func TestPooled_EntityStore(t *testing.T)    { t.Parallel(); entityStore(t, pooled(t)) }
+func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooled(t)) }
+func TestPooled_ResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, pooled(t)) }
+
+func cellStore(t *testing.T, at place) {
 	celltest.Run(t, func(t *testing.T) celltest.Cell {
-		d := open(t, pgtest.Shared(t))
+		d := at.open(t)
 		return celltest.Cell{
 			Database: celltest.Of[resolve.Tx](d), Lo: d.id.Lo, Hi: d.id.Hi,
 			LeaveRoom: func(n int64) error { return postgres.LeaveRoom(d.Cell, n) },
@@ -80,10 +114,16 @@ func TestCellStore(t *testing.T) {
 	})
 }
 
-func TestEntityStore(t *testing.T) {
-	t.Parallel()
+func drives(t *testing.T, at place) {
+	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[resolve.Tx] {
+		prefix := at.server.Database(t)
+		return celltest.Kind[resolve.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
+	})
+}
+
+func entityStore(t *testing.T, at place) {
 	entitytest.Run(t, func(t *testing.T) entitytest.Cell {
-		d := open(t, pgtest.Shared(t))
+		d := at.open(t)
 		return entitytest.Cell{
 			Update: func(ctx context.Context, fn func(entity.Store) error) error {
 				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
@@ -93,10 +133,9 @@ func TestEntityStore(t *testing.T) {
 	})
 }
 
-func TestChangelogStore(t *testing.T) {
-	t.Parallel()
+func changelogStore(t *testing.T, at place) {
 	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell {
-		d := open(t, pgtest.Shared(t))
+		d := at.open(t)
 		return changelogtest.Cell{
 			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
 				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
@@ -106,10 +145,9 @@ func TestChangelogStore(t *testing.T) {
 	})
 }
 
-func TestResolveCell(t *testing.T) {
-	t.Parallel()
+func resolveCell(t *testing.T, at place) {
 	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
-		d := open(t, pgtest.Shared(t))
+		d := at.open(t)
 		return resolvetest.Cell{Cell: d, Reopen: d.reopen}
 	})
 }

@@ -26,7 +26,10 @@ const format = 1
 func (t *target) prepare(ctx context.Context, opts *Options, create bool) error {
 	o := new(*opts)
 	o.StatementTimeout, o.LockTimeout, o.IdleTimeout = 0, 0, 0
-	on, err := t.dial(ctx, o)
+	on, err := (*pgx.Conn)(nil), fmt.Errorf("%w: %s", ErrMissing, t.shown)
+	if !t.pooler || !t.lacks(ctx, o) {
+		on, err = t.dial(ctx, o)
+	}
 	if errors.Is(err, ErrMissing) && create {
 		if err := t.create(ctx, o); err != nil {
 			return err
@@ -40,12 +43,30 @@ func (t *target) prepare(ctx context.Context, opts *Options, create bool) error 
 	return t.migrate(ctx, on, o, create)
 }
 
+// maintenance is the database that every server has, where others are made.
+func (t *target) maintenance() *target {
+	m := *t
+	m.config = t.config.Copy()
+	m.config.Database, m.db = "postgres", "postgres"
+	return &m
+}
+
+// lacks tells whether the server behind a pooler says that the database is not there. PgBouncer says it
+// too, when somebody connects, and then refuses everybody for a while.
+func (t *target) lacks(ctx context.Context, o *Options) bool {
+	on, err := t.maintenance().dial(ctx, o)
+	if err != nil {
+		return false // it may be closed to us
+	}
+	defer on.Close(ctx)
+	var there bool
+	err = on.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", t.db).Scan(&there)
+	return err == nil && !there
+}
+
 // create makes the database, unless another process is faster.
 func (t *target) create(ctx context.Context, o *Options) error {
-	at := *t
-	at.config = t.config.Copy()
-	at.config.Database = "postgres"
-	on, err := at.dial(ctx, o)
+	on, err := t.maintenance().dial(ctx, o)
 	if err != nil {
 		return fmt.Errorf("create %s by the database postgres: %w", t.shown, err)
 	}

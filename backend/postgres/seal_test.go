@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"context"
+	"encoding/binary"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+// key is the n-th of a series of keys.
+func key(n uint64) (k cell.Key) {
+	k.Ring = int64(n * 0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(k.Digest[:], n)
+	return k
+}
+
+// paused is an update that has allocated a key and stays open until it is told to go on.
+type paused struct {
+	puid int64
+	goOn chan struct{}
+	done chan error
+}
+
+func pause(t *testing.T, d *database, k cell.Key) *paused {
+	t.Helper()
+	p := &paused{goOn: make(chan struct{}), done: make(chan error, 1)}
+	allocated := make(chan struct{})
+	go func() {
+		p.done <- d.Update(context.Background(), func(tx resolve.Tx) error {
+			a, err := tx.Allocate(context.Background(), []cell.Key{k})
+			if err != nil {
+				return err
+			}
+			p.puid = a[0].PUID
+			close(allocated)
+			<-p.goOn
+			return nil
+		})
+	}()
+	select {
+	case <-allocated:
+	case err := <-p.done:
+		t.Fatalf("allocate: %v", err)
+	}
+	return p
+}
+
+// end lets the update commit.
+func (p *paused) end(t *testing.T) {
+	t.Helper()
+	close(p.goOn)
+	if err := <-p.done; err != nil {
+		t.Errorf("the paused update: %v", err)
+	}
+}
+
+// seal seals a cell, then looks a key up, as the walk of a put does in an older generation.
+func seal(d *database, k cell.Key, saw *int64) error {
+	ctx := context.Background()
+	return d.Exclusive(ctx, func(tx resolve.Tx) error {
+		head, err := tx.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if err := tx.SetHead(ctx, head.Seal(2)); err != nil {
+			return err
+		}
+		puids, err := tx.Lookup(ctx, []cell.Key{k})
+		if err == nil {
+			*saw = puids[0]
+		}
+		return err
+	})
+}
+
+// blocked waits until so many transactions of the database wait for a lock, or done is closed.
+func blocked(t *testing.T, at place, d *database, n int, done <-chan struct{}) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		waiting := at.server.Exec(t, d.name, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+		if got, err := strconv.Atoi(waiting[0][0]); err != nil || got >= n {
+			return
+		}
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// A seal that begins while a writer has passed the gate waits for it, and sees what it wrote: else the
+// key would get a second puid in a newer generation. Neither a weaker lock at the gate, nor a snapshot
+// that is older than the seal will do.
+func TestP06_ASealSeesWhatWasBeforeIt(t *testing.T) {
+	t.Parallel()
+	at := direct(t)
+	d := at.open(t)
+	writer := pause(t, d, key(1))
+	var saw int64
+	var err error
+	sealed := make(chan struct{})
+	go func() {
+		defer close(sealed)
+		err = seal(d, key(1), &saw)
+	}()
+	blocked(t, at, d, 1, sealed)
+	writer.end(t)
+	<-sealed
+	if err != nil {
+		t.Fatalf("seal: %v", err)
+	}
+	if saw != writer.puid {
+		t.Errorf("the seal saw puid %d, the writer before it allocated %d", saw, writer.puid)
+	}
+}
+
+// Writers that come after a seal has begun wait behind it: else it would never end among busy ones.
+func TestP06_ASealIsNotOvertaken(t *testing.T) {
+	t.Parallel()
+	at := direct(t)
+	d := at.open(t)
+	first := pause(t, d, key(1))
+	var saw int64
+	var err error
+	sealed := make(chan struct{})
+	go func() {
+		defer close(sealed)
+		err = seal(d, key(1), &saw)
+	}()
+	blocked(t, at, d, 1, sealed)
+
+	passed := make(chan struct{})
+	second := make(chan error, 1)
+	var head cell.Head
+	go func() {
+		second <- d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+			head, err = tx.Head(context.Background())
+			close(passed)
+			return err
+		})
+	}()
+	blocked(t, at, d, 2, passed)
+	first.end(t)
+	if <-sealed; err != nil {
+		t.Errorf("seal: %v", err)
+	}
+	if err := <-second; err != nil {
+		t.Errorf("the second update: %v", err)
+	}
+	if head.Keys != cell.Sealed {
+		t.Errorf("a writer that came after the seal had begun overtook it: it saw the cell %v", head.Keys)
+	}
+}
+
+// Two writers of one key: the second waits for the first, and answers with what the first allocated,
+// not with what it drew itself.
+func TestP06_TheSecondWriterAnswersWithTheFirstOnesPuid(t *testing.T) {
+	t.Parallel()
+	at := direct(t)
+	d := at.open(t)
+	first := pause(t, d, key(1))
+	var got []cell.Allocation
+	var err error
+	second := make(chan struct{})
+	go func() {
+		defer close(second)
+		err = d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+			got, err = tx.Allocate(context.Background(), []cell.Key{key(2), key(1)})
+			return err
+		})
+	}()
+	blocked(t, at, d, 1, second)
+	first.end(t)
+	if <-second; err != nil {
+		t.Fatal(err)
+	}
+	if got[1] != (cell.Allocation{PUID: first.puid}) || !got[0].Fresh || got[0].PUID <= first.puid {
+		t.Errorf("allocated %+v, the first writer %d", got, first.puid)
+	}
+}
+
+// A puid that was given away is never given again, whatever became of its row.
+func TestP07_PuidsOfRowsThatAreGone(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := direct(t).open(t)
+	allocate := func() (puid int64) {
+		t.Helper()
+		if err := d.Update(ctx, func(tx resolve.Tx) error {
+			a, err := tx.Allocate(ctx, []cell.Key{key(1)})
+			if err == nil {
+				puid = a[0].PUID
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return puid
+	}
+	last := allocate()
+	for what, lose := range map[string]func(resolve.Tx) error{
+		"unlinked": func(tx resolve.Tx) error { return tx.Unlink(ctx, []cell.Key{key(1)}) },
+		"dropped":  func(tx resolve.Tx) error { _, err := tx.Drop(ctx, 10); return err },
+	} {
+		if err := d.Update(ctx, lose); err != nil {
+			t.Fatal(err)
+		}
+		next := allocate()
+		if next <= last {
+			t.Errorf("puid %d after %d, whose row was %s", next, last, what)
+		}
+		last = next
+	}
+}
