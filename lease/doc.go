@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lease lets one of several processes do a piece of work at a time: a row in a
+// database that all of them share says who.
+//
+//	free ── Take ──► held by A ── Give ──► free
+//	                   │   ▲
+//	   beats every TTL/3   └─ B waits: sets Wanted, so that A gives it back soon
+//	                   │
+//	                   └─ no beat for TTL of B's clock ──► taken over by B, whose token is the fence
+//
+// The owner shows that it lives by counting a beat up. Whoever waits watches the beat by
+// its own clock, and takes the lease over when it has stood still for TTL: no two clocks
+// are ever compared.
+//
+// # What it does not do
+//
+// A process that was stopped for long may wake up and write in the belief that it still
+// has the lease. So every owner has a token, higher than all before; where work is done
+// under the lease, each write carries the token, and each place remembers the lowest
+// that it still takes. Whoever takes a lease over raises that fence everywhere first,
+// and only then works: what the former owner writes after that is refused, what it wrote
+// before is there to be seen. One who gave the lease back writes nothing more, so after
+// that no fence has to be raised.
+//
+// A [Store] keeps the row in a transaction of whatever database; package leasetest has
+// the suite that every implementation passes. A [Holder] is one process's side.
+package lease
