@@ -17,13 +17,12 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
-// A cell moves to another database, of its kind or of another, while records are written: no write
+// A cell moves to another database while records are written: no write
 // fails, and everything that was acknowledged is found, with the puid that it was given.
 func TestMove_WhileRecordsAreWritten(t *testing.T) {
 	t.Parallel()
@@ -36,12 +35,6 @@ func TestMove_WhileRecordsAreWritten(t *testing.T) {
 		},
 		"the authority": func(t *testing.T) (string, string, cell.ID) {
 			return t.TempDir(), "sqlite:moved/g0-0.db", cell.ID{}
-		},
-		"to a server": func(t *testing.T) (string, string, cell.ID) {
-			return t.TempDir(), pgtest.Start(t, nil).URL("locus_g0_1"), cell.ID{Index: 1}
-		},
-		"from a server to a file": func(t *testing.T) (string, string, cell.ID) {
-			return pgtest.Start(t, nil).URL("locus"), "sqlite:" + filepath.Join(t.TempDir(), "g0-1.db"), cell.ID{Index: 1}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
