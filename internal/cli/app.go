@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/locus-db/locus/internal/term"
 )
@@ -20,10 +22,11 @@ type app struct {
 	env            map[string]string
 	out, talk      term.Style // of stdout and stderr
 
-	json    bool   // --json
-	url     string // --url
-	data    string // --data
-	cellMap string // --map, of a shared installation
+	json    bool          // --json
+	url     string        // --url
+	data    string        // --data
+	cellMap string        // --map, of a shared installation
+	notice  time.Duration // --notice
 }
 
 // style is how to write to a stream. NO_COLOR takes the colour, as does TERM=dumb.
@@ -70,12 +73,12 @@ func typed(kind string, raw json.RawMessage) json.RawMessage {
 // printTable writes a table to the standard output.
 func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
 
-// logger writes to the standard error. LOCUS_LOG is the level, LOCUS_LOG_FORMAT text or json.
-func (a *app) logger() *slog.Logger {
-	level := slog.LevelInfo
+// logger writes to the standard error what is as grave as a level, or as LOCUS_LOG says; LOCUS_LOG_FORMAT is
+// text or json.
+func (a *app) logger(level slog.Level) *slog.Logger {
 	if text := a.env["LOCUS_LOG"]; text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {
-			a.say("locus: LOCUS_LOG=%s is no level (debug, info, warn, error); info is used", term.Clip(text, 40))
+			a.say("locus: LOCUS_LOG=%s is no level (debug, info, warn, error); %s is used", term.Clip(text, 40), strings.ToLower(level.String()))
 		}
 	}
 	options := &slog.HandlerOptions{Level: level}

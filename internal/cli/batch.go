@@ -197,14 +197,18 @@ func flatPointer(pointer string) string {
 	return strings.TrimSuffix(pointer, "/")
 }
 
-// outcomes counts the rows by outcome.
+// outcomes counts the rows by outcome, and those of them that are pending besides.
 func (b *batch) outcomes() map[string]int {
 	counts := map[string]int{}
 	for i := range b.items {
-		if r := &b.items[i].result; r.Error != nil {
+		r := &b.items[i].result
+		if r.Error != nil {
 			counts[refused]++
-		} else {
-			counts[string(r.Outcome)]++
+			continue
+		}
+		counts[string(r.Outcome)]++
+		if r.Pending {
+			counts[unresolved]++
 		}
 	}
 	if n := len(b.local); n > 0 {

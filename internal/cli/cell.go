@@ -179,15 +179,15 @@ func cellCard(of *httpapi.CellDetail) string {
 		state += " for keys"
 	}
 	line("state", "%s   %s, in its %s database   told of epoch %d", state, of.Home, ordinal(of.Incarnation), of.Told)
-	line("holds", "%s, %s   %d to redo   %s bytes", plural(int(of.Records), "record"), entities(of.Entities), of.Redo, term.Count(of.Bytes))
+	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"), counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
 	return b.String()
 }
 
-func entities(n int64) string {
+func counted(n int64, one, many string) string {
 	if n == 1 {
-		return "1 entity"
+		return "1 " + one
 	}
-	return term.Count(n) + " entities"
+	return term.Count(n) + " " + many
 }
 
 // dated is when the ids of a generation were minted.

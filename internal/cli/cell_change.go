@@ -25,33 +25,34 @@ func (f *changing) flags(c *cobra.Command) {
 // goesOn says of what was stopped how it is finished.
 const goesOn = "run it again to go on: what is done stays done"
 
-// change lets the other side do something to the cells and shows how far it is. Every step may be repeated, so
-// whatever stops it the same command goes on. show reads a line of progress: the step that it belongs to, and
-// the line for people; a step that begins lets the last line of the one before stay. It leaves with errEnough.
+// change lets the other side do something to the cells and shows how far it is: the last line of each step, and
+// others while a step takes long. Every step may be repeated, so whatever stops it the same command goes on. show
+// reads a line of progress: the step that it belongs to, and the line for people. It leaves with errEnough.
 func (a *app) change(ctx context.Context, cl *client, path string, body any, show func(json.RawMessage) (step, line string, err error)) (json.RawMessage, error) {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
 	defer progress.Close()
 	step, last := "", ""
 	stay := func() {
 		if last != "" {
-			progress.Print(term.Escape(last))
+			progress.Print(last)
 		}
 	}
 	result, err := cl.stream(ctx, path, body, func(raw json.RawMessage) error {
 		next, line, err := show(raw)
 		if a.json {
-			progress.Print(string(raw))
-			return err
+			line = string(raw)
+		} else {
+			line = term.Escape(line)
 		}
 		if next != step {
 			stay()
 			step = next
 		}
 		last = line
-		progress.Update(func() string { return term.Escape(line) })
+		progress.Update(func() string { return line })
 		return err
 	})
-	if !a.json && (err == nil || errors.Is(err, errEnough)) {
+	if !errors.Is(err, errEnough) {
 		stay()
 	}
 	switch {

@@ -40,7 +40,7 @@ func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
 }
 
 // nextURL is where a list of URLs is divided: a URL may name several hosts, with commas between them.
-var nextURL = regexp.MustCompile(`,[A-Za-z][A-Za-z0-9+.-]*:`)
+var nextURL = regexp.MustCompile(`,(?:postgres(?:ql)?://|sqlite:)`)
 
 // splitURLs divides a list of URLs.
 func splitURLs(text string) (urls []string) {

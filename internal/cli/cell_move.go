@@ -91,8 +91,8 @@ func moveLine(p *cell.MoveProgress) string {
 	case p.Step == "follow":
 		return fmt.Sprintf("followed %s changes", term.Count(p.Followed))
 	case p.Step == "switch":
-		return "writers wait"
-	default:
-		return p.Step
+		return "switching: writers wait"
+	default: // done: the summary says it
+		return ""
 	}
 }

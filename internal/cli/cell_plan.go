@@ -24,7 +24,7 @@ func planText(p *cell.Plan) string {
 	line("generation", "%d   %s%s", p.Generation, plural(int(p.Cells), "cell"), state)
 	when := p.Starts.UTC().Format(time.RFC3339)
 	if p.Wait > 0 {
-		when += ", in " + term.Left(p.Wait) + ": until then the cell map has spoken already"
+		when += ", in " + term.Left(p.Wait) + ": so far ahead does the cell map speak"
 	}
 	line("starts", "%s", when)
 	line("moves", "0 rows; old cells keep their records, and take ids of their time for ever")

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
@@ -45,7 +46,7 @@ func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
 	if w.server != "" || flagged(c, "url") {
 		return dial(w.server)
 	}
-	return openClient(c.Context(), w, create)
+	return a.openClient(c.Context(), w, create)
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
@@ -77,12 +78,13 @@ func dial(address string) (*client, error) {
 }
 
 // openClient opens an installation and talks to its handler without a network.
-func openClient(ctx context.Context, w where, create bool) (*client, error) {
-	svc, err := open(ctx, w, &all.Options{MustExist: !create}, nil)
+func (a *app) openClient(ctx context.Context, w where, create bool) (*client, error) {
+	log := a.logger(slog.LevelError)
+	svc, err := open(ctx, w, &all.Options{MustExist: !create}, &locus.Options{Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute})
+	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log})
 	return &client{
 		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(),
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
@@ -91,7 +93,7 @@ func openClient(ctx context.Context, w where, create bool) (*client, error) {
 
 // open opens an installation.
 func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
-	options.Rules = locus.Rules(service)
+	options.Rules, options.Notice = locus.Rules(service), w.notice
 	cells, err := all.Open(ctx, w.place, options)
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)

@@ -333,6 +333,9 @@ func (im *importer) line() string {
 			fmt.Fprintf(&b, "   %s %s", outcome.word, term.Short(float64(n)))
 		}
 	}
+	if n := im.state.Counts[unresolved]; n > 0 {
+		fmt.Fprintf(&b, "   %s %s", unresolved, term.Short(float64(n)))
+	}
 	return b.String() + left
 }
 
@@ -349,6 +352,6 @@ func (im *importer) summary(t *term.Table) error {
 	for _, outcome := range outcomes {
 		cells = append(cells, fmt.Sprint(im.state.Counts[outcome.name]))
 	}
-	t.Add(append(cells, fmt.Sprintf("%.1f", seconds))...)
+	t.Add(append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprint(im.state.Counts[unresolved]))...)
 	return nil
 }

@@ -493,3 +493,22 @@ func TestIngest_ChecksBeforeItSends(t *testing.T) {
 		}
 	}
 }
+
+// A record that waits for a cell is in; how many do is said.
+func TestIngest_CountsWhatIsPending(t *testing.T) {
+	t.Parallel()
+	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
+		return httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Founded, Pending: r.Key < "k3"}
+	}}
+	file := places(t, 9, 9)
+	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", file)
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	header, row := strings.Split(lines[0], "\t"), strings.Split(lines[len(lines)-1], "\t")
+	if got.code != 0 || header[len(header)-1] != "pending" || row[len(row)-1] != "3" || row[2] != "9" || !strings.Contains(got.err, "3 rows are pending") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
+	}
+	got = run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", "--json", file)
+	if got.code != 0 || !strings.Contains(got.stdout, `"counts":{"founded":9,"pending":3}`) {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
+	}
+}

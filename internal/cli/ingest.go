@@ -132,7 +132,11 @@ var outcomes = []struct{ name, word string }{
 	{"founded", "new"}, {"joined", "joined"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
 }
 
-const refused = "refused"
+const (
+	refused = "refused"
+	// unresolved are rows that are in, whatever their outcome, and whose entities are not worked out yet.
+	unresolved = "pending"
+)
 
 // ingest imports one file after the other. Refused rows do not stop the rest, a file that cannot be
 // read does.
@@ -141,15 +145,16 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 	for _, outcome := range outcomes {
 		header = append(header, outcome.word)
 	}
-	t := &term.Table{Header: append(header, "seconds"), Right: map[int]bool{}}
+	t := &term.Table{Header: append(header, "seconds", unresolved), Right: map[int]bool{}}
 	for i := 1; i < len(t.Header); i++ {
 		t.Right[i] = true
 	}
-	total, failed := int64(0), error(nil)
+	total, waiting, failed := int64(0), int64(0), error(nil)
 	for _, name := range files {
 		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
 		failed = im.run(ctx)
 		total += im.state.Counts[refused]
+		waiting += im.state.Counts[unresolved]
 		if im.reader != nil {
 			if err := im.summary(t); err != nil {
 				return errors.Join(failed, err)
@@ -163,6 +168,9 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 		if err := a.printTable(t); err != nil {
 			return errors.Join(failed, err)
 		}
+	}
+	if waiting > 0 {
+		a.say("%s: durable, and worked out as soon as the cells that they take answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
 	if failed == nil && total > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")

@@ -35,7 +35,6 @@ type serving struct {
 	addr        string
 	cells       int
 	connections int
-	notice      time.Duration
 	unsafe      bool
 	node        nodeFlag
 	insecure    bool
@@ -76,7 +75,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
 	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation; 0 for 16 in a data directory and 48 elsewhere")
 	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections that this process has to one database server at most, 64 if 0")
-	c.Flags().DurationVar(&s.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
+	c.Flags().Lookup("notice").Hidden = false
 	c.Flags().BoolVar(&s.unsafe, "unsafe-durability", false, "with --map: serve although a database is set up so that it may lose what it has answered")
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
@@ -88,8 +87,8 @@ func (a *app) serveCommand() *cobra.Command {
 // check refuses flags that mean nothing where the data is.
 func (s *serving) check(w where) error {
 	switch {
-	case s.cells < 0 || s.connections < 0 || s.notice < 0:
-		return usage("leave them out", "--cells, --connections and --notice cannot be below 0")
+	case s.cells < 0 || s.connections < 0:
+		return usage("leave them out", "--cells and --connections cannot be below 0")
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections is for --map: a data directory has no server that counts them")
 	case !w.shared && s.unsafe:
@@ -168,7 +167,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Servi
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	options := &httpapi.Options{Logger: a.logger(), Metrics: obs.NewMetrics(), Version: version()}
+	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch,
 	})
@@ -200,7 +199,7 @@ func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Op
 // options are those of opening the databases.
 func (s *serving) options(log *slog.Logger) *all.Options {
 	return &all.Options{
-		Cells: s.cells, Connections: s.connections, Notice: s.notice, UnsafeDurability: s.unsafe,
+		Cells: s.cells, Connections: s.connections, UnsafeDurability: s.unsafe,
 		OnEvent: func(e cell.Event) {
 			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
 			if e.Err != nil {

@@ -5,6 +5,7 @@ package cli
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,6 +25,9 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 // installation adds the flags that say which data this command opens itself.
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
+	// Whoever opens the data may have to say how far ahead the cell map speaks. Few have to care.
+	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
+	_ = c.Flags().MarkHidden("notice")
 	if c.Flags().Lookup("map") == nil {
 		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "where the cell map of a shared installation is, such as postgres://db1/locus; several servers with commas")
 	}
@@ -120,6 +124,7 @@ type where struct {
 	server string // its address
 	place  string // a directory, or the URLs of a shared installation
 	shared bool   // it is the latter
+	notice time.Duration
 }
 
 // String is how people are told.
@@ -153,6 +158,8 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 		}
 	}
 	switch {
+	case a.notice < 0:
+		return where{}, usage("leave it out", "--notice %v: it cannot be below 0", a.notice)
 	case len(given) > 1:
 		return where{}, usage("give one of them", "%s are given: --url names a server, --data a directory, --map a shared installation; only one can be meant", strings.Join(given, " and "))
 	case len(given) == 0 && a.url != "" || flags.Changed("url"):
@@ -160,9 +167,9 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":
 		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set: only one can be meant")
 	case mapped != "" && !flags.Changed("data"):
-		return where{place: mapped, shared: true}, nil
+		return where{place: mapped, shared: true, notice: a.notice}, nil
 	case isShared(a.data):
 		return where{}, usage("--map URL", "--data names a directory, and this is the URL of a shared installation")
 	}
-	return where{place: a.data}, nil
+	return where{place: a.data, notice: a.notice}, nil
 }

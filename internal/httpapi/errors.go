@@ -248,7 +248,7 @@ func outspoken(err error) error {
 		return err
 	}
 	if errors.Is(err, cell.ErrMap) {
-		return fault(CodeInvalid, "", "%s", printable(err.Error()))
+		return fault(CodeInvalid, "", "%s", printable(strings.ReplaceAll(err.Error(), cell.ErrMap.Error()+": ", "")))
 	}
 	return spoken{err}
 }

@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/resolve"
 )
 
 func TestToFault(t *testing.T) {
@@ -145,6 +147,42 @@ func TestRefuse_LogsOnceWhatSomebodyHasToLookAt(t *testing.T) {
 		s.refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/records/source/canary", nil), test.err)
 		if n := strings.Count(logs.String(), "\n"); n != test.lines || strings.Contains(logs.String(), "canary") {
 			t.Errorf("%v: %d lines, want %d: %s", test.err, n, test.lines, logs.String())
+		}
+	}
+}
+
+// TestPutResult says of each item what became of it, and of no other.
+func TestPutResult(t *testing.T) {
+	t.Parallel()
+	ref := entity.Ref{Source: "s", Key: "k"}
+	for _, test := range []struct {
+		result locus.PutResult
+		want   string
+	}{
+		{
+			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Founded},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"founded"}`,
+		},
+		{
+			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Pending: true},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","pending":true}`,
+		},
+		{
+			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrUnknownOutcome, cell.ErrUnavailable)},
+			`{"source":"s","key":"k","error":{"code":"unconfirmed","detail":"the commit was sent and its reply lost: send the same again, it is harmless if it was done","pointer":"/records/3","outcome":"unknown"}}`,
+		},
+		{
+			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
+			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not answer in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+		},
+		{
+			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},
+			`{"source":"s","key":"k","error":{"code":"stale_map","detail":"this server's cell map is too old for that: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
+		},
+	} {
+		got, err := json.Marshal(putResult(3, test.result))
+		if err != nil || string(got) != test.want {
+			t.Errorf("%+v:\n%s, %v, want\n%s", test.result, got, err, test.want)
 		}
 	}
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package cli_test
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/cli"
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+// TestCells_OfPostgreSQL makes an installation in databases of a server, grows it, moves one of its cells to
+// a file, and asks psql's functions what the map says.
+func TestCells_OfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Shared(t)
+	env := map[string]string{"LOCUS_NOTICE": "3s", "LOCUS_MAP": server.URL("cli")}
+	if got := run(t.Context(), env, "status"); got.code != 4 {
+		t.Errorf("an installation that is not there: %d %s", got.code, got.err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	talk := &stopper{word: "next ", stop: cancel}
+	serve := []string{"serve", "--cells", "2", "--connections", "20", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"}
+	if code := cli.Run(ctx, serve, strings.NewReader(""), io.Discard, talk, env); code != 0 {
+		t.Fatalf("serve: exit code %d\n%s", code, talk)
+	}
+	if !strings.Contains(talk.String(), "2 cells of PostgreSQL on 1 server, durable   epoch ") {
+		t.Errorf("banner:\n%s", talk)
+	}
+
+	file := write(t, "places.csv", businesses)
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", file)
+	env["LOCUS_MAP"] = ""
+	must(t, env, "ingest", "--source", "web", "--key", "id", "--map", server.URL("cli"), "--map", "company=name", file)
+	env["LOCUS_MAP"] = server.URL("cli")
+	if got := must(t, env, "status"); !strings.Contains(got.err, "4 records, 2 entities") {
+		t.Errorf("status: %s", got.err)
+	}
+
+	must(t, env, "cell", "grow", "--to", "4", "--yes", "--wait")
+	must(t, env, "cell", "compact", "--yes")
+	to := "sqlite:" + filepath.Join(t.TempDir(), "moved.db")
+	must(t, env, "cell", "move", "g0-1", "--to", to, "--yes")
+	if got := must(t, env, "cell", "show", "g0-1"); !strings.Contains(got.stdout, to) {
+		t.Errorf("moved:\n%s", got.stdout)
+	}
+	list := must(t, env, "cell", "list").stdout
+	if strings.Count(list, "\tretired\tretired\t") != 2 || strings.Count(list, "\tcurrent\topen\t") != 4 || !strings.Contains(list, "cli_g1_3") {
+		t.Errorf("list:\n%s", list)
+	}
+
+	database := server.Database(t)
+	server.Exec(t, database, must(t, env, "cell", "map", "--sql").stdout)
+	record := must(t, env, "record", "get", "crm:1").err
+	_, rest, _ := strings.Cut(record, "puid ")
+	puid := strings.Fields(rest)[0]
+	_, rest, _ = strings.Cut(record, "entity ")
+	entity := strings.Fields(rest)[0]
+	rows := server.Exec(t, database, "SELECT locus_cell("+puid+"), locus_cell('"+entity+"'::uuid)")
+	for i, address := range []string{puid, entity} {
+		if got := must(t, env, "route", "--", address); !strings.Contains(got.stdout, rows[0][i]) {
+			t.Errorf("SQL says that %s is in cell %s, route:\n%s", address, rows[0][i], got.stdout)
+		}
+	}
+
+	must(t, env, "cell", "restored", "--yes")
+	must(t, env, "entity", "get", "web:2")
+}
