@@ -2,5 +2,37 @@
 
 package celltest
 
-// Cases are the suite, for its own test.
-var Cases = cases
+import (
+	"context"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// Cases and DriverCases are the suites, for their own test.
+var (
+	Cases       = cases
+	DriverCases = driverCases
+)
+
+// Handle is what the cases of drivers see of an opened database.
+type Handle = handle
+
+// Databases are what the cases of drivers see of a Kind.
+type Databases = kind
+
+// DatabasesOf are databases in memory; wrap may make mistakes with what is opened.
+func DatabasesOf(wrap func(ctx context.Context, dial func(url string, create bool) (Handle, error), url string, create bool) (Handle, error)) Databases {
+	memory := &Memory{}
+	return kind{
+		URL: func(name string) string { return "mem:" + name },
+		dial: func(ctx context.Context, url string, create bool) (handle, error) {
+			return wrap(ctx, func(url string, create bool) (Handle, error) {
+				db, err := memory.Dial(ctx, url, create)
+				if err != nil {
+					return nil, err
+				}
+				return dialled[cell.Store]{of[cell.Store]{db}, db}, nil
+			}, url, create)
+		},
+	}
+}
