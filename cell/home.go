@@ -190,12 +190,27 @@ func (h *home[T]) Exclusive(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Exclusive(ctx, fn) })
 }
 
-// View runs fn in the database of the cell.
+// View runs fn in the database of the cell. The error wraps ErrMoved if the cell has left it: what is there
+// has grown old.
 func (h *home[T]) View(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.View(ctx, fn) })
+	return h.use(ctx, func(db Opened[T]) error { return db.View(ctx, here(ctx, fn)) })
 }
 
-// Read runs fn in the database of the cell.
+// Read runs fn in the database of the cell, as View does.
 func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, fn) })
+	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, here(ctx, fn)) })
+}
+
+// here reads only where the cell is.
+func here[T Store](ctx context.Context, fn func(T) error) func(T) error {
+	return func(t T) error {
+		head, err := t.Head(ctx)
+		switch {
+		case err != nil:
+			return err
+		case head.Home == Moved:
+			return ErrMoved
+		}
+		return fn(t)
+	}
 }

@@ -57,7 +57,12 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
-	head, m, err := readMap(ctx, h)
+	var head Head
+	var m *Map
+	err = h.use(ctx, func(db Opened[T]) (err error) { // also of a database that the cell has left
+		head, m, err = readMap(ctx, db)
+		return err
+	})
 	switch {
 	case err != nil:
 		return err

@@ -33,8 +33,8 @@ func scanHead(row pgx.Row, h *cell.Head) error {
 	return err
 }
 
-// gate queues the statement that every transaction that writes begins with: the head of the cell, held
-// until the transaction ends. FOR SHARE conflicts with changing the row, which FOR KEY SHARE does not.
+// gate queues the statement that every transaction begins with: the head of the cell, which one that writes
+// holds until it ends. FOR SHARE conflicts with changing the row, which FOR KEY SHARE does not.
 // Behind a pooler a transaction may meet a server that no connection of ours was ever opened to, so there
 // it looks at where it is, too.
 func (t *tx) gate() {
@@ -43,9 +43,7 @@ func (t *tx) gate() {
 	}
 	sql := sqlGate
 	switch {
-	case t.mode == reading:
-		return
-	case t.mode >= alone:
+	case t.mode == reading, t.mode >= alone:
 		sql = sqlHead
 	case mutant.On("P6t"):
 		sql = sqlHead + " FOR KEY SHARE"
@@ -73,20 +71,15 @@ func (t *tx) passed() error {
 	return nil
 }
 
-// Head costs nothing in an update, which has read it.
+// Head costs nothing: every transaction begins by reading it.
 func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
 	}
-	if t.mode != reading {
-		return t.head, nil
-	}
-	var head cell.Head
-	err := t.query(ctx, sqlHead, func(r pgx.Rows) error { return scanHead(r, &head) })
-	if err != nil {
+	if err := t.flush(ctx); err != nil {
 		return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
 	}
-	return head, nil
+	return t.head, nil
 }
 
 // SetHead is one row.
