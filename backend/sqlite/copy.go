@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/backend/document"
@@ -62,7 +63,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 		}
 		where = fmt.Sprintf(" WHERE (%s) > (%s)", of.keys, holds(of.Key))
 	}
-	got, err := rows(ctx, t, readValues, fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT ?", of.columns, table, where, of.keys), append(after[:len(after):len(after)], int64(limit))...)
+	got, err := rows(ctx, t, readValues, fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT ?", of.columns, table, where, of.keys), append(slices.Clip(after), int64(limit))...)
 	if err != nil {
 		return nil, fmt.Errorf("read rows of %s: %w", table, err)
 	}

@@ -87,7 +87,8 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 		}
 	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
-		Authority: authority, New: made, Rules: o.Rules, Notice: o.Notice, OnEvent: o.OnEvent, OnClose: locked.Close, Alone: true,
+		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
+		OnClose: func() error { return errors.Join(unlock(locked), locked.Close()) },
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if isFile(url) || o.Driver == nil {
 				return driver, nil

@@ -2,15 +2,19 @@
 
 // Package sqlite keeps cells in SQLite files, without cgo: the backend of one machine.
 //
-//	Dir ── lock                    one process at a time
-//	 ├─ Cell g0-0 ── Map           the authority: holds the cell map
-//	 ├─ Cell g0-1                  ┌──────────── Cell ────────────┐
-//	 └─ ...              Update ──►│ one writer   BEGIN IMMEDIATE │──► log ──► file
-//	                     View ────►│ some readers, one snapshot   │     │ fsync at every commit
-//	                               └──────────────────────────────┘     └ copied when it is long
+//	OpenDir ── lock                       one process at a time
+//	 └─ cell.Cells ── Driver              memory for pages, shared by all files that are open
+//	     ├─ Cell g0-0                     the authority: keeps all versions of the cell map
+//	     ├─ Cell g0-1                     ┌──────────── Cell ────────────┐
+//	     └─ ...  Update, Exclusive, Read ►│ one writer   BEGIN IMMEDIATE │──► log ──► file
+//	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
+//	                                      └──────────────────────────────┘     └ copied when it is long
 //
-// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog and
-// resolve, and pass their suites. Every Store method takes a batch. Reading one is a single
+// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease
+// and resolve, and pass their suites. What a cell says about itself, its head and its totals, is one row:
+// an Update reads it before anything else, and writes it once, before the commit. Updates wait for each
+// other in the order in which they came, so whatever the head says holds until one ends, and sealing a
+// cell is an Update like any other. Every Store method takes a batch. Reading one is a single
 // statement that is given its arguments as a JSON array; writing one is a prepared statement for
 // each row, in the order in which the rows lie. Statements go to the driver directly. What is
 // not looked for stands in one JSON document a row; what is has an integer key, a table WITHOUT
