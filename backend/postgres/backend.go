@@ -26,7 +26,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// StatementTimeout is how long one statement may take. Defaults to 5 s.
 	StatementTimeout time.Duration
-	// LockTimeout is how long a transaction waits for a row that another one has. Defaults to 1 s.
+	// LockTimeout is how long a transaction waits for a row that another one has. Defaults to 1.5 s, a
+	// bit longer than PostgreSQL takes to find two that wait for each other.
 	LockTimeout time.Duration
 	// IdleTimeout is how long a transaction may go without a statement. Defaults to 10 s.
 	IdleTimeout time.Duration
@@ -60,7 +61,7 @@ func (o *Options) withDefaults() *Options {
 	}
 	set(&d.ConnectTimeout, 3*time.Second)
 	set(&d.StatementTimeout, 5*time.Second)
-	set(&d.LockTimeout, time.Second)
+	set(&d.LockTimeout, 1500*time.Millisecond)
 	set(&d.IdleTimeout, 10*time.Second)
 	set(&d.Lifetime, time.Hour)
 	if d.Now == nil {

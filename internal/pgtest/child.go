@@ -185,11 +185,14 @@ func stateOf(pid int) string {
 	return fields[0]
 }
 
-// await waits until something is so, or ten seconds have passed.
-func await(is func() bool) {
+// await waits until something is so, and tells whether it came to be within ten seconds.
+func await(is func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); !is() && time.Now().Before(deadline); {
-		<-tick.C
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		if is() {
+			return true
+		}
 	}
+	return false
 }

@@ -19,13 +19,13 @@ func (s *Server) Standby(t testing.TB) *Server {
 	return r
 }
 
-// CatchUp waits until a replica has all that its primary has written so far.
+// CatchUp waits until a replica has all that its primary has committed so far.
 func (s *Server) CatchUp(t testing.TB, primary *Server) {
 	t.Helper()
-	lsn := primary.Exec(t, "postgres", "SELECT pg_current_wal_insert_lsn()")[0][0]
-	await(func() bool {
-		return s.Exec(t, "postgres", "SELECT pg_last_wal_replay_lsn() >= '"+lsn+"'")[0][0] == "t"
-	})
+	lsn := primary.Exec(t, "postgres", "SELECT pg_current_wal_flush_lsn()")[0][0]
+	if !await(func() bool { return s.Exec(t, "postgres", "SELECT pg_last_wal_replay_lsn() >= '"+lsn+"'")[0][0] == "t" }) {
+		t.Fatalf("the replica does not catch up:\n%s", s.Log())
+	}
 }
 
 // Promote makes a replica a primary and waits until it is one.

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/backend/postgres"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// clock is moved by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func redo(ctx context.Context, c cell.Opened[resolve.Tx], puid entity.PUID) error {
+	return c.Update(ctx, func(tx resolve.Tx) error {
+		_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: puid, Version: 1}})
+		return err
+	})
+}
+
+// A server that was restarted is asked again without an error, though every connection to it has ended;
+// one that is down is unavailable, and after some failures not asked for a while.
+func TestServerGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	at := &clock{now: time.Unix(1, 0)}
+	s, driver, opened := opens(t, 1, &postgres.Options{Now: at.Now})
+	c := opened[0]
+	for i := range entity.PUID(3) {
+		if err := redo(ctx, c, i+1); err != nil {
+			t.Fatalf("before end %d: %v", i, err)
+		}
+		end := s.Kill
+		if i == 1 {
+			end = s.Stop
+		}
+		end(t)
+		s.Restart(t)
+	}
+	opensBefore := driver.Pools()[0].Opened
+	s.Kill(t)
+	for range 3 {
+		if err := redo(ctx, c, 9); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+			t.Errorf("a server that is down: %v, want ErrUnavailable", err)
+		}
+	}
+	s.Restart(t)
+	if err := redo(ctx, c, 9); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
+		t.Errorf("soon after the failures: %v, want ErrUnavailable", err)
+	}
+	at.pass(time.Second)
+	if err := redo(ctx, c, 10); err != nil {
+		t.Errorf("later: %v", err)
+	}
+	if err := c.View(ctx, func(tx resolve.Tx) error {
+		depth, err := tx.RedoDepth(ctx)
+		if depth != 4 {
+			t.Errorf("%d entries, 4 were acknowledged", depth)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if p := driver.Pools()[0]; p.Opened == opensBefore || p.Open != 1 {
+		t.Errorf("pool %+v", p)
+	}
+}
+
+// A server that hangs is given up, and the breaker spares the others the wait.
+func TestServerHangs(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	at := &clock{now: time.Unix(1, 0)}
+	s, _, opened := opens(t, 1, &postgres.Options{Now: at.Now, StatementTimeout: time.Millisecond * 50, ConnectTimeout: time.Millisecond * 200})
+	c := opened[0]
+	if err := redo(ctx, c, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.Pause(t)
+	for range 3 {
+		if err := redo(ctx, c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a server that hangs: %v, want ErrUnavailable", err)
+		}
+	}
+	if err := redo(ctx, c, 2); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
+		t.Errorf("after three failures: %v, want ErrUnavailable at once", err)
+	}
+	s.Continue(t)
+	at.pass(time.Minute)
+	if err := redo(ctx, c, 3); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// The caller's patience is the caller's: the cell is not blamed, nor is it called unavailable.
+func TestCallerLosesPatience(t *testing.T) {
+	t.Parallel()
+	s, _, opened := opens(t, 1, nil)
+	c := opened[0]
+	s.Pause(t)
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		err := redo(ctx, c, 1)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cell.ErrUnavailable) {
+			t.Errorf("%v, want the context's error", err)
+		}
+	}
+	s.Continue(t)
+	if err := redo(t.Context(), c, 1); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A connection that ends during the commit leaves the outcome unknown, and the error says so and nothing
+// else.
+func TestCommit_UnknownOutcome(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := direct(t).open(t)
+	// At the commit, after all statements of the transaction.
+	direct(t).server.Exec(t, d.name, `CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+		CREATE CONSTRAINT TRIGGER die AFTER INSERT ON redo DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION die()`)
+	runs := 0
+	err := d.Update(ctx, func(tx resolve.Tx) error {
+		runs++
+		_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}})
+		return err
+	})
+	if !errors.Is(err, cell.ErrUnknownOutcome) || errors.Is(err, cell.ErrUnavailable) || runs != 1 {
+		t.Errorf("%v after %d runs, want ErrUnknownOutcome alone, once", err, runs)
+	}
+	if err := d.View(ctx, func(tx resolve.Tx) error { _, err := tx.RedoDepth(ctx); return err }); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A failure at the commit that the server tells of is not unknown: nothing was done.
+func TestCommit_Refused(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := direct(t).open(t)
+	direct(t).server.Exec(t, d.name, `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
+		CREATE CONSTRAINT TRIGGER no AFTER INSERT ON redo DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION no()`)
+	err := d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err })
+	if err == nil || errors.Is(err, cell.ErrUnknownOutcome) || errors.Is(err, cell.ErrUnavailable) {
+		t.Errorf("%v, want the server's error", err)
+	}
+}
+
+// Two updates that take the same rows in opposite orders: PostgreSQL ends one of them, which is run again.
+func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	d := direct(t).open(t)
+	records := func(puid entity.PUID) []*entity.Record {
+		return []*entity.Record{{PUID: puid, Observed: time.UnixMilli(0), Attributes: entity.Attributes{}}}
+	}
+	if err := d.Update(ctx, func(tx resolve.Tx) error { return tx.PutRecords(ctx, append(records(1), records(2)...)) }); err != nil {
+		t.Fatal(err)
+	}
+	var both sync.WaitGroup
+	both.Add(2)
+	errs, runs := make([]error, 2), make([]int, 2)
+	var wg sync.WaitGroup
+	for i, order := range [][2]entity.PUID{{1, 2}, {2, 1}} {
+		wg.Go(func() {
+			errs[i] = d.Update(ctx, func(tx resolve.Tx) error {
+				runs[i]++
+				if _, err := tx.Records(ctx, order[:1]); err != nil {
+					return err
+				}
+				if runs[i] == 1 {
+					both.Done()
+					both.Wait()
+				}
+				_, err := tx.Records(ctx, order[1:])
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Errorf("updates that met in a deadlock: %v", err)
+	}
+	if runs[0]+runs[1] < 3 {
+		t.Errorf("%d and %d runs: they did not meet", runs[0], runs[1])
+	}
+}
+
+// A row that another transaction holds for long is not waited for for ever.
+func TestUpdate_LockTimeout(t *testing.T) {
+	t.Parallel()
+	at := direct(t)
+	d := at.open(t)
+	first := pause(t, d, key(1))
+	impatient, err := postgres.NewDriver(&postgres.Options{LockTimeout: 20 * time.Millisecond}).Dial(t.Context(), d.url, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer impatient.Close()
+	if err := impatient.Identify(t.Context(), d.id); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // more than the breaker tolerates: waiting for others is nobody's failure
+		err = impatient.Update(t.Context(), func(tx resolve.Tx) error {
+			_, err := tx.Allocate(t.Context(), []cell.Key{key(1)})
+			return err
+		})
+		if !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "other transactions hold") {
+			t.Errorf("%v, want ErrUnavailable", err)
+		}
+	}
+	first.end(t)
+	if err := redo(t.Context(), impatient, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// A connection that has lived long enough is replaced.
+func TestConnectionsDoNotLiveForEver(t *testing.T) {
+	t.Parallel()
+	at := &clock{now: time.Unix(1, 0)}
+	_, driver, opened := opens(t, 1, &postgres.Options{Now: at.Now, Lifetime: time.Hour})
+	for range 3 {
+		for range 3 {
+			if err := redo(t.Context(), opened[0], 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at.pass(time.Hour)
+	}
+	if p := driver.Pools()[0]; p.Opened != 3 || p.Open != 1 {
+		t.Errorf("pool %+v, want 3 connections after one another", p)
+	}
+}
