@@ -55,15 +55,15 @@ func (s *Suite) writeGoals(b *strings.Builder, r runs) {
 		if !res.reached() {
 			reached = "**no**"
 		}
-		unit := s.Works[res.Bench].suffix()
-		theirs, ours, ratio := figure(res.theirs.median())+unit, figure(res.mine.median())+unit, ""
+		work := s.Works[res.Bench]
+		theirs, ours, ratio := work.figure(res.theirs.median()), work.figure(res.mine.median()), ""
 		if res.Against.Fits == nil {
-			theirs, ours = "", ours+" "+res.mine.span()
+			theirs, ours = "", fmt.Sprintf("%s (%s to %s)", ours, work.number(res.mine.min()), work.number(res.mine.max()))
 		} else {
-			ratio = figure(res.ratios.median()) + "x " + res.ratios.span()
+			ratio = fmt.Sprintf("%sx (%s to %s)", figure(res.ratios.median()), figure(res.ratios.min()), figure(res.ratios.max()))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s |\n",
-			what, res.against(), theirs, ours, res.allocs, ratio, res.target(unit), reached)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			what, res.against(), theirs, ours, work.allocs(res.allocs), ratio, res.target(work), reached)
 	}
 	b.WriteByte('\n')
 }
@@ -77,11 +77,11 @@ func (r result) against() string {
 }
 
 // target is the goal in words.
-func (r result) target(unit string) string {
+func (r result) target(work Work) string {
 	text := fmt.Sprintf(">= %gx", r.Ratio)
 	switch {
 	case r.AtMost > 0:
-		text = fmt.Sprintf("<= %g%s", r.AtMost, cmp.Or(unit, " ns"))
+		text = fmt.Sprintf("<= %g %s", r.AtMost, cmp.Or(work.Unit, "ns"))
 	case r.peer.Floor:
 		text = fmt.Sprintf("<= %gx", r.Ratio)
 	}
@@ -122,8 +122,8 @@ func (s *Suite) writeBench(b *strings.Builder, r runs, bench string, cpu int) {
 		if s := r.ratios(m, measured{bench, "locus", cpu}, work.unit()); len(s) > 0 && m.peer != "locus" {
 			ratio = figure(s.median()) + "x"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %.0f | %s | %s |\n",
-			what, p.Title, figure(r.values(m, work.unit()).median())+work.suffix(), r.allocs(m), ratio, p.Note)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n",
+			what, p.Title, work.figure(r.values(m, work.unit()).median()), work.allocs(r.allocs(m)), ratio, p.Note)
 		what = ""
 	}
 }
@@ -166,16 +166,29 @@ func (s *Suite) work(bench string, goroutines int) string {
 	return title
 }
 
-// suffix is the unit behind a figure, nothing for the columns' own.
-func (w Work) suffix() string {
+// figure prints a figure of the work, with its unit if that is not the column's own.
+func (w Work) figure(v float64) string {
 	if w.Unit == "" {
-		return ""
+		return w.number(v)
 	}
-	return " " + w.Unit
+	return w.number(v) + " " + w.Unit
 }
 
-// span is the range of a series in brackets.
-func (s series) span() string { return fmt.Sprintf("(%s to %s)", figure(s.min()), figure(s.max())) }
+// number prints what is certain of a figure; what is near 1 and no time was counted.
+func (w Work) number(v float64) string {
+	if w.Unit != "" && v < 1.9995 {
+		return fmt.Sprintf("%.3f", v)
+	}
+	return figure(v)
+}
+
+// allocs prints how often the work allocates. Nobody counts that where it is not time that matters.
+func (w Work) allocs(n float64) string {
+	if w.Unit != "" {
+		return ""
+	}
+	return fmt.Sprintf("%.0f", n)
+}
 
 // figure prints what is certain of a number, and not more.
 func figure(v float64) string {
