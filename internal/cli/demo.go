@@ -50,6 +50,7 @@ func (a *app) demoCommand() *cobra.Command {
 			return a.demo(c.Context(), &s, c.Flags().Changed("addr"))
 		},
 	}
+	a.noticeFlag(c)
 	f := c.Flags()
 	f.IntVar(&s.records, "records", 20_000, "how many records")
 	f.Uint64Var(&s.seed, "seed", 1, "which story")
@@ -74,7 +75,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	svc, options, err := a.openServed(ctx, where{place: dir}, &s.serving)
+	svc, options, err := a.openServed(ctx, where{place: dir, notice: a.notice}, &s.serving)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}

@@ -25,12 +25,16 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 // installation adds the flags that say which data this command opens itself.
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
-	// Whoever opens the data may have to say how far ahead the cell map speaks. Few have to care.
-	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
-	_ = c.Flags().MarkHidden("notice")
+	a.noticeFlag(c)
 	if c.Flags().Lookup("map") == nil {
 		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "where the cell map of a shared installation is, such as postgres://db1/locus; several servers with commas")
 	}
+}
+
+// noticeFlag adds --notice to a command that opens data. Few have to care, so most do not show it.
+func (a *app) noticeFlag(c *cobra.Command) {
+	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
+	_ = c.Flags().MarkHidden("notice")
 }
 
 // shared is how the URL of an installation of several servers begins.
