@@ -462,3 +462,19 @@ func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 		}
 	}
 }
+
+// What a batch costs beside its transactions: with one generation Find needs none.
+func BenchmarkDirectory_Find(b *testing.B) {
+	c, err := cell.OpenCells(b.Context(), options(&celltest.Memory{}, 16))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	d, keys := cell.NewDirectory(c), keysOf(c, 0, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := d.Find(b.Context(), keys); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

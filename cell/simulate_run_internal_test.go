@@ -278,10 +278,23 @@ func TestP06_Simulation(t *testing.T) {
 func TestP06_Control(t *testing.T) {
 	t.Parallel()
 	const seeds = 2_000
-	_, wrong, errs := simulateMany(seeds, func(uint64) simPlan { return simPlan{permanent: true, literal: true} })
+	_, wrong, _ := simulateMany(seeds, func(uint64) simPlan { return simPlan{permanent: true, literal: true} })
 	t.Logf("the literal scheme: %d of %d seeds contradict themselves", wrong, seeds)
 	if wrong == 0 {
 		t.Fatal("the literal scheme went through")
 	}
-	_ = errs
+}
+
+// A seed that found something must find it again.
+func TestSimulation_SeedsRepeat(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(100) {
+		var runs [2]simCounts
+		for i := range runs {
+			_ = simulate(seed, simPlan{permanent: true, literal: seed%2 == 0}, &runs[i])
+		}
+		if runs[0] != runs[1] {
+			t.Fatalf("seed %d: %v, then %v", seed, runs[0], runs[1])
+		}
+	}
 }
