@@ -4,42 +4,149 @@ package mutant_test
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// bugs are all that are planted: which test of which package must find each.
+// root is the repository, seen from the directory of this test.
+const root = "../.."
+
+// bugs are all that are planted: which test of which package must find each. A test is named with its
+// subtest where that alone is quick.
 var bugs = []struct{ name, what, pkg, test string }{
 	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
+
+	{"P6a", "a key is put while the older cells still take it", "cell", "TestP06_Model/put"},
+	{"P6b", "a cell that cannot be asked is taken for one that lacks the key", "cell", "TestP06_Model/down"},
+	{"P6c", "what an open cell lacks is remembered", "cell", "TestP06_Model/ahead"},
+	{"P6d", "a put does not look whether the cell is open", "cell", "TestP06_Model/put"},
+	{"P6e", "what was read before the seal counts after it", "cell", "TestP06_Model/put"},
+	{"P6f", "whoever unlinks a key leaves the older cells open", "cell", "TestP06_Model/unlink"},
+	{"P6g", "a key is absent because the newest cell that is known lacks it, sealed as that is", "cell", "TestP06_Model/lookup"},
+	{"P6h", "a puid in a sealed cell is believed, though keys may be unlinked", "cell", "TestP06_Model/unlink"},
+	{"P6i", "the oldest generation is asked first", "cell", "TestP06_Model/unlink"},
+	{"P6j", "a retired cell says that it lacks the key", "cell", "TestP06_Model/compact_partly"},
+	{"P6k", "an unlinked key leaves no tombstone", "cell", "TestP06_Model/unlink"},
+	{"P6l", "a cell takes a second row of a key", "cell", "TestP06_Model/put"},
+	{"P6m", "what is copied overwrites what is there", "cell", "TestP06_Model/compact"},
+	{"P6n", "a copy is made of what lies beneath a newer row", "cell", "TestP06_Model/compact"},
+	{"P6o", "the floor rises before the rows are copied", "cell", "TestP06_Model/compact"},
+	{"P6p", "a replica that missed a seal takes keys after its promotion", "cell", "TestP06_Model/promote"},
+	{"P6q", "an open cell gets a filter", "cell", "TestP06_Model/filters"},
+	{"P6r", "filters leave tombstones out", "cell", "TestP06_Model/filters"},
+	{"P6w", "rows are copied into a cell that is sealed already", "cell", "TestP06_Model/filters_compact"},
+	{"P6x", "rows are copied out of a cell that is being emptied", "cell", "TestP06_Model/compact_twice"},
+	{"P6z", "a cell that was lost is made anew, empty", "cell", "TestP06_ALostCellIsNotMadeAnew"},
+	{"P6t", "the lock of writers on PostgreSQL does not hold up a seal", "backend/postgres", "TestP06_ASealSeesWhatWasBeforeIt"},
+	{"P6u", "writers on PostgreSQL overtake a seal that waits", "backend/postgres", "TestP06_ASealIsNotOvertaken"},
+	{"P6v", "a seal on PostgreSQL reads what was there before it waited", "backend/postgres", "TestP06_ASealSeesWhatWasBeforeIt"},
+
+	{"P7a", "the next puid is one above the highest row", "backend/sqlite", "TestP07_APuidIsNeverGivenAgain"},
+	{"P7a", "the next puid is one above the highest row", "backend/postgres", "TestP07_PuidsOfRowsThatAreGone"},
 	{"P7b", "a wall clock that went back is ignored", "locality", "TestP07_JumpsOfTheClockDrawTheIdentityAgain"},
 	{"P7c", "a forked process goes on with the identity of its parent", "locality", "TestP07_ForkedProcesses"},
 	{"P7d", "a mint near something does not notice that the counter came round", "locality", "TestP07_NearFrozenClock"},
+	{"P7e", "a restored cell goes on where its backup ends", "cell", "TestP07_ARestoredInstallationGivesNoPuidAgain"},
+
+	{"P8a", "ranges of even cells are not shifted by their generation", "cell", "TestP08_GrowthPlans"},
+	{"P8b", "a range ends one too far", "cell", "TestP08_GrowthPlans"},
+	{"P8c", "a map routes ids that are dated after its end", "cell", "TestP08_LeasesModel"},
+	{"P8d", "a generation starts before the former map ends", "cell", "TestP08_LeasesModel"},
+	{"P8e", "a map ends earlier than the one before", "cell", "TestP08_LeasesModel"},
+
 	{"P9a", "records that a generic feature joined stay joined", "resolve", "TestResolver_AnyOrderGivesTheSameEntities"},
 	{"P9b", "the id of a merged entity leads nowhere", ".", "TestP09_AnIdLeadsToItsEntityForEver"},
 	{"P9c", "a record is written without its redo entry", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
 	{"P9d", "a repair leaves out who shares a feature", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
 	{"P9e", "a deletion leaves the edges of others behind", "resolve", "TestResolver_DeletionUndoesExactlyWhatTheRecordDid"},
 	{"P9f", "a component that grew over the limit is cut around the new record only", "resolve", "TestResolver_AComponentOverTheLimitIsCut"},
+	{"P9g", "who lost the lease still writes what is done under it", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
+	{"P9h", "who takes the lease over does not shut the former owner out", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
+	{"P9i", "who takes the lease over trusts what it knew", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 }
 
+// The tests of a package are built once, with all bugs, of which the environment chooses one.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the tests again with planted bugs")
 	}
+	dir := t.TempDir()
+	built := map[string]string{}
 	for _, bug := range bugs {
 		t.Run(bug.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^"+bug.test+"$", "./"+bug.pkg)
-			cmd.Dir = "../.."
 			// By the environment, so that binaries which the tests build have the bug too.
-			cmd.Env = append(os.Environ(), "LOCUS_MUTANT="+bug.name, "GOFLAGS="+os.Getenv("GOFLAGS")+" -tags=mutants")
+			env := append(os.Environ(), "LOCUS_MUTANT="+bug.name, "GOFLAGS="+os.Getenv("GOFLAGS")+" -tags=mutants")
+			if built[bug.pkg] == "" {
+				built[bug.pkg] = build(t, env, bug.pkg, dir)
+			}
+			cmd := exec.CommandContext(t.Context(), built[bug.pkg], "-test.v", "-test.count=1", "-test.run="+exactly(bug.test))
+			cmd.Dir, cmd.Env = filepath.Join(root, bug.pkg), env
 			out, err := cmd.CombinedOutput()
 			switch {
+			case bytes.Contains(out, []byte("--- SKIP: "+bug.test+" ")):
+				t.Skipf("%s was skipped:\n%s", bug.test, out)
 			case err == nil:
 				t.Errorf("planted: %s; %s did not find it", bug.what, bug.test)
-			case !bytes.Contains(out, []byte("--- FAIL: "+bug.test)):
+			case !bytes.Contains(out, []byte("--- FAIL: "+bug.test+" ")):
 				t.Errorf("planted: %s; %s failed for another reason:\n%s", bug.what, bug.test, out)
 			}
 		})
+	}
+}
+
+// build builds the tests of a package and answers with the path of the binary.
+func build(t *testing.T, env []string, pkg, dir string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(dir, strings.ReplaceAll(pkg, "/", "-")+".test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", path, "./"+pkg)
+	cmd.Dir, cmd.Env = root, env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the tests of %s: %v\n%s", pkg, err, out)
+	}
+	return path
+}
+
+// exactly is the pattern of one test, or of one subtest.
+func exactly(test string) string {
+	return "^" + strings.ReplaceAll(test, "/", "$/^") + "$"
+}
+
+var guard = regexp.MustCompile(`mutant\.On\("(\w+)"\)`)
+
+// Every bug that is planted is looked for, and no other.
+func TestMutants_AreAllListed(t *testing.T) {
+	t.Parallel()
+	var planted, listed []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || filepath.Base(filepath.Dir(path)) == "mutant" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, m := range guard.FindAllSubmatch(content, -1) {
+			planted = append(planted, string(m[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bug := range bugs {
+		listed = append(listed, bug.name)
+	}
+	for _, names := range []*[]string{&planted, &listed} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	if !slices.Equal(planted, listed) {
+		t.Errorf("planted are\n%v, looked for\n%v", planted, listed)
 	}
 }
