@@ -116,7 +116,11 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 			join(r, false)
 			// If this cell has no row, the walk goes on to the next; one that is known to be
 			// sealed can be read at the same time.
-			if next := t.walk.Got(Reply{}).Want(); next.Do == DoRead {
+			nothing := Reply{Keys: Open}
+			if b.dir.facts.isSealed(m.Key(int(r.Gen), t.key.Position())) {
+				nothing.Keys = Sealed
+			}
+			if next := t.walk.Got(nothing).Want(); next.Do == DoRead {
 				join(next, true)
 			}
 		default:
