@@ -55,15 +55,22 @@ func BenchmarkPuid(b *testing.B) {
 func BenchmarkEntity(b *testing.B) {
 	_, ids := draw(million())
 	names := names(ids[:pool], func(id locality.ID) []byte { return id[:] })
-	subjects := []subject{{Peer: "locus", Loop: func(n int) {
-		var c cell.ID
-		var err error
-		for i := range n {
-			c, err = grown.Entity(ids[i&(pool-1)])
-			compare.Fail(err)
+	young, err := cell.NewMap(cell.Spec{ID: "young", Generations: []cell.Generation{{Cells: 16 * nodes}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	by := func(m *cell.Map) loop {
+		return func(n int) {
+			var c cell.ID
+			var err error
+			for i := range n {
+				c, err = m.Entity(ids[i&(pool-1)])
+				compare.Fail(err)
+			}
+			runtime.KeepAlive(c)
 		}
-		runtime.KeepAlive(c)
-	}}}
+	}
+	subjects := []subject{{Peer: "locus", Loop: by(grown)}, {Peer: "young", Loop: by(young)}}
 	subjects = append(subjects, jumps(func(i int) uint64 { return xxhash.Sum64(ids[i][:]) })...)
 	subjects = append(subjects, rings(names)...)
 	suite.Run(b, append(subjects, remembered("ids", ids, grown.Entity, &byID{})...)...)

@@ -26,6 +26,7 @@ var suite = compare.Suite{
 	},
 	Peers: []compare.Peer{
 		{Key: "locus", Title: "**Locus**"},
+		{Key: "young", Title: "**Locus** of one generation", Note: "16,384 cells"},
 		{Key: "bare", Title: "**Locus** without filters"},
 		{Key: "literal", Title: "the literal scheme", Note: "from the newest generation down"},
 
