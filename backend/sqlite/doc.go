@@ -4,7 +4,7 @@
 //
 //	OpenDir ── lock                       one process at a time
 //	 └─ cell.Cells ── Driver              memory for pages, shared by all files that are open
-//	     ├─ Cell g0-0                     the authority: keeps all versions of the cell map
+//	     ├─ Cell g0-0                     the authority: keeps the versions of the cell map
 //	     ├─ Cell g0-1                     ┌──────────── Cell ────────────┐
 //	     └─ ...  Update, Exclusive, Read ►│ one writer   BEGIN IMMEDIATE │──► log ──► file
 //	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
