@@ -21,25 +21,27 @@ func Reincarnate[T Store](ctx context.Context, c *Cells[T]) error {
 	if err := c.Refresh(ctx); err != nil {
 		return fmt.Errorf("reincarnate: %w", err)
 	}
-	if err := each(ctx, c.Map().Cells(), func(ctx context.Context, id ID) error {
-		h, err := c.home(id)
-		if err != nil {
-			return err
-		}
-		return reincarnate[T](ctx, h, id, c.Map())
-	}); err != nil {
+	if err := each(ctx, c.Map().Cells(), c.reincarnate); err != nil {
 		return fmt.Errorf("reincarnate: %w", err)
 	}
 	return nil
 }
 
-func reincarnate[T Store](ctx context.Context, db Database[T], id ID, m *Map) error {
-	err := db.Exclusive(ctx, func(t T) error {
+func (c *Cells[T]) reincarnate(ctx context.Context, id ID) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	err = h.Exclusive(ctx, func(t T) error {
 		head, err := t.Head(ctx)
 		if err != nil {
 			return err
 		}
-		head = head.Rejoin(id, m)
+		// Read while the cell is locked: a generation that becomes current now finds it so.
+		if err := c.refreshFrom(ctx, c.Map().spec.Authority); err != nil {
+			return err
+		}
+		head = head.Rejoin(id, c.Map())
 		head.Incarnation++
 		if err := t.SetHead(ctx, head); err != nil || mutant.On("P7e") {
 			return err
