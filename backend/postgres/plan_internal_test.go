@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write golden files anew")
+
+// whole are the tables of one row, and the sequence, that are read as a whole.
+var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid)\b`)
+
+// How PostgreSQL runs every statement of a transaction, whatever is in the tables: nothing but tables of
+// one row is read as a whole. Plans are pinned as this version makes them; others need not agree.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := pgtest.Shared(t)
+	opened, err := NewDriver(&Options{Connections: 1}).Dial(ctx, s.URL(s.Database(t)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := opened.(*Cell)
+	defer c.Close()
+	if err := c.Identify(ctx, cell.Identity{Map: "m", Lo: 0, Hi: 1<<32 - 1}); err != nil {
+		t.Fatal(err)
+	}
+	plans := map[string]string{}
+	for _, run := range []func(context.Context, func(resolve.Tx) error) error{c.Update, c.Exclusive, c.View} {
+		if err := run(ctx, func(rt resolve.Tx) error {
+			if err := useAll(ctx, rt.(*tx)); err != nil {
+				return err
+			}
+			return explainAll(ctx, rt.(*tx).conn.Conn, plans)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b strings.Builder
+	for _, sql := range slices.Sorted(func(yield func(string) bool) {
+		for sql := range plans {
+			if !yield(sql) {
+				return
+			}
+		}
+	}) {
+		fmt.Fprintf(&b, "%s\n----\n%s\n", sql, plans[sql])
+		for line := range strings.Lines(plans[sql]) {
+			if strings.Contains(line, "Seq Scan") && !whole.MatchString(line) {
+				t.Errorf("%s\nreads a whole table:\n%s", sql, plans[sql])
+			}
+		}
+	}
+	const pinned = "15"
+	golden := filepath.Join("testdata", "plans.txt")
+	if *rewrite {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := s.Exec(t, "postgres", "SHOW server_version_num")[0][0]; !strings.HasPrefix(v, pinned) {
+		t.Logf("plans are pinned for PostgreSQL %s, this is %s", pinned, v)
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("plans differ; if that is meant, run with -rewrite and read what it changes (-want +got):\n%s", diff)
+	}
+}
+
+// explainAll asks for the plans of all statements that the connection has prepared, as they are when
+// their arguments are not known.
+func explainAll(ctx context.Context, on *pgx.Conn, plans map[string]string) error {
+	if _, err := on.Exec(ctx, "SET LOCAL plan_cache_mode = force_generic_plan"); err != nil {
+		return err
+	}
+	rows, err := on.Query(ctx, "SELECT name, statement, cardinality(parameter_types) FROM pg_prepared_statements WHERE NOT from_sql", pgx.QueryExecModeExec)
+	if err != nil {
+		return err
+	}
+	type prepared struct {
+		name, sql string
+		args      int
+	}
+	all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (p prepared, err error) {
+		return p, r.Scan(&p.name, &p.sql, &p.args)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		sql := strings.Join(strings.Fields(p.sql), " ")
+		if !slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, strings.Fields(sql)[0]) {
+			continue
+		}
+		execute := p.name
+		if p.args > 0 {
+			execute += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", p.args), ", ") + ")"
+		}
+		rows, err := on.Query(ctx, "EXPLAIN (COSTS OFF) EXECUTE "+execute, pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return fmt.Errorf("explain %s: %w", sql, err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("explain %s: %w", sql, err)
+		}
+		plans[sql] = strings.Join(lines, "\n") + "\n"
+	}
+	return nil
+}
+
+// useAll calls every method that the transaction may, so that each of its statements is prepared.
+func useAll(ctx context.Context, t *tx) error {
+	id := locality.Max()
+	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
+	k := cell.Key{Ring: 1}
+	reads := []func() error{
+		func() error { _, err := t.Head(ctx); return err },
+		func() error { _, err := t.Lookup(ctx, []cell.Key{k}); return err },
+		func() error { _, err := t.Scan(ctx, nil, 1); return err },
+		func() error { _, err := t.Scan(ctx, &k, 1); return err },
+		func() error { _, _, err := t.CellMap(ctx); return err },
+		func() error { _, err := t.CellMaps(ctx); return err },
+		func() error { _, err := t.Filter(ctx); return err },
+		func() error { _, err := t.Records(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListRecords(ctx, "", 0, 1); return err },
+		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
+		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
+		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
+		func() error { _, err := t.Search(ctx, entity.Query{Names: []string{"a"}, Limit: 1}); return err },
+		func() error { _, err := t.Counts(ctx); return err },
+		func() error { _, err := t.Changes(ctx, 0, 1); return err },
+		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
+		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.Redo(ctx, math.MinInt64, 1); return err },
+		func() error { _, err := t.RedoDepth(ctx); return err },
+		func() error { _, err := t.Lease(ctx, "resolve"); return err },
+		func() error { _, err := t.stats(ctx); return err },
+	}
+	writes := []func() error{
+		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
+		func() error { _, err := t.Allocate(ctx, []cell.Key{k}); return err },
+		func() error { return t.Unlink(ctx, []cell.Key{k}) },
+		func() error { return t.Copy(ctx, []cell.Row{{Key: k, PUID: 1}}) },
+		func() error { return t.PutRecords(ctx, []*entity.Record{{PUID: 1, Attributes: entity.Attributes{}}}) },
+		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },
+		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
+		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Names: []string{"a"}}}) },
+		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
+		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
+		func() error {
+			return t.Post(ctx, []resolve.Posting{{Feature: 1, PUID: 1}}, []resolve.Posting{{Feature: 1, PUID: 1}})
+		},
+		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
+		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
+		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
+		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1}}) },
+		func() error { return t.PutLease(ctx, "resolve", lease.Lease{}) },
+		func() error { return t.SetFilter(ctx, []byte{1}) },
+		func() error { return t.SetFilter(ctx, nil) },
+		func() error { _, err := t.Drop(ctx, 1); return err },
+		func() error { return t.Skip(ctx, 1) },
+	}
+	alones := []func() error{
+		func() error { return t.SetHead(ctx, t.head) },
+		func() error { return t.PutCellMap(ctx, 1, []byte("{}")) },
+	}
+	calls := reads
+	if t.mode >= writing {
+		calls = append(writes, reads...)
+	}
+	if t.mode >= alone {
+		calls = append(calls, alones...)
+	}
+	for i, call := range calls {
+		if err := call(); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+	}
+	return t.flush(ctx)
+}
