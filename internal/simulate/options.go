@@ -5,6 +5,7 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -88,8 +89,14 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Fill < 0 || o.Time < 0 || o.Growth < 0 || o.Servers < 0 || o.Lag < 0 || o.Mentions < 0 || o.RecordBytes < 0 {
 		return o, errors.New("simulate: no option can be negative")
 	}
+	if math.IsInf(math.Pow(o.Growth, o.years()), 1) {
+		return o, fmt.Errorf("simulate: arrivals that grow by a factor of %g a year for %.0f years exceed all numbers", o.Growth, o.years())
+	}
 	return o, nil
 }
+
+// years is how long the records take to come.
+func (o Options) years() float64 { return o.Time.Hours() / year.Hours() }
 
 // possible asks the cell map about the whole plan, however much of it the records will need.
 func possible(cells []uint64) error {

@@ -23,7 +23,7 @@ func (s *simulation) rehash() Rehash {
 		h.JumpRows += int64(rows * float64(jumped))
 		h.RangeRows += int64(rows * float64(cut))
 	}
-	h.JumpBytes, h.RangeBytes = h.JumpRows*s.RecordBytes, h.RangeRows*s.RecordBytes
+	h.JumpBytes, h.RangeBytes = float64(h.JumpRows)*float64(s.RecordBytes), float64(h.RangeRows)*float64(s.RecordBytes)
 	return h
 }
 

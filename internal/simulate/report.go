@@ -78,8 +78,8 @@ type Rehash struct {
 	Cells uint64 `json:"cells"`
 	// JumpRows and RangeRows are how many rows were moved from cell to cell, JumpBytes and RangeBytes
 	// what they take. Locus moves none.
-	JumpRows   int64 `json:"jump_rows"`
-	JumpBytes  int64 `json:"jump_bytes"`
-	RangeRows  int64 `json:"range_rows"`
-	RangeBytes int64 `json:"range_bytes"`
+	JumpRows   int64   `json:"jump_rows"`
+	JumpBytes  float64 `json:"jump_bytes"`
+	RangeRows  int64   `json:"range_rows"`
+	RangeBytes float64 `json:"range_bytes"`
 }

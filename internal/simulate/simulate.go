@@ -80,7 +80,7 @@ func (s *simulation) arrive() {
 
 // day is when so many records have come: their rate grows by a factor a year.
 func (s *simulation) day(records int64) float64 {
-	part, years := float64(records)/float64(s.Records), s.Time.Hours()/year.Hours()
+	part, years := float64(records)/float64(s.Records), s.years()
 	if s.Growth != 1 {
 		part = math.Log1p(part*(math.Pow(s.Growth, years)-1)) / math.Log(s.Growth) / years
 	}
@@ -89,7 +89,7 @@ func (s *simulation) day(records int64) float64 {
 
 // rate is how many records come in a second of a day.
 func (s *simulation) rate(day float64) float64 {
-	years := s.Time.Hours() / year.Hours()
+	years := s.years()
 	if s.Growth == 1 {
 		return float64(s.Records) / s.Time.Seconds()
 	}
@@ -122,7 +122,7 @@ func (s *simulation) mapOf(n int) (*cell.Map, error) {
 // starts are the moments from which ids live in the generations.
 func (s *simulation) starts() (all []time.Time) {
 	for g, gen := range s.gens {
-		t := began.Add(time.Duration(gen.Day * 24 * float64(time.Hour))).Truncate(time.Millisecond)
+		t := time.UnixMilli(began.UnixMilli() + int64(gen.Day*24*3600*1000))
 		if g > 0 && !t.After(all[g-1]) {
 			t = all[g-1].Add(time.Millisecond) // so few records that a moment brings them
 		}

@@ -145,6 +145,7 @@ func TestRun_AllRecordsArrive(t *testing.T) {
 		{Cells: []uint64{1, 1, 1}, Records: 2, Growth: 0.5},
 		{Cells: doubling(t, 16, 1024), Records: 1e8, Fill: 1e6},
 		{Cells: []uint64{3, 3e6}, Records: 1, Time: time.Hour},
+		{Cells: doubling(t, 16, 1<<27), Records: 1e17, Growth: 10, Time: math.MaxInt64},
 	} {
 		r := run(t, opts)
 		sum, day := int64(0), -1.0
@@ -215,6 +216,7 @@ func TestRun_Refuses(t *testing.T) {
 		"a cell is full": {simulate.Options{Cells: []uint64{16}, Records: 1e12}, cell.ErrNoRoom},
 		"no generation":  {simulate.Options{Records: 1e9}, nil},
 		"no record":      {simulate.Options{Cells: []uint64{16}}, nil},
+		"no such growth": {simulate.Options{Cells: []uint64{16}, Records: 1, Growth: 1e100}, nil},
 		"negative":       {simulate.Options{Cells: []uint64{16}, Records: 1, Lag: -1}, nil},
 	} {
 		if _, err := simulate.Run(test.opts); err == nil || test.want != nil && !errors.Is(err, test.want) {

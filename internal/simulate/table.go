@@ -39,7 +39,7 @@ func (r *Report) Beside() *term.Table {
 	last := r.Generations[len(r.Generations)-1]
 	probes := func(n float64) string { return fmt.Sprintf("%.2f", n) }
 	t.Add("rows moved", "0", "0", short(float64(r.Rehash.JumpRows)), short(float64(r.Rehash.RangeRows)))
-	t.Add("bytes moved", "0", "0", short(float64(r.Rehash.JumpBytes)), short(float64(r.Rehash.RangeBytes)))
+	t.Add("bytes moved", "0", "0", short(r.Rehash.JumpBytes), short(r.Rehash.RangeBytes))
 	t.Add("keys with two puids", "0", term.Count(r.Literal.Duplicates), "0", "0")
 	t.Add("cells looked at, absent key", probes(last.AbsentFilters), probes(r.Literal.Absent), "1.00", "1.00")
 	t.Add("cells looked at, known key", probes(last.KnownFilters), probes(r.Literal.Known), "1.00", "1.00")
