@@ -155,7 +155,7 @@ func (s *server) stop(signal os.Signal, limit time.Duration) error {
 	}
 }
 
-var client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 
 // get decodes an answer.
 func get(base, path string, query url.Values, out any) error {

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// ledger are the puids that keys were found to have, whoever said so.
+type ledger struct {
+	t     *testing.T
+	puids map[entity.Ref]entity.PUID
+	owner map[entity.PUID]entity.Ref
+	next  int
+}
+
+func newLedger(t *testing.T) *ledger {
+	return &ledger{t: t, puids: map[entity.Ref]entity.PUID{}, owner: map[entity.PUID]entity.Ref{}}
+}
+
+// fresh are keys that nobody has put and whose place on the ring is one of those wanted.
+func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (refs []entity.Ref) {
+	for len(refs) < n {
+		l.next++
+		ref := entity.Ref{Source: "ledger", Key: fmt.Sprint(l.next)}
+		if wanted(m.KeyOf(ref.Source, ref.Key).Position()) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// unique is a record that resembles no other.
+func unique(ref entity.Ref) httpapi.RecordInput {
+	w := words(uint64(len(ref.Key))<<32 + uint64(fnv(ref.Key)))
+	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339), Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
+}
+
+func fnv(text string) (h uint32) {
+	for _, b := range []byte(text) {
+		h = (h ^ uint32(b)) * 16777619
+	}
+	return h
+}
+
+// unless is a code for keys that may be refused as unavailable, or answered.
+const unless httpapi.Code = "unless unavailable"
+
+// put puts keys, and holds that each gets the one puid that it has, or is refused with this code; none of
+// them may be, if there is none.
+func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
+	l.t.Helper()
+	var batch []httpapi.RecordInput
+	for _, ref := range refs {
+		batch = append(batch, unique(ref))
+	}
+	answer, err := post(n.url(), batch)
+	if err != nil {
+		l.t.Fatalf("process %d: %v", n.index, err)
+	}
+	for i, r := range answer.Results {
+		switch {
+		case code == unless && r.Error != nil && r.Error.Code == httpapi.CodeUnavailable:
+		case r.Error == nil && code != "" && code != unless:
+			l.t.Errorf("process %d gave %v the puid %v, want %s", n.index, refs[i], r.PUID, code)
+		case r.Error == nil:
+			l.enter(refs[i], r.PUID)
+		case r.Error.Code != code:
+			l.t.Errorf("process %d refused %v with %s, want %q: %s", n.index, refs[i], r.Error.Code, code, r.Error.Detail)
+		}
+	}
+}
+
+func (l *ledger) enter(ref entity.Ref, p entity.PUID) {
+	l.t.Helper()
+	if known, ok := l.puids[ref]; ok && known != p {
+		l.t.Errorf("key %v has the puids %v and %v", ref, known, p)
+	}
+	if other, ok := l.owner[p]; ok && other != ref {
+		l.t.Errorf("puid %v was given to %v and to %v", p, other, ref)
+	}
+	l.puids[ref], l.owner[p] = p, ref
+}
+
+// read looks keys up, and holds that each is answered with its puid, or refused with this code.
+func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
+	l.t.Helper()
+	for _, ref := range refs {
+		var r httpapi.Record
+		err := n.get(httpapi.RecordPath(ref.Source, ref.Key), &r)
+		p, refused := errors.AsType[*httpapi.Problem](err)
+		switch {
+		case err != nil && !refused:
+			l.t.Errorf("process %d, key %v: %v", n.index, ref, err)
+		case refused && p.Code != code, !refused && code != "":
+			l.t.Errorf("process %d answers the key %v with puid %v, %v; want code %q", n.index, ref, r.PUID, err, code)
+		case !refused:
+			l.enter(ref, r.PUID)
+		}
+	}
+}
+
+// A cell whose database is away refuses what is its own, never with "not found", and everything else goes
+// on. A key that may be in it is not given a second puid: it has to wait, until the cell is sealed and has a
+// filter, which proves what it lacks while it is away.
+func TestP06_CellDown(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 2, 2, 4)
+	l := newLedger(t)
+	m := f.nodes[0].cellMap()
+	// here are keys whose cells of these generations, the newest first, are on these servers.
+	here := func(m *cell.Map, n int, servers ...int) []entity.Ref {
+		return l.fresh(m, n, func(position uint32) bool {
+			for i, s := range servers {
+				if f.on(m, m.Key(m.Current()-i, position)) != s {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	up, down := here(m, 20, 0), here(m, 20, 1)
+	l.put(f.nodes[0], append(up[:10:10], down[:10]...), "")
+	f.crash(1)
+	for _, n := range f.nodes {
+		l.read(n, up[:10], "")
+		l.read(n, up[10:], httpapi.CodeNotFound)
+		l.read(n, down[:3], httpapi.CodeUnavailable)
+		l.read(n, down[10:13], httpapi.CodeUnavailable)
+		l.put(n, up[:3], "")
+		l.put(n, down, httpapi.CodeUnavailable)
+	}
+	l.put(f.nodes[1], up, "")
+	f.revive(1)
+	f.whole()
+	l.put(f.nodes[1], down, "")
+
+	// A generation becomes the current one while half of the older cells are stopped: they cannot be sealed.
+	stopped := false
+	_, err := f.nodes[0].run(func(step string) {
+		if step == cell.StepAnnounced && !stopped {
+			stopped = true
+			f.pg[1].Pause(t)
+		}
+	}, "grow", "--to", "8", "--wait")
+	if exitCode(err) != 6 || !strings.Contains(err.Error(), "run it again") {
+		t.Fatalf("growth without half of the cells: %v", err)
+	}
+	f.nodes[1].until(1)
+	m = f.nodes[1].cellMap()
+	at := func(server int, refs []entity.Ref) (found []entity.Ref) {
+		for _, ref := range refs {
+			if f.on(m, m.Home(m.KeyOf(ref.Source, ref.Key).Position())) == server {
+				found = append(found, ref)
+			}
+		}
+		return found
+	}
+	both, newer, older, neither := here(m, 8, 0, 0), here(m, 8, 0, 1), here(m, 8, 1, 0), here(m, 8, 1, 1)
+	l.put(f.nodes[0], older[:4], httpapi.CodeUnavailable)
+	l.put(f.nodes[0], both[:2], "")
+	f.crash(1)
+	for _, n := range f.nodes {
+		l.put(n, append(newer[:4:4], append(older[:4], neither[:4]...)...), httpapi.CodeUnavailable)
+		l.put(n, both[:4], "")
+		l.put(n, at(0, up), "")
+		l.put(n, at(1, up), unless) // who has found the puid before knows that it is the one
+		l.put(n, down, httpapi.CodeUnavailable)
+		l.read(n, newer[4:6], httpapi.CodeUnavailable)
+		l.read(n, both[4:], httpapi.CodeNotFound)
+	}
+	f.revive(1)
+	f.whole()
+	f.nodes[0].grow(8, nil)
+	for _, n := range f.nodes {
+		l.put(n, append(newer[:4:4], append(older[:4], neither[:4]...)...), "")
+		l.put(n, down, "")
+	}
+
+	// With filters, what a cell lacks is known while it is away, to a process that has just been started too.
+	f.nodes[1].drain()
+	f.nodes[1].start()
+	proven := map[*node][]entity.Ref{}
+	for _, n := range f.nodes {
+		proven[n] = f.provenAbsent(n, here(m, 12, 0, 1))
+	}
+	f.crash(1)
+	for _, n := range f.nodes {
+		l.read(n, proven[n][:4], httpapi.CodeNotFound)
+		l.put(n, proven[n], "")
+		l.put(n, both, "")
+		l.put(n, append(older[4:], neither[4:]...), httpapi.CodeUnavailable)
+		l.put(n, down, httpapi.CodeUnavailable)
+		l.read(n, down[:3], httpapi.CodeUnavailable)
+	}
+	f.revive(1)
+	f.whole()
+	f.drained()
+	var all []entity.Ref
+	for ref := range l.puids {
+		all = append(all, ref)
+	}
+	for _, n := range f.nodes {
+		l.put(n, all, "")
+		l.read(n, all, "")
+	}
+	t.Logf("%d keys, each with one puid", len(all))
+}
+
+// until waits until the process works with a map whose current generation is this.
+func (n *node) until(gen int) {
+	n.fleet.t.Helper()
+	eventually(n.fleet.t, time.Minute, fmt.Sprintf("process %d knows of generation %d", n.index, gen), func() (bool, string) {
+		m := n.cellMap()
+		return m.Current() >= gen, fmt.Sprintf("its map has epoch %d", m.Epoch())
+	})
+}
+
+// provenAbsent waits until filters prove to the process that the older cells of keys lack them. A filter may
+// be wrong about some: they are left out.
+func (f *fleet) provenAbsent(n *node, refs []entity.Ref) (proven []entity.Ref) {
+	f.t.Helper()
+	eventually(f.t, time.Minute, "filters are in memory", func() (bool, string) {
+		proven = nil
+		for _, ref := range refs {
+			var r locus.Route
+			if err := n.get("/v1/route", &r, "address", ref.String()); err != nil {
+				return false, err.Error()
+			}
+			absent := true
+			for _, p := range r.Key.Probes[1:] {
+				absent = absent && p.Answer == cell.AnswerFilterNo
+			}
+			if absent {
+				proven = append(proven, ref)
+			}
+		}
+		return len(proven) >= len(refs)-4, fmt.Sprintf("%d of %d keys are proven to be absent", len(proven), len(refs))
+	})
+	return proven
+}
