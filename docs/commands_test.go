@@ -23,9 +23,11 @@ import (
 
 // Every block of shell says above itself what happens to it here:
 //
-//	<!-- run -->            it is run, in one directory per page, after those before it
-//	<!-- serve -->          it is left running until the page ends
-//	<!-- not run: why -->   it is not
+//	<!-- run -->               it is run, in one directory per page, after those before it
+//	<!-- serve -->             it is left running until the page ends
+//	<!-- run: postgres -->     it is run with a PostgreSQL server, db1, after those like it
+//	<!-- serve: postgres -->   and left running
+//	<!-- not run: why -->      it is not
 //
 // and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
 // an ellipsis stands for any text, and any white space for any other.
@@ -40,6 +42,7 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 		for _, b := range blocks {
 			switch {
 			case b.info != "sh" || strings.HasPrefix(b.marker, "not run: "):
+			case b.marker == "run"+onPostgres || b.marker == "serve"+onPostgres:
 			case b.marker == "run" || b.marker == "serve":
 				runs++
 			default:
@@ -51,7 +54,7 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 		}
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
-			newShell(t).page(p.path, blocks)
+			newShell(t).page(p.path, blocks, "")
 		})
 	}
 }
@@ -88,20 +91,27 @@ func newShell(t *testing.T) *shell {
 	return s
 }
 
-func (s *shell) page(path string, blocks []block) {
+// onPostgres is behind the marker of a block that needs a PostgreSQL server.
+const onPostgres = ": postgres"
+
+// page runs the blocks of one kind, those with this behind their marker.
+func (s *shell) page(path string, blocks []block, kind string) {
 	s.t.Helper()
 	var printed string
+	ran := false
 	for _, b := range blocks {
 		switch {
-		case b.info == "sh" && b.marker == "run":
+		case b.info == "sh" && b.marker == "run"+kind:
 			out, err := s.run(b.text)
 			if err != nil {
 				s.t.Fatalf("%s:%d: %v\n%s\nprinted:\n%s", path, b.line, err, b.text, out)
 			}
-			printed = out
-		case b.info == "sh" && b.marker == "serve":
+			printed, ran = out, true
+		case b.info == "sh" && b.marker == "serve"+kind:
 			s.serve(path, b)
-		case b.marker == "prints":
+		case b.info == "sh":
+			ran = false
+		case b.marker == "prints" && ran:
 			if line, ok := missing(printed, b.text); ok {
 				s.t.Errorf("%s:%d: the command above did not print\n%s\nbut\n%s", path, b.line, line, printed)
 			}
@@ -168,9 +178,10 @@ func ready(url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// command is a shell for a block; the pages' port is replaced by one that is free.
+// command is a shell for a block; the pages' port is replaced by one that is free, and their host of databases
+// by the one that the environment names.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.ReplaceAll(text, "7070", s.port))
+	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.NewReplacer("7070", s.port, "postgres://db1/", "postgres:///").Replace(text))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second
@@ -213,7 +224,7 @@ func TestMain(m *testing.M) {
 	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
+	code := withServers(m).Run()
 	os.RemoveAll(bins)
 	os.Exit(code)
 }

@@ -73,7 +73,7 @@ func (a *app) serveCommand() *cobra.Command {
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory; made if it is not there"
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen at; port 0 takes a free one")
-	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation; 0 for 16 in a data directory and 48 elsewhere")
+	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation, 16 if 0")
 	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections that this process has to one database server at most, 64 if 0")
 	c.Flags().Lookup("notice").Hidden = false
 	c.Flags().BoolVar(&s.unsafe, "unsafe-durability", false, "with --map: serve although a database is set up so that it may lose what it has answered")

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !unix
+
+package docs_test
+
+import "testing"
+
+// withServers has none to stop.
+func withServers(m *testing.M) *testing.M { return m }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package docs_test
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+// withServers stops what the tests have started.
+func withServers(m *testing.M) pgtest.Tests { return pgtest.Main(m) }
+
+// The blocks that need a PostgreSQL server, in a shell of their own.
+func TestCommands_OnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	for _, p := range pages(t) {
+		blocks := p.blocks(t)
+		if !slices.ContainsFunc(blocks, func(b block) bool { return b.marker == "run"+onPostgres }) {
+			continue
+		}
+		t.Run(p.path, func(t *testing.T) {
+			t.Parallel()
+			server, err := url.Parse(pgtest.Shared(t).URL("postgres"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newShell(t)
+			s.env = append(s.env, "PGHOST="+server.Query().Get("host"), "PGUSER="+server.Query().Get("user"))
+			s.env = append(s.env, "LOCUS_NOTICE=3s") // nobody waits for an hour
+			s.page(p.path, blocks, onPostgres)
+		})
+	}
+}
