@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command resolve measures how many records a second are written durably and resolved, on one
-// machine with SQLite cells, and what each costs: processor time, latency, bytes on disk. The
+// machine with SQLite or PostgreSQL cells, and what each costs: processor time, latency, bytes on disk. The
 // records are those of locus demo, whose truth is known, so a run that resolves wrongly shows.
 //
 //	go run ./bench/resolve                                100,000 records through the library
 //	go run ./bench/resolve -via http -records 1000000     a million through the HTTP API
+//	go run ./bench/resolve -map postgres://db1/bench      a new installation on PostgreSQL
 //	go run ./bench/resolve -batch 1 -clients 16           one record a call
 //
 // Each line of the table is a tenth of the run, so that a cost that grows with the number of records is
@@ -40,14 +41,14 @@ import (
 )
 
 type options struct {
-	records    int64
-	batch      int64
-	clients    int
-	cells      int
-	via        string
-	seed       uint64
-	dir        string
-	cpuprofile string
+	records      int64
+	batch        int64
+	clients      int
+	cells        int
+	via          string
+	seed         uint64
+	cellmap, dir string
+	cpuprofile   string
 }
 
 func main() {
@@ -58,6 +59,7 @@ func main() {
 	flag.IntVar(&o.cells, "cells", 16, "cells, each a file")
 	flag.StringVar(&o.via, "via", "library", "library or http")
 	flag.Uint64Var(&o.seed, "seed", 1, "which story the records tell")
+	flag.StringVar(&o.cellmap, "map", "", "a new installation on PostgreSQL servers, postgres://HOST/NAME, instead of files")
 	flag.StringVar(&o.dir, "dir", "", "where the data goes; a temporary directory by default")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "file for a profile of the run")
 	flag.Parse()
@@ -77,7 +79,7 @@ func run(ctx context.Context, o options) error {
 	defer os.RemoveAll(dir)
 	debug.SetGCPercent(200) // as locus serve does
 	var stages stages
-	cells, err := all.Open(ctx, dir, &all.Options{Cells: o.cells, Rules: locus.Rules(nil)})
+	cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules(nil)})
 	if err != nil {
 		return err
 	}
@@ -108,16 +110,33 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	counts := service.Live().Counts
+	size, err := databaseSize(ctx, service)
+	if err != nil {
+		return err
+	}
 	if err := cmp.Or(closeAPI(), service.Close()); err != nil {
 		return err
 	}
-	size, err := sizeOf(dir)
-	if err != nil {
-		return err
+	if o.cellmap == "" {
+		if size, err = sizeOf(dir); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("\n%d records, %d entities, %d merges; %d bytes a record on disk; pairs: %s\n",
 		counts.Records, counts.Entities, counts.Merges, size/o.records, quality)
 	return nil
+}
+
+// databaseSize is what the cells say that they take.
+func databaseSize(ctx context.Context, service *locus.Service) (sum int64, err error) {
+	status, err := service.Status(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range status.Cells {
+		sum += c.Bytes
+	}
+	return sum, nil
 }
 
 // stages sums the time of the three rounds.
