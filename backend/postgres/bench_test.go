@@ -225,8 +225,12 @@ func BenchmarkAllocate(b *testing.B) {
 		run("backend", func(ctx context.Context, _ *pgx.Conn, k cell.Key) error {
 			return d.Update(ctx, func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{k}); return err })
 		})
-		run("gate", func(ctx context.Context, on *pgx.Conn, k cell.Key) error { return postgres.AllocateAlone(ctx, on, k, true) })
-		run("no_gate", func(ctx context.Context, on *pgx.Conn, k cell.Key) error { return postgres.AllocateAlone(ctx, on, k, false) })
+		run("gate", func(ctx context.Context, on *pgx.Conn, k cell.Key) error {
+			return postgres.AllocateAlone(ctx, on, k, true)
+		})
+		run("no_gate", func(ctx context.Context, on *pgx.Conn, k cell.Key) error {
+			return postgres.AllocateAlone(ctx, on, k, false)
+		})
 	}
 }
 

@@ -54,11 +54,11 @@ func (b *breaker) leave(failure error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false
-	switch failure {
-	case nil:
+	switch {
+	case failure == nil:
 		b.failures = 0
 		return
-	case errImpatient:
+	case errors.Is(failure, errImpatient):
 		return
 	}
 	b.failures++

@@ -41,8 +41,8 @@ func TestBreaker(t *testing.T) {
 		t.Error("not open after as many failures as are tolerated")
 	}
 	// It opens for longer each time, and lets one try each time.
-	for _, off := range []time.Duration{500, 1000, 2000, 4000, 8000, 10000, 10000} {
-		now = now.Add(off*time.Millisecond - 1)
+	for _, off := range []int{500, 1000, 2000, 4000, 8000, 10000, 10000} {
+		now = now.Add(time.Duration(off)*time.Millisecond - 1)
 		if err := b.enter(); err == nil || !strings.Contains(err.Error(), "down") {
 			t.Errorf("open for less than %d ms: %v", off, err)
 		}

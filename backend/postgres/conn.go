@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -52,9 +53,7 @@ func (t *target) with(o *Options) *pgx.ConnConfig {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec
 		return config
 	}
-	for name, value := range o.parameters() {
-		config.RuntimeParams[name] = value
-	}
+	maps.Copy(config.RuntimeParams, o.parameters())
 	return config
 }
 

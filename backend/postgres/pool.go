@@ -101,8 +101,8 @@ func (p *pool) given(c *Cell, got *conn) *conn {
 
 // lastOf is the place of the connection to the cell that was used last, -1 if there is none.
 func lastOf(idle []*conn, c *Cell) int {
-	for i := len(idle) - 1; i >= 0; i-- {
-		if idle[i].cell == c {
+	for i, on := range slices.Backward(idle) {
+		if on.cell == c {
 			return i
 		}
 	}
