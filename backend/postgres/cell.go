@@ -71,7 +71,7 @@ const (
 	// sqlUsed asks for the last puid that was drawn, which no transaction takes back.
 	sqlUsed = "SELECT last_value - (NOT is_called)::int FROM locus_puid"
 
-	sqlSequence = "SELECT last_value - (NOT is_called)::int, (pg_sequence_parameters('locus_puid')).maximum_value FROM locus_puid"
+	sqlSequence = "SELECT last_value - (NOT is_called)::int, (pg_sequence_parameters('locus_puid'::regclass)).maximum_value FROM locus_puid"
 
 	// sqlAllocate draws puids in the order of the batch, and writes the keys in the order of the index,
 	// as every writer does. A key that another transaction writes at the same time is waited for; if

@@ -76,8 +76,10 @@ func (t *tx) Head(ctx context.Context) (cell.Head, error) {
 	if err := t.use(ctx); err != nil {
 		return cell.Head{}, err
 	}
-	if err := t.flush(ctx); err != nil {
-		return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
+	if !t.begun {
+		if err := t.flush(ctx); err != nil {
+			return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
+		}
 	}
 	return t.head, nil
 }
