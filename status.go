@@ -37,7 +37,12 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 		Cells: make([]CellStatus, len(ids)),
 	}
 	errs := make([]error, len(ids))
-	abreast(len(ids), func(i int) { status.Cells[i], errs[i] = s.cellStatus(ctx, ids[i]) })
+	abreast(len(ids), func(i int) {
+		// One that is cut off from the network must not use up the time of the others.
+		ctx, cancel := context.WithTimeout(ctx, cellPatience)
+		defer cancel()
+		status.Cells[i], errs[i] = s.CellStatus(ctx, ids[i])
+	})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	}
@@ -58,8 +63,12 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 	return status, nil
 }
 
-// cellsAbreast is how many cells are asked at the same time.
-const cellsAbreast = 8
+const (
+	// cellsAbreast is how many cells are asked at the same time.
+	cellsAbreast = 8
+	// cellPatience is how long one of them may take to say how it is.
+	cellPatience = 2 * time.Second
+)
 
 // abreast runs fn for 0 to n-1, several at a time.
 func abreast(n int, fn func(i int)) {
@@ -71,8 +80,12 @@ func abreast(n int, fn func(i int)) {
 	_ = g.Wait()
 }
 
-// cellStatus asks one cell. With an error it says no more than which.
-func (s *Service) cellStatus(ctx context.Context, id cell.ID) (CellStatus, error) {
+// CellStatus asks one cell. With an error it says no more than which cell, and where it is; the error
+// is cell.ErrNoCell if the cell map does not list it.
+func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error) {
+	if !s.Map().Has(id) {
+		return CellStatus{}, fmt.Errorf("cell %v: %w", id, cell.ErrNoCell)
+	}
 	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}}
 	stats, err := s.cells.Stats(ctx, id)
 	if err != nil {

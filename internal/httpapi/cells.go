@@ -113,17 +113,15 @@ func (s *Server) cell(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := s.svc.Status(c)
-	if err != nil {
+	m := s.svc.Map()
+	if !m.Has(id) {
+		return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
+	}
+	of, err := s.svc.CellStatus(c, id)
+	if err != nil && c.Err() != nil {
 		return nil, err
 	}
-	m := s.svc.Map()
-	for _, of := range status.Cells {
-		if of.Cell == id && m.Has(id) {
-			return detail(m, of), nil
-		}
-	}
-	return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
+	return detail(m, of), nil // one that does not answer says so
 }
 
 func detail(m *cell.Map, of locus.CellStatus) CellDetail {

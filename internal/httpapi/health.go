@@ -66,8 +66,9 @@ type readiness struct {
 	err    error
 }
 
-// patience is how long the stores may take to answer for a health check or a scrape.
-const patience = 3 * time.Second
+// patience is how long the stores may take to answer for a health check or a scrape: long enough to give up a few
+// cells that are cut off, and to hear of the others.
+const patience = 5 * time.Second
 
 // recentStatus is the state of the stores, at most a second old.
 func (s *Server) recentStatus(ctx context.Context) (*locus.Status, error) {
