@@ -105,6 +105,14 @@ func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	return found, ctx.Err()
 }
 
+// Know takes note of the puid that a cell has told of a key, which is not looked for again then. It does
+// nothing where keys can be unlinked.
+func (d *Directory[T]) Know(k Key, puid int64) {
+	if d.permanent {
+		d.facts.found(k, puid)
+	}
+}
+
 // Put gives every key that has none a puid, and answers with the puid of each key and
 // whether this call gave it. After an error some keys may have got theirs; trying again
 // gives them no other.

@@ -66,3 +66,30 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 		t.Errorf("records by generation: %v; want some in each of 4", used)
 	}
 }
+
+// A key that compaction copied into the current generation leads to the record where it has always been,
+// also for a process that has never heard of the key.
+func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
+	t.Parallel()
+	first := open(t, t.TempDir(), nil)
+	history := world(72, 40)
+	first.apply(t, history)
+	if err := cell.Grow(t.Context(), first.cells, cell.Growth{Cells: 6}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := first.check(t)
+	if err := first.Compact(t.Context(), first.cells, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	again := process(t, first.cells, "", nil)
+	for pass := range 2 {
+		for i, r := range again.Apply(t.Context(), history) {
+			if home, err := again.cells.Map().Puid(int64(r.PUID)); r.Err != nil || err != nil || home.Gen != 0 || r.Outcome == resolve.Founded {
+				t.Errorf("pass %d: %v is %s, puid %v in cell %v, %v, %v", pass, history[i].Ref, r.Outcome, r.PUID, home, r.Err, err)
+			}
+		}
+	}
+	if d := differ(again.check(t), want); d != "" {
+		t.Errorf("after a compaction, other entities:\n%s", d)
+	}
+}

@@ -213,27 +213,46 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 		return nil, nil
 	}
 	var mu sync.Mutex
-	var written []cell.ID
-	_ = eachCell(groups, func(id cell.ID, group []int) error {
-		p, err := b.putCell(ctx, id, group, targets, successors)
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case err == nil:
-			b.took(id, p)
-			written = append(written, id)
-		case outdated(err):
-			again, why = append(again, group...), err
-		default:
-			if errors.Is(err, ErrUnknownOutcome) {
-				b.dirty = true
+	for len(groups) > 0 {
+		var written []cell.ID
+		elsewhere := map[int]entity.PUID{}
+		_ = eachCell(groups, func(id cell.ID, group []int) error {
+			p, err := b.putCell(ctx, id, group, targets, successors)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				b.took(id, p)
+				written = append(written, id)
+				maps.Copy(elsewhere, p.elsewhere)
+			case outdated(err):
+				again, why = append(again, group...), err
+			default:
+				if errors.Is(err, ErrUnknownOutcome) {
+					b.dirty = true
+				}
+				b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
 			}
-			b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
+			return nil
+		})
+		for _, id := range written {
+			delete(b.cleared, id)
 		}
-		return nil
-	})
-	for _, id := range written {
-		delete(b.cleared, id)
+		clear(groups)
+		for i, puid := range elsewhere {
+			home, err := b.home(puid)
+			if err != nil {
+				again, why = append(again, i), err
+				continue
+			}
+			t := targets[i]
+			b.dir.Know(t.key, int64(puid))
+			targets[i] = target{key: t.key, cell: home, puid: puid}
+			groups[home] = append(groups[home], i)
+		}
+		for _, group := range groups {
+			slices.Sort(group)
+		}
 	}
 	return again, why
 }
@@ -354,6 +373,9 @@ type putter struct {
 	successors map[entity.PUID]locality.ID
 	norms      map[int]*match.Record
 
+	// elsewhere are the ops whose keys have puids of other cells: compaction copied them here, and the
+	// records stay where they are. Nothing is done with these ops.
+	elsewhere map[int]entity.PUID
 	unchanged []*node // what is stored already: whoever asks for it later need not read it again
 	writes    []*write
 	records   []*entity.Record // of the writes, in their order
@@ -368,6 +390,7 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
+	p.group = slices.DeleteFunc(slices.Clone(p.group), func(i int) bool { return p.elsewhere[i] != 0 })
 	known := make([]entity.PUID, len(p.group))
 	for n, i := range p.group {
 		known[n] = puids[i]
@@ -411,8 +434,12 @@ func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, erro
 	if err != nil {
 		return nil, fmt.Errorf("allocate puids: %w", err)
 	}
+	p.elsewhere = map[int]entity.PUID{}
 	for n, i := range fresh {
 		puids[i] = entity.PUID(allocated[n].PUID)
+		if home, err := p.home(puids[i]); (err != nil || home != p.id) && !mutant.On("P8f") {
+			p.elsewhere[i] = puids[i]
+		}
 	}
 	return puids, nil
 }

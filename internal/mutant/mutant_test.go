@@ -59,6 +59,7 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P8c", "a map routes ids that are dated after its end", "cell", "TestP08_LeasesModel"},
 	{"P8d", "a generation starts before the former map ends", "cell", "TestP08_LeasesModel"},
 	{"P8e", "a map ends earlier than the one before", "cell", "TestP08_LeasesModel"},
+	{"P8f", "a record is written where compaction copied its key to", "resolve", "TestP08_CompactedKeysLeadToTheirRecords"},
 
 	{"P9a", "records that a generic feature joined stay joined", "resolve", "TestResolver_AnyOrderGivesTheSameEntities"},
 	{"P9b", "the id of a merged entity leads nowhere", ".", "TestP09_AnIdLeadsToItsEntityForEver"},
