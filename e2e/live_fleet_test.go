@@ -138,7 +138,13 @@ func database(m *cell.Map, id cell.ID) string {
 // start starts the process, or starts it again.
 func (n *node) start() {
 	n.fleet.t.Helper()
-	s := serveWith(n.fleet.t, n.addr, slices.Concat(n.fleet.place, n.flags)...)
+	var s *server
+	n.fleet.t.Cleanup(func() { // after the process has been ended
+		if text := s.said(); n.fleet.t.Failed() && text != "" {
+			n.fleet.t.Logf("process %d has said in the end:\n%s", n.index, text[max(0, len(text)-6000):])
+		}
+	})
+	s = serveWith(n.fleet.t, n.addr, slices.Concat(n.fleet.place, n.flags)...)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.proc = s

@@ -140,6 +140,15 @@ func (s *server) kill() {
 	<-s.ended
 }
 
+// said is what a process that has ended has written for people.
+func (s *server) said() string {
+	if s == nil {
+		return ""
+	}
+	<-s.ended
+	return s.stderr.String()
+}
+
 // stop sends a signal and waits for the end within a limit.
 func (s *server) stop(signal os.Signal, limit time.Duration) error {
 	s.t.Helper()

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// A data directory grows, has a cell moved to another disk and is compacted, all while it is written to, and
+// is killed in between. No row moves but those of the cell that was meant to, nobody is refused but for the
+// kill, no key has two puids, and in the end a key is found with one look-up.
+func TestP06_P08_LiveDirectory(t *testing.T) {
+	t.Parallel()
+	sizes := []int{48}
+	if long() {
+		sizes = []int{48, 240}
+	}
+	f := newDirectory(t, 16)
+	n := f.nodes[0]
+	tr := newTraffic(f, 3)
+	tr.begin()
+	tr.advance(60)
+	maps := []*cell.Map{n.cellMap()}
+	for _, size := range sizes {
+		n.grow(size, nil)
+		tr.advance(60)
+		maps = append(maps, n.cellMap())
+	}
+	killed := tr.during("the process was killed", 0, killing, func() {
+		n.kill()
+		n.start()
+	})
+	tr.advance(60)
+	summary, err := n.run(nil, "move", "g0-3", "--to", "sqlite:"+filepath.Join(t.TempDir(), "moved.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.advance(60)
+	maps = append(maps, n.cellMap())
+	if _, err := n.run(nil, "compact"); err != nil {
+		t.Fatal(err)
+	}
+	tr.advance(60)
+	tr.end()
+	loaded := tr.now()
+	s := tr.history()
+	tr.calm(killed)
+	tr.check(s)
+	tr.oneProbe(n, s)
+	n.drain()
+	rows := tr.checkRows(s, f.witness(), maps...)
+	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, 1 move whose writers paused %v, 1 compaction, 1 kill; %.0f s of load",
+		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), pause(t, summary), loaded.Seconds())
+}
