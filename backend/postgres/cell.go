@@ -114,6 +114,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // or the last few would be drawn for nothing
 		return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
 	}
+	t.noteKeys(missing)
 	if err := t.draw(ctx, missing, drawn); err != nil {
 		return nil, fmt.Errorf("allocate %d keys: %w", len(missing), err)
 	}
@@ -186,6 +187,7 @@ func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
 		return nil
 	}
 	keys = inOrder(keys, compareKeys)
+	t.noteKeys(keys)
 	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, NULL FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)
 		ON CONFLICT (ring, digest) DO UPDATE SET puid = NULL`, rings(keys), digests(keys))
 	return nil
@@ -209,6 +211,7 @@ func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
 	}
 	kept = inOrder(kept, func(a, b cell.Row) int { return compareKeys(a.Key, b.Key) })
 	keys := column(kept, func(r cell.Row) cell.Key { return r.Key })
+	t.noteKeys(keys)
 	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, puid FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS j (ring, digest, puid)
 		ON CONFLICT DO NOTHING`, rings(keys), digests(keys), column(kept, func(r cell.Row) *int64 { return rowOf(r.PUID) }))
 	return nil
@@ -247,18 +250,28 @@ func scanRow(r pgx.Rows, each func(cell.Row)) error {
 	return nil
 }
 
+const sqlDrop = `WITH doomed AS MATERIALIZED (SELECT ring, digest FROM locus_key ORDER BY ring, digest LIMIT $1 FOR UPDATE)
+	DELETE FROM locus_key AS k USING doomed WHERE k.ring = doomed.ring AND k.digest = doomed.digest RETURNING k.ring, k.digest`
+
 // Drop deletes the first rows of the index, which it locks in order.
 func (t *tx) Drop(ctx context.Context, limit int) (n int, err error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err
 	}
-	err = t.query(ctx, `WITH doomed AS MATERIALIZED (SELECT ring, digest FROM locus_key ORDER BY ring, digest LIMIT $1 FOR UPDATE),
-		gone AS (DELETE FROM locus_key AS k USING doomed WHERE k.ring = doomed.ring AND k.digest = doomed.digest RETURNING 1)
-		SELECT count(*) FROM gone`, func(r pgx.Rows) error { return r.Scan(&n) }, int64(limit))
+	var gone []cell.Key
+	err = t.query(ctx, sqlDrop, func(r pgx.Rows) error {
+		var k cell.Key
+		var digest []byte
+		err := r.Scan(&k.Ring, &digest)
+		copy(k.Digest[:], digest)
+		gone = append(gone, k)
+		return err
+	}, int64(limit))
 	if err != nil {
 		return 0, fmt.Errorf("drop keys: %w", err)
 	}
-	return n, nil
+	t.noteKeys(gone)
+	return len(gone), nil
 }
 
 // Skip holds the sequence, so that nobody draws from it before the commit, and begins it anew.
@@ -273,10 +286,9 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 		return fmt.Errorf("skip %d puids: %w", n, err)
 	}
 	if n < uint64(hi-last) {
-		t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", last+int64(n)+1))
-	} else { // the last one is drawn, too
-		t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", hi))
-		t.exec("SELECT nextval('locus_puid')")
+		t.restart(last+int64(n), hi)
+	} else {
+		t.restart(hi, hi)
 	}
 	return nil
 }

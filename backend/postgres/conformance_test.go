@@ -11,11 +11,14 @@ import (
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/lease/leasetest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
@@ -103,6 +106,25 @@ func TestPooled_Driver(t *testing.T)         { t.Parallel(); drives(t, pooled(t)
 func TestPooled_EntityStore(t *testing.T)    { t.Parallel(); entityStore(t, pooled(t)) }
 func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooled(t)) }
 func TestPooled_ResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, pooled(t)) }
+
+func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
+func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
+
+func TestPooled_LeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, pooled(t)) }
+func TestPooled_Copier(t *testing.T)     { t.Parallel(); copies(t, pooled(t)) }
+
+func leaseStore(t *testing.T, at place) {
+	leasetest.Run(t, func(t *testing.T) leasetest.Update {
+		d := at.open(t)
+		return func(ctx context.Context, fn func(lease.Store) error) error {
+			return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		}
+	})
+}
+
+func copies(t *testing.T, at place) {
+	copytest.Run(t, func(t *testing.T) copytest.Pair { return copytest.Pair{From: at.open(t), To: at.open(t)} })
+}
 
 func cellStore(t *testing.T, at place) {
 	celltest.Run(t, func(t *testing.T) celltest.Cell {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -90,6 +91,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
 	type record = *entity.Record
+	t.noteNumbers("record", column(records, func(r record) int64 { return int64(r.PUID) }))
 	t.exec(sqlPutRecords,
 		column(records, func(r record) int64 { return int64(r.PUID) }),
 		column(records, func(r record) string { return r.Source }),
@@ -116,6 +118,7 @@ func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error 
 	}
 	assignments = inOrder(assignments, func(a, b entity.Assignment) int { return cmp.Compare(a.PUID, b.PUID) })
 	puids := column(assignments, func(a entity.Assignment) int64 { return int64(a.PUID) })
+	t.noteNumbers("record", puids)
 	t.exec(sqlHoldRecords, puids)
 	t.exec(sqlAssign, puids, column(assignments, func(a entity.Assignment) int64 { return int64(a.Anchor) }))
 	return nil
@@ -179,6 +182,7 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 		return err
 	}
 	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
+	t.noteIDs("birth", column(births, func(b entity.Birth) locality.ID { return b.ID }))
 	t.exec(sqlPutBirths,
 		column(births, func(b entity.Birth) locality.ID { return b.ID }),
 		column(births, func(b entity.Birth) int64 { return int64(b.PUID) }),
@@ -248,6 +252,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 		return err
 	}
 	entities = inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) })
+	t.noteNumbers(cell.JournaledEntity, column(entities, func(e entity.Indexed) int64 { return int64(e.Anchor()) }))
 	t.exec(sqlPutEntities,
 		column(entities, func(e entity.Indexed) int64 { return int64(e.Anchor()) }),
 		column(entities, func(e entity.Indexed) locality.ID { return e.ID }),
@@ -265,6 +270,7 @@ func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
 	if err := t.alter(ctx); err != nil || len(anchors) == 0 {
 		return err
 	}
+	t.noteNumbers(cell.JournaledEntity, numbers(anchors))
 	t.exec("DELETE FROM entity WHERE anchor = ANY ($1::bigint[])", numbers(anchors))
 	return nil
 }

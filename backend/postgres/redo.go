@@ -32,12 +32,14 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 	}
 	merged := mergeRedo(entries)
 	at := make(map[entity.PUID]resolve.Redo, len(merged))
+	puids := column(merged, func(e resolve.Redo) int64 { return int64(e.PUID) })
+	t.noteNumbers("redo", puids)
 	err := t.query(ctx, sqlPutRedo, func(r pgx.Rows) error {
 		e, err := readRedo(r)
 		at[e.PUID] = e
 		return err
 	},
-		column(merged, func(e resolve.Redo) int64 { return int64(e.PUID) }),
+		puids,
 		column(merged, func(e resolve.Redo) int64 { return e.Version }),
 		column(merged, func(e resolve.Redo) string { return t.array(e.Lost) }))
 	if err != nil {
@@ -110,8 +112,9 @@ func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	entries = inOrder(entries, func(a, b resolve.Redo) int {
 		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version))
 	})
-	t.exec(sqlClearRedo,
-		column(entries, func(e resolve.Redo) int64 { return int64(e.PUID) }),
+	puids := column(entries, func(e resolve.Redo) int64 { return int64(e.PUID) })
+	t.noteNumbers("redo", puids)
+	t.exec(sqlClearRedo, puids,
 		column(entries, func(e resolve.Redo) int64 { return e.Version }))
 	return nil
 }

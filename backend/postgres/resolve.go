@@ -33,9 +33,10 @@ func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 			continue
 		}
 		postings := inOrder(change.postings, comparePostings)
-		t.exec(change.sql,
-			column(postings, func(p resolve.Posting) int64 { return int64(p.Feature) }),
-			column(postings, func(p resolve.Posting) int64 { return int64(p.PUID) }))
+		features := column(postings, func(p resolve.Posting) int64 { return int64(p.Feature) })
+		puids := column(postings, func(p resolve.Posting) int64 { return int64(p.PUID) })
+		t.notePairs("posting", features, puids)
+		t.exec(change.sql, features, puids)
 	}
 	return nil
 }
@@ -110,9 +111,10 @@ func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 		return err
 	}
 	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	t.exec(sqlPutEdges,
-		column(edges, func(e resolve.Edge) int64 { return int64(e.A) }),
-		column(edges, func(e resolve.Edge) int64 { return int64(e.B) }),
+	as := column(edges, func(e resolve.Edge) int64 { return int64(e.A) })
+	bs := column(edges, func(e resolve.Edge) int64 { return int64(e.B) })
+	t.notePairs("edge", as, bs)
+	t.exec(sqlPutEdges, as, bs,
 		column(edges, func(e resolve.Edge) int64 { return int64(e.Vector) }),
 		column(edges, func(e resolve.Edge) int64 { return int64(e.Score) }))
 	return nil
@@ -123,8 +125,9 @@ func (t *tx) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 	if err := t.alter(ctx); err != nil || len(pairs) == 0 {
 		return err
 	}
-	t.exec(sqlDeleteEdges,
-		column(pairs, func(p resolve.Pair) int64 { return int64(p.A) }),
-		column(pairs, func(p resolve.Pair) int64 { return int64(p.B) }))
+	as := column(pairs, func(p resolve.Pair) int64 { return int64(p.A) })
+	bs := column(pairs, func(p resolve.Pair) int64 { return int64(p.B) })
+	t.notePairs("edge", as, bs)
+	t.exec(sqlDeleteEdges, as, bs)
 	return nil
 }

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence FROM locus_cell"
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
 	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6"
 )
 
-func scanHead(row pgx.Row, h *cell.Head) error {
+func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
 	var epoch, told int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence)
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, journal)
 	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
 	return err
 }
@@ -50,7 +50,7 @@ func (t *tx) gate() {
 	}
 	t.queue.Queue(sql).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			if err := scanHead(rows, &t.head); err != nil {
+			if err := scanHead(rows, &t.head, &t.journal); err != nil {
 				return err
 			}
 		}
@@ -147,6 +147,7 @@ const (
 func (t *tx) queueTotals() {
 	n, changes := t.counts, t.changes
 	t.counts, t.changes = entity.Counts{}, nil
+	t.appended += len(changes)
 	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits}
 	switch {
 	case len(changes) > 0:
@@ -179,7 +180,7 @@ func idOrNull(id locality.ID) locality.NullID { return locality.NullID{ID: id, V
 func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
 	t.queue.Queue(sqlHead).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			if err := scanHead(rows, &s.Head); err != nil {
+			if err := scanHead(rows, &s.Head, &t.journal); err != nil {
 				return err
 			}
 		}

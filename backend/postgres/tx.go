@@ -36,6 +36,10 @@ type tx struct {
 	counts  entity.Counts
 	changes []changelog.Change
 	text    []byte
+
+	journal  bool // what changes is noted
+	notes    []note
+	appended int // changes that were queued
 }
 
 // mode is what a transaction may do.
@@ -216,6 +220,7 @@ func (t *tx) finish(ctx context.Context) error {
 		return nil
 	}
 	t.queueTotals()
+	t.queueJournal()
 	t.queue.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
 			return fmt.Errorf("the server answered COMMIT with %s", tag)

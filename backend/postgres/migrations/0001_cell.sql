@@ -18,6 +18,7 @@ CREATE TABLE locus_cell (
   epoch       bigint   NOT NULL DEFAULT 0, -- lowest epoch of a map that may write here
   told        bigint   NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       bigint   NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
+  journal     boolean  NOT NULL DEFAULT false, -- changes are noted in locus_journal
   -- The database that this row was written in. In a copy, a restored backup or a promoted replica
   -- the server's own differ: see adopt.go.
   system      text     NOT NULL, -- identifier of the server's data directory
@@ -32,9 +33,19 @@ CREATE TABLE locus_total (
   records  bigint   NOT NULL,
   entities bigint   NOT NULL,
   merges   bigint   NOT NULL,
-  splits   bigint   NOT NULL
+  splits   bigint   NOT NULL,
+  noted    bigint   NOT NULL -- the last entry of locus_journal
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0.02);
-INSERT INTO locus_total VALUES (1, 0, 0, 0, 0, 0);
+INSERT INTO locus_total VALUES (1, 0, 0, 0, 0, 0, 0);
+
+-- What changed since a move began: the keys of rows, in the order of commits.
+CREATE TABLE locus_journal (
+  seq   bigint PRIMARY KEY,
+  tab   text   NOT NULL,
+  num   bigint, -- the key, as far as it consists of numbers
+  num2  bigint,
+  bytes bytea   -- and of bytes
+);
 
 -- Versions of the cell map: all of them in the authority, copies of some in the other cells.
 CREATE TABLE locus_map (

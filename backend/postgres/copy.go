@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
+)
+
+var _ cell.Copier = (*tx)(nil)
+
+// Tables are those of package document; the tables of the database have their names and columns.
+func (t *tx) Tables() []cell.Table { return document.Tables() }
+
+// kind is how the values of a column are sent and how the column is read, where that is not as a number.
+type kind struct {
+	sent string // type of the argument
+	from string // the column's value out of the sent one, which is %s
+	to   string // what is read, out of the column
+}
+
+var (
+	number = kind{"bigint", "%s", "%s"}
+	text   = kind{"text", "%s", "%s"}
+	kinds  = map[string]kind{
+		"digest": {"bytea", "%s", "%s"},
+		"source": text, "key": text, "kind": text,
+		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
+		"body": json, "before": json, "after": json,
+		"lost": {"bytea", "ARRAY(SELECT ('x' || encode(substr(%[1]s, 8 * i + 1, 8), 'hex'))::bit(64)::bigint FROM generate_series(0, length(%[1]s) / 8 - 1) AS i ORDER BY i)",
+			"(SELECT string_agg(int8send(f), '' ORDER BY n) FROM unnest(%s) WITH ORDINALITY AS u (f, n))"},
+	}
+	id   = kind{"bytea", "encode(%s, 'hex')::uuid", "uuid_send(%s)"}
+	json = kind{"text", "%s::json", "%s::text"}
+)
+
+func kindOf(column string) kind {
+	if k, ok := kinds[column]; ok {
+		return k
+	}
+	return number
+}
+
+// copied is a table whose rows are copied, and the parts of its statements.
+type copied struct{ cell.Table }
+
+func (t *tx) table(name string) (copied, error) {
+	for _, table := range document.Tables() {
+		if table.Name == name && name != cell.Total {
+			return copied{table}, nil
+		}
+	}
+	return copied{}, t.fail(fmt.Errorf("postgres: no rows of a table %q are copied", name))
+}
+
+// list is what is made of each column, with commas between.
+func list(columns []string, of func(i int, column string) string) string {
+	return strings.Join(each(columns, of), ", ")
+}
+
+// each is what is made of each column.
+func each(columns []string, of func(i int, column string) string) []string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = of(i, c)
+	}
+	return parts
+}
+
+// read is the list of what is read of a row.
+func (c copied) read() string {
+	return list(c.Columns, func(_ int, column string) string { return fmt.Sprintf(kindOf(column).to, "t."+column) })
+}
+
+// arrays is what makes rows of arguments, an array for each column.
+func (c copied) arrays(columns []string) string {
+	return "unnest(" + list(columns, func(i int, column string) string { return fmt.Sprintf("$%d::%s[]", i+1, kindOf(column).sent) }) + ")"
+}
+
+// at is the condition that a row has the key of v.
+func (c copied) at() string {
+	return strings.Join(each(c.Columns[:c.Key], func(_ int, column string) string {
+		return "t." + column + " = " + fmt.Sprintf(kindOf(column).from, "v."+column)
+	}), " AND ")
+}
+
+// ReadRows reads the table in order.
+func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if table == cell.Total {
+		if after != nil || limit == 0 {
+			return nil, nil
+		}
+		return t.RowsAt(ctx, table, [][]any{{int64(1)}})
+	}
+	of, err := t.table(table)
+	if err != nil {
+		return nil, err
+	}
+	where := ""
+	if after != nil {
+		if len(after) != of.Key {
+			return nil, t.fail(fmt.Errorf("read rows of %s: a key has %d values, not %d", table, of.Key, len(after)))
+		}
+		where = "WHERE (" + list(of.Columns[:of.Key], func(_ int, column string) string { return "t." + column }) + ") > (" +
+			list(of.Columns[:of.Key], func(i int, column string) string {
+				return fmt.Sprintf(kindOf(column).from, fmt.Sprintf("$%d::%s", i+2, kindOf(column).sent))
+			}) + ")"
+	}
+	sql := fmt.Sprintf("SELECT %s FROM %s AS t %s ORDER BY %s LIMIT $1", of.read(), table, where,
+		list(of.Columns[:of.Key], func(_ int, column string) string { return "t." + column }))
+	got, err := rows(ctx, t, pgx.Rows.Values, sql, append([]any{int64(limit)}, after...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read rows of %s: %w", table, err)
+	}
+	return got, nil
+}
+
+// RowsAt is one statement.
+func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if table == cell.Total {
+		return t.totals(ctx, keys)
+	}
+	of, err := t.table(table)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]any, len(keys))
+	if len(keys) == 0 {
+		return found, nil
+	}
+	args, err := columns(of.Columns[:of.Key], keys)
+	if err != nil {
+		return nil, t.fail(fmt.Errorf("read rows of %s: %w", table, err))
+	}
+	sql := fmt.Sprintf("SELECT v.n, %s FROM %s WITH ORDINALITY AS v (%s, n) JOIN %s AS t ON %s",
+		of.read(), of.arrays(of.Columns[:of.Key]), strings.Join(of.Columns[:of.Key], ", "), table, of.at())
+	err = t.query(ctx, sql, func(r pgx.Rows) error {
+		values, err := r.Values()
+		if err == nil {
+			found[values[0].(int64)-1] = values[1:]
+		}
+		return err
+	}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read rows of %s: %w", table, err)
+	}
+	return found, nil
+}
+
+// WriteRows is one statement.
+func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if table == cell.Total {
+		return t.writeTotals(ctx, rows)
+	}
+	of, err := t.table(table)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	rows = inOrder(rows, func(a, b []any) int { return compareValues(a[:min(of.Key, len(a))], b[:min(of.Key, len(b))]) })
+	args, err := columns(of.Columns, rows)
+	if err != nil {
+		return t.fail(fmt.Errorf("write rows of %s: %w", table, err))
+	}
+	for _, row := range rows {
+		t.noteRow(table, row[:of.Key])
+	}
+	set := "NOTHING"
+	if rest := of.Columns[of.Key:]; len(rest) > 0 {
+		set = "UPDATE SET " + list(rest, func(_ int, column string) string { return column + " = excluded." + column })
+	}
+	t.exec(fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS v (%s) ON CONFLICT (%s) DO %s",
+		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string { return fmt.Sprintf(kindOf(column).from, "v."+column) }),
+		of.arrays(of.Columns), strings.Join(of.Columns, ", "), strings.Join(of.Columns[:of.Key], ", "), set), args...)
+	return nil
+}
+
+// DeleteRows is one statement.
+func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	of, err := t.table(table)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	args, err := columns(of.Columns[:of.Key], keys)
+	if err != nil {
+		return t.fail(fmt.Errorf("delete rows of %s: %w", table, err))
+	}
+	for _, key := range keys {
+		t.noteRow(table, key)
+	}
+	t.exec(fmt.Sprintf("DELETE FROM %s AS t USING %s AS v (%s) WHERE %s",
+		table, of.arrays(of.Columns[:of.Key]), strings.Join(of.Columns[:of.Key], ", "), of.at()), args...)
+	return nil
+}
+
+const sqlTotal = "SELECT one, seq, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
+
+// totals answers with the row of totals where a key is 1.
+func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
+	t.queueTotals()
+	found := make([][]any, len(keys))
+	err := t.query(ctx, sqlTotal, func(r pgx.Rows) error {
+		var one int16
+		var seq, records, entities, merges, splits, last int64
+		err := r.Scan(&one, &seq, &records, &entities, &merges, &splits, &last)
+		for i, key := range keys {
+			if len(key) == 1 && key[0] == int64(1) {
+				found[i] = []any{int64(1), last - t.cell.identity().Lo, seq, records, entities, merges, splits}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read totals: %w", err)
+	}
+	return found, nil
+}
+
+// writeTotals takes the totals over, and goes on with the puids behind them.
+func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
+	for _, values := range rows {
+		var n [7]int64
+		ok := len(values) == len(n)
+		for i := 0; ok && i < len(n); i++ {
+			n[i], ok = values[i].(int64)
+		}
+		if !ok || n[0] != 1 {
+			return t.fail(errors.New("postgres: write totals: want a row of 7 numbers whose first is 1"))
+		}
+		t.exec("UPDATE locus_total SET seq = $1, records = $2, entities = $3, merges = $4, splits = $5", n[2], n[3], n[4], n[5], n[6])
+		id := t.cell.identity()
+		t.restart(id.Lo+n[1], id.Hi)
+	}
+	return t.flush(ctx)
+}
+
+// restart makes the sequence go on as if last had been drawn just now. The transaction holds it.
+func (t *tx) restart(last, hi int64) {
+	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", min(last+1, hi)))
+	if last >= hi {
+		t.exec("SELECT nextval('locus_puid')")
+	}
+}
+
+// columns makes an argument of each column of rows.
+func columns(names []string, rows [][]any) ([]any, error) {
+	args := make([]any, len(names))
+	for i, name := range names {
+		var err error
+		switch kindOf(name).sent {
+		case "bigint":
+			args[i], err = values[int64](rows, i, len(names))
+		case "text":
+			args[i], err = values[string](rows, i, len(names))
+		case "bytea":
+			var all []*[]byte
+			all, err = values[[]byte](rows, i, len(names))
+			args[i] = column(all, func(b *[]byte) []byte {
+				if b == nil {
+					return nil
+				}
+				return *b
+			})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", name, err)
+		}
+	}
+	return args, nil
+}
+
+// values are those of the i-th column of rows of so many, nil where there is none.
+func values[T any](rows [][]any, i, n int) ([]*T, error) {
+	all := make([]*T, len(rows))
+	for r, row := range rows {
+		if len(row) != n {
+			return nil, fmt.Errorf("want %d values, not %d", n, len(row))
+		}
+		if row[i] == nil {
+			continue
+		}
+		v, ok := row[i].(T)
+		if !ok {
+			return nil, fmt.Errorf("a value is a %T", row[i])
+		}
+		all[r] = &v
+	}
+	return all, nil
+}
+
+// compareValues is the order of keys.
+func compareValues(a, b []any) int {
+	for i := range min(len(a), len(b)) {
+		c := 0
+		switch x := a[i].(type) {
+		case int64:
+			y, _ := b[i].(int64)
+			c = cmp.Compare(x, y)
+		case []byte:
+			y, _ := b[i].([]byte)
+			c = bytes.Compare(x, y)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
