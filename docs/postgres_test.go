@@ -31,7 +31,7 @@ func TestCommands_OnPostgreSQL(t *testing.T) {
 			}
 			s := newShell(t)
 			s.env = append(s.env, "PGHOST="+server.Query().Get("host"), "PGUSER="+server.Query().Get("user"))
-			s.env = append(s.env, "LOCUS_NOTICE=3s") // nobody waits for an hour
+			s.env = append(s.env, "LOCUS_NOTICE=5s") // nobody waits for an hour
 			s.page(p.path, blocks, onPostgres)
 		})
 	}

@@ -20,7 +20,7 @@ import (
 func TestCells_OfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
-	env := map[string]string{"LOCUS_NOTICE": "3s", "LOCUS_MAP": server.URL("cli")}
+	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_MAP": server.URL("cli")}
 	if got := run(t.Context(), env, "status"); got.code != 4 {
 		t.Errorf("an installation that is not there: %d %s", got.code, got.err)
 	}

@@ -39,7 +39,7 @@ func must(t *testing.T, env map[string]string, args ...string) result {
 // TestCellGrow_GoesOnAfterAnInterrupt stops a growth when it is announced; the same command finishes it.
 func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"LOCUS_NOTICE": "3s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
+	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -69,7 +69,7 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 // Progress goes to the standard error, the plan and the summary to the standard output.
 func TestCellCompact_Lines(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"LOCUS_NOTICE": "3s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
+	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "demo", "--records", "20", "--cells", "2", "--speed", "0", "--exit-when-done", "--addr", "127.0.0.1:0", "--keep", env["LOCUS_DATA"])
 	if got := run(t.Context(), env, "cell", "compact", "--yes"); got.code != 2 || !strings.Contains(got.err, "there is one generation") {
 		t.Errorf("nothing to compact: %d %s", got.code, got.err)

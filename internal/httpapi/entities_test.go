@@ -157,7 +157,7 @@ func TestListEntities_Searches(t *testing.T) {
 func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	svc := openService(t, dir)
+	svc := openService(t, dir, 0)
 	server := httpapi.New(svc, nil)
 	f := &fixture{t, svc, server}
 	for i := range 6 {
@@ -170,7 +170,7 @@ func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {
 	if err := svc.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f.svc = openService(t, dir)
+	f.svc = openService(t, dir, 0)
 	defer f.svc.Close()
 	f.server = httpapi.New(f.svc, nil)
 	if next := decode[httpapi.EntityList](f.get("/v1/entities?q=heron&limit=3&cursor=" + cursor)); len(next.Entities) != 3 {

@@ -29,10 +29,12 @@ type fixture struct {
 	server *httpapi.Server
 }
 
-func openService(t testing.TB, dir string) *locus.Service {
+// soon is the notice of a generation that is waited for; a map speaks for a second more at most.
+const soon = 4 * time.Second
+
+func openService(t testing.TB, dir string, notice time.Duration) *locus.Service {
 	t.Helper()
-	// The shorter the notice, the sooner a generation starts; a map speaks for a second more at most.
-	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil), Notice: 2 * time.Second})
+	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil), Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,13 @@ func openService(t testing.TB, dir string) *locus.Service {
 
 func setup(t *testing.T, opts *httpapi.Options) *fixture {
 	t.Helper()
-	svc := openService(t, t.TempDir())
+	return setupFor(t, opts, 0)
+}
+
+// setupFor has generations announced so long before they start.
+func setupFor(t *testing.T, opts *httpapi.Options, notice time.Duration) *fixture {
+	t.Helper()
+	svc := openService(t, t.TempDir(), notice)
 	t.Cleanup(func() {
 		if err := svc.Close(); err != nil {
 			t.Errorf("close: %v", err)

@@ -27,7 +27,7 @@ func TestHealth(t *testing.T) {
 
 func TestReadyz_SaysNoWhenTheCellsAreClosed(t *testing.T) {
 	t.Parallel()
-	svc := openService(t, t.TempDir())
+	svc := openService(t, t.TempDir(), 0)
 	server := httpapi.New(svc, nil)
 	if err := svc.Close(); err != nil {
 		t.Fatal(err)

@@ -31,9 +31,14 @@ type running struct {
 
 func serve(t *testing.T, opts httpapi.Options) *running {
 	t.Helper()
+	return serveFor(t, opts, 0)
+}
+
+func serveFor(t *testing.T, opts httpapi.Options, notice time.Duration) *running {
+	t.Helper()
 	r := &running{steps: make(chan string, 16), done: make(chan error, 1)}
 	opts.OnDrain = func(step string) { r.steps <- step }
-	r.fixture = setup(t, &opts)
+	r.fixture = setupFor(t, &opts, notice)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
