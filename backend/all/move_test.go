@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -35,6 +36,15 @@ func TestMove_WhileRecordsAreWritten(t *testing.T) {
 		},
 		"the authority": func(t *testing.T) (string, string, cell.ID) {
 			return t.TempDir(), "sqlite:moved/g0-0.db", cell.ID{}
+		},
+		"from a directory to a server": func(t *testing.T) (string, string, cell.ID) {
+			return t.TempDir(), pgtest.Start(t, nil).URL("moved"), cell.ID{Index: 1}
+		},
+		"from server to server": func(t *testing.T) (string, string, cell.ID) {
+			return pgtest.Start(t, nil).URL("locus"), pgtest.Start(t, nil).URL("moved"), cell.ID{Index: 1}
+		},
+		"from a server to a file": func(t *testing.T) (string, string, cell.ID) {
+			return pgtest.Start(t, nil).URL("locus"), "sqlite:" + filepath.Join(t.TempDir(), "g0-1.db"), cell.ID{Index: 1}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
