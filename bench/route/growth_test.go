@@ -188,18 +188,6 @@ func BenchmarkMove(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { compare.Fail(service.Close()) })
-	home, err := cells.Cell(cell.ID{})
-	if err == nil {
-		err = home.View(b.Context(), func(tx resolve.Tx) error {
-			if _, ok := tx.(cell.Copier); !ok {
-				b.Skip("these cells cannot be moved")
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
 	n := little(10_000)
 	records := demo.New(1, int64(100*n))
 	write := func(first, n int) error {
