@@ -31,6 +31,13 @@
 // undoes exactly what the record did, and an id that was ever given out leads to the right entity
 // for ever. Why tells what a decision was made of, with the code that made it.
 //
-// What is acknowledged is durable, and resolved: a reader sees it at once. Search and lists read
-// each cell at a moment of its own.
+// What is acknowledged is durable, and resolved, so that a reader sees it at once; or its Result says
+// Pending, because a cell that it takes does not answer or another process is at it. Search and lists
+// read each cell at a moment of its own.
+//
+// Cells may be files of a directory, which belongs to one process, or databases of PostgreSQL
+// servers ("postgres://db1/locus"), which any number of processes share: records are taken by all
+// of them, what follows from a record is worked out by one at a time. More cells are added while
+// everybody goes on, and no row moves for it: Grow, Compact and Move, and package cell for why that
+// is right. Route tells the way to anything, and what was asked on it.
 package locus

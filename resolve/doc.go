@@ -23,6 +23,41 @@
 // loses nothing: the redo set of a cell, written together with its records, names those whose
 // consequences may be missing, and Drain works them out again before anything else is written.
 //
+// # Several processes
+//
+// Cells may be shared by several processes, each with a Resolver that has a name of its own
+// (Options.Owner). The first round runs in all of them at any time: it is one transaction for each
+// cell, guarded by the directory of keys (package cell). The other two are done by one at a time,
+// under a lease (package lease), since what they read and write is found on the way and lies in
+// cells that no transaction spans:
+//
+//	process A   put ──► post ──► resolve ──► gives the lease back, since B wants it
+//	process B   put ──► waits ─────────────► redo of A and C, then its own ──► answers
+//	process C   put ──► is killed
+//
+// Who gets the lease after another process works off the redo sets, which is all that the other one
+// put and did not resolve, and forgets what it remembers of records. If the other one did not give
+// the lease back it may only have been stopped: so each cell is told the lowest token that it takes
+// from now on (cell.Head.Fence), before anything is read there, and every write of these rounds looks
+// at it in its own transaction. Without Owner the process is alone, and none of this costs anything.
+//
+// # Cells that do not answer
+//
+// A cell that does not answer fails the records whose home it is, with ErrUnavailable, and nothing
+// else. Any other record is put; if a cell of its features or neighbours does not answer, its entry
+// stays in the redo set, its Result is Pending, and it is tried again every second. Until then batches
+// do not rely on what is stored around their records but read it, as a repair does. A record is also
+// Pending if the lease was not to be had in time.
+//
+// # Generations of cells
+//
+// Cells are added while records come. A record stays in the cell that its puid names; its postings
+// go to the cell that its features' hashes name in the current generation, and are read there and in
+// the older ones, which are sealed before a posting is written: so of two records that share a
+// feature one still sees the other, whatever map each process has. A cell that refuses, because it
+// was sealed or has moved, makes the batch read the map anew and go on. Compact copies postings of
+// old generations into the current one; Move takes a whole cell to another database.
+//
 // # What a batch can change
 //
 // A record meets others through its features (package match). A feature that more than MaxCarriers
@@ -42,6 +77,6 @@
 // and move nothing. A birth id is never forgotten. It names a record, and that names its anchor; the
 // tombstone of a deleted record names a successor.
 //
-// No transaction spans cells. Within
-// one process Resolver takes one batch at a time, and Queue lets callers share them.
+// No transaction spans cells. Within one process Resolver takes one batch at a time, and Queue lets
+// callers share them.
 package resolve
