@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
 )
@@ -34,6 +37,24 @@ func handler(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "<html>")
 	case "/panic":
 		panic(http.ErrAbortHandler)
+	case "/stream":
+		stream(w, r)
+	}
+}
+
+// stream writes the lines that it is sent, and waits for the client to leave where one says so.
+func stream(w http.ResponseWriter, r *http.Request) {
+	var lines []json.RawMessage
+	if err := json.NewDecoder(r.Body).Decode(&lines); err != nil {
+		panic(err)
+	}
+	for _, line := range lines {
+		if string(line) == `"wait"` {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return
+		}
+		_, _ = w.Write(append(line, '\n'))
 	}
 }
 
@@ -92,6 +113,53 @@ func TestRepeatable(t *testing.T) {
 	} {
 		if got := repeatable(c.err); got != c.want {
 			t.Errorf("%v: %t", c.err, got)
+		}
+	}
+}
+
+func TestClient_Stream(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(handler))
+	t.Cleanup(server.Close)
+	network, err := dial(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = network.close() })
+	network.http.Timeout = time.Nanosecond // is no limit of a stream
+	local := &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
+	for name, cl := range map[string]*client{"network": network, "in process": local} {
+		steps := 0
+		ask := func(leave error, lines ...string) (string, error) {
+			steps = 0
+			body := json.RawMessage("[" + strings.Join(lines, ",") + "]")
+			raw, err := cl.stream(t.Context(), "/stream", body, func(json.RawMessage) error { steps++; return leave })
+			return string(raw), err
+		}
+		const progress, result = `{"type":"progress","step":"a"}`, `{"type":"result","epoch":7}`
+		if raw, err := ask(nil, progress, `{"type":"of a later release"}`, progress, result, progress); err != nil || raw != result || steps != 2 {
+			t.Errorf("%s: %s, %v, %d steps", name, raw, err, steps)
+		}
+		var problem *httpapi.Problem
+		if _, err := ask(nil, progress, `{"type":"error","code":"conflict","detail":"d","outcome":"not_applied"}`); !errors.As(err, &problem) || problem.Code != httpapi.CodeConflict {
+			t.Errorf("%s: an error is %v", name, err)
+		}
+		if _, err := ask(nil, progress); !errors.Is(err, errCut) {
+			t.Errorf("%s: no last line is %v", name, err)
+		}
+		if _, err := ask(errEnough, progress, `"wait"`); !errors.Is(err, errEnough) || steps != 1 {
+			t.Errorf("%s: leaving is %v", name, err)
+		}
+		if _, err := ask(nil, `7`); err == nil || !strings.Contains(err.Error(), "is a server of Locus there?") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := cl.stream(t.Context(), "/problem", nil, nil); !errors.As(err, &problem) || problem.Code != httpapi.CodeNotFound {
+			t.Errorf("%s: a refusal is %v", name, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := cl.stream(ctx, "/stream", json.RawMessage("["+progress+`,"wait"]`), func(json.RawMessage) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: an interrupt is %v", name, err)
 		}
 	}
 }

@@ -124,7 +124,6 @@ var sentinels = []struct {
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
 	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},
 	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
-	{cell.ErrUnavailable, "unavailable", exitUnavailable, "see whether its database is up, then try again"},
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
 	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
 	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
@@ -144,6 +143,11 @@ func explain(ctx context.Context, err error) *failure {
 		return &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted, Outcome: httpapi.Unknown, Err: err}
 	case errors.As(err, &problem):
 		return fromProblem(problem)
+	case errors.Is(err, errCut):
+		return &failure{
+			Code: "unavailable", Message: err.Error(), Outcome: httpapi.Unknown, Hint: "do it again: it is harmless if it was done",
+			Exit: exitUnavailable, Err: err,
+		}
 	case errors.As(err, &file):
 		return &failure{Code: "invalid", Message: file.Error(), Hint: file.Hint, Exit: exitInvalid, Err: err}
 	case errors.As(err, &invalid):

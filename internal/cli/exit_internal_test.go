@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"net"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/locality"
@@ -80,6 +82,10 @@ func TestExplain(t *testing.T) {
 		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Message: "is empty"}}}, 2, "invalid", "", "/key: is empty"},
 		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable", httpapi.NotApplied, "locus serve"},
 		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable", httpapi.Unknown, ""},
+		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "harmless"},
+		{"no such generation", nil, fmt.Errorf("plan: %w: 40 cells", cell.ErrMap), 2, "invalid", "", "40 cells"},
+		{"a cell is down", nil, fmt.Errorf("cell g0-1: %w", cell.ErrUnavailable), 6, "unavailable", "", "try again"},
+		{"no url", nil, fmt.Errorf("open: %w", all.ErrURL), 2, "invalid", "", "PGPASSFILE"},
 		{"in use", nil, fmt.Errorf("open: %w", all.ErrInUse), 1, "in_use", "", "--url http://127.0.0.1:7070"},
 		{"missing", nil, fmt.Errorf("open: %w", all.ErrMissing), 4, "not_found", "", "locus ingest"},
 		{"newer data", nil, fmt.Errorf("open: %w", all.ErrFormat), 1, "newer_format", "", ""},

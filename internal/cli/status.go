@@ -45,6 +45,9 @@ func (a *app) printStatus(s *locus.Status) error {
 	a.say("%s   %s records, %s entities, %s merges, %s splits   kind %s, rules %s   generation %d, epoch %d   redo %d, queue %d",
 		ready, term.Count(s.Counts.Records), term.Count(s.Counts.Entities), term.Count(s.Counts.Merges), term.Count(s.Counts.Splits),
 		s.Kind, s.Rules, s.Generation, s.Epoch, s.Redo, s.Queue)
+	if s.Ready && s.Reason != "" {
+		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
+	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {
 		t.Add(c.Cell.String(), fmt.Sprint(c.Counts.Records), fmt.Sprint(c.Counts.Entities), fmt.Sprint(c.Redo),
