@@ -6,6 +6,7 @@ package cli_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -73,4 +74,53 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 
 	must(t, env, "cell", "restored", "--yes")
 	must(t, env, "entity", "get", "web:2")
+}
+
+// TestCells_OneServerIsDown stops one of two servers: what the other one has goes on, and what is missing is named.
+func TestCells_OneServerIsDown(t *testing.T) {
+	t.Parallel()
+	up, down := pgtest.Shared(t), pgtest.Start(t, nil)
+	env := map[string]string{"LOCUS_MAP": up.URL("half") + "," + down.URL("half")}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	talk := &stopper{word: "next ", stop: cancel}
+	serve := []string{"serve", "--cells", "2", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"}
+	if code := cli.Run(ctx, serve, strings.NewReader(""), io.Discard, talk, env); code != 0 || !strings.Contains(talk.String(), "2 cells of PostgreSQL on 2 servers") {
+		t.Fatalf("serve: exit code %d\n%s", code, talk)
+	}
+	var rows strings.Builder
+	rows.WriteString("id,name\n")
+	for i := range 20 {
+		fmt.Fprintf(&rows, "%d,Place %d\n", i, i)
+	}
+	file := write(t, "places.csv", rows.String())
+	must(t, env, "ingest", "--source", "before", "--key", "id", file)
+	down.Stop(t)
+
+	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 does not answer") {
+		t.Errorf("status: %s", got.err)
+	}
+	got := run(t.Context(), env, "cell", "list", "--json")
+	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"silent":1`) || !strings.Contains(got.err, "g0-1 does not answer") {
+		t.Errorf("list: exit code %d\n%s%s", got.code, got.stdout, got.err)
+	}
+	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it does not answer") {
+		t.Errorf("show: exit code %d\n%s%s", got.code, got.stdout, got.err)
+	}
+	// Keys of the cell that is up are found, those of the other are not known to be absent.
+	codes := map[int]int{}
+	for i := range 20 {
+		codes[run(t.Context(), env, "record", "get", fmt.Sprint("before:", i)).code]++
+	}
+	if codes[0] == 0 || codes[6] == 0 || codes[0]+codes[6] != 20 {
+		t.Errorf("exit codes of reading: %v", codes)
+	}
+	if got := run(t.Context(), env, "cell", "grow", "--to", "4", "--yes"); got.code != 6 || !strings.Contains(got.err, "run it again to go on") {
+		t.Errorf("grow: exit code %d\n%s", got.code, got.err)
+	}
+	down.Restart(t)
+	must(t, env, "cell", "list")
+	if got := must(t, env, "ingest", "--source", "before", "--key", "id", file); !strings.Contains(got.stdout, "\t20\t0\t0\t0\t20\t") {
+		t.Errorf("again:\n%s", got.stdout)
+	}
 }
