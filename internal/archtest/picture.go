@@ -102,7 +102,7 @@ var Picture = map[string]Rule{
 	},
 	"backend/postgres": {
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "locality", "locality/localitypgx", "backend/document", mutant},
-		Modules: []string{pgx, goose, xSync, xxhash},
+		Modules: []string{pgx, goose, xxhash},
 	},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
