@@ -24,7 +24,7 @@ type Growth struct {
 type Progress struct {
 	// Step is one of the names below.
 	Step string `json:"step"`
-	// Done of Total cells; of StepCopied, Done keys.
+	// Done of Total cells; of StepPostings and StepCopied, Done rows.
 	Done  int `json:"done"`
 	Total int `json:"total,omitempty"`
 	// Generation that the step is about.
@@ -44,6 +44,7 @@ const (
 	StepCurrent   = "current"   // it takes new keys
 	StepSealed    = "sealed"    // older cells take no keys any more
 	StepFilters   = "filters"   // older cells know what they lack
+	StepPostings  = "postings"  // of older cells, copied into current ones (package resolve)
 	StepCopied    = "copied"    // keys of older cells, into current ones
 	StepFloor     = "floor"     // older cells are not asked for keys any more
 	StepRetired   = "retired"   // older cells say so
@@ -63,6 +64,8 @@ func (p Progress) String() string {
 		return fmt.Sprintf("generation %d is current", p.Generation)
 	case StepFloor:
 		return fmt.Sprintf("keys are looked for from generation %d on", p.Generation)
+	case StepPostings:
+		return fmt.Sprintf("copied %d postings, %.0f a second", p.Done, p.PerSecond)
 	case StepCopied:
 		return fmt.Sprintf("copied %d keys, %.0f a second", p.Done, p.PerSecond)
 	}

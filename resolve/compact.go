@@ -37,7 +37,7 @@ func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, p
 			if err := r.compactCell(ctx, arc.Cell, func(n int) {
 				copied += n
 				progress(cell.Progress{
-					Step: cell.StepCopied, Done: copied, Generation: gen, PerSecond: float64(copied) / time.Since(begin).Seconds(),
+					Step: cell.StepPostings, Done: copied, Generation: gen, PerSecond: float64(copied) / time.Since(begin).Seconds(),
 				})
 			}); err != nil {
 				return fmt.Errorf("copy the postings of cell %v: %w", arc.Cell, err)
@@ -82,7 +82,7 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	defer r.yield(ctx)
 	var rows [][]any
 	if err := r.read(ctx, id, func(tx Tx) (err error) {
-		rows, err = copier(tx).ReadRows(ctx, tablePosting, nil, postingsPage)
+		rows, err = tx.ReadRows(ctx, tablePosting, nil, postingsPage)
 		return err
 	}); err != nil || len(rows) == 0 {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 // rows: every database indexes them in its own way, so they are written again with what their members say.
 func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	return cell.Move(ctx, cells, id, url, cell.MoveOptions[Tx]{
-		Copier: copier,
+		Copier: func(tx Tx) cell.Copier { return tx },
 		Made: func(ctx context.Context, tx Tx, after []any, limit int) ([][]any, error) {
 			entities, err := tx.ListEntities(ctx, anchorOf(after), limit)
 			keys := make([][]any, len(entities))
@@ -35,9 +35,6 @@ func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, 
 		Progress: progress,
 	})
 }
-
-// copier is a transaction as rows.
-func copier(tx Tx) cell.Copier { return tx.(cell.Copier) }
 
 // anchorOf reads the key of an entity; nil is below all anchors.
 func anchorOf(key []any) entity.PUID {

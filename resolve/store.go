@@ -82,6 +82,8 @@ type Tx interface {
 	changelog.Store
 	lease.Store
 	Store
+	// Copier reads and writes the cell as rows, when it moves.
+	cell.Copier
 }
 
 // Cell is one database.
