@@ -25,7 +25,7 @@ func (a *app) cellMove() *cobra.Command {
 			"Until the cell map says where the cell is now, every failure leaves it where it was. It may be stopped and\n" +
 			"begun again anywhere.",
 		Example: "  locus cell move g0-3 --to postgres://db2/locus_g0_3\n" +
-			"  locus cell move g0-3 --to sqlite:/mnt/big/g0-3.db --dry-run",
+			"  locus cell move g0-3 --to sqlite:/srv/locus/g0-3.db --dry-run",
 		Args: arguments("CELL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if to == "" {
