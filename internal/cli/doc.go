@@ -2,8 +2,8 @@
 
 // Package cli is the command line: a noun, then a verb, one file per command.
 //
-//	Main ─► Run ─► cobra ─► command ─► client ─┬─ --url  ─► a server
-//	                │                          └─ --data ─► the same handler, in this process
+//	Main ─► Run ─► cobra ─► command ─► client ─┬─ --url          ─► a server
+//	                │                          └─ --data, --map  ─► the same handler, in this process
 //	                └─ error ─► exit.go ─► two lines (or exit_error JSON) and an exit code
 //
 // Every command that reads or writes data speaks the HTTP API, so the answers are the same with a

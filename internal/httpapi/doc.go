@@ -16,8 +16,9 @@
 //	admission: a lane per class, 64 waiting,        admit.go     503 overloaded
 //	  │  250 ms; health has no lane
 //	  ▼
-//	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go
+//	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go cells.go
 //	  │                                             decode.go cursor.go page.go
+//	  │  or a stream of lines, until it is done     stream.go growth.go
 //	  ▼
 //	locus.Service ──► answer, or problem+json       errors.go: one table from errors to codes
 //
