@@ -12,7 +12,7 @@ LINT      := tools/bin/golangci-lint
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/ids test/e2e lint fmt fuzz bench bench/ids bench/micro eval demo \
+.PHONY: help build test test/race test/short test/ids test/growth test/e2e lint fmt fuzz bench bench/ids bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -36,6 +36,10 @@ test/short: ## the quick tests, for the loop of editing
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)
 	LOCUS_IDS=100000000 LOCUS_TRIALS=4000 $(GO) test -count 1 -v -run 'TestP07_(EveryWay|Containers)' ./locality
+
+test/growth: ## the key directory at length: 10 million seeds, the largest model, a million plans, four servers (hours)
+	LOCUS_SEEDS=10000000 LOCUS_MODEL=1 LOCUS_PLANS=1000000 $(GO) test -count 1 -v -timeout 0 -run 'P06|P08' ./cell
+	LOCUS_LIVE=long $(GO) test -count 1 -v -timeout 3h -run 'P06|P07|P08' ./e2e
 
 test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a browser
 	$(GO) test -count 1 -v ./e2e/...
