@@ -173,7 +173,7 @@ func BenchmarkWrite(b *testing.B) {
 		return n
 	}
 	const written = "SELECT pg_current_wal_insert_lsn() - '0/0'"
-	before := bytes(written)
+	before, client, server := bytes(written), cpu(), at.server.CPU()
 	b.ReportAllocs()
 	b.ResetTimer()
 	for n := 0; n < b.N; n += batch {
@@ -182,6 +182,8 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 	b.StopTimer()
+	b.ReportMetric(float64(cpu()-client)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(at.server.CPU()-server)/float64(b.N), "server-cpu-ns/op")
 	b.ReportMetric((bytes(written)-before)/float64(b.N), "log-B/op")
 	b.ReportMetric(bytes("SELECT pg_database_size(current_database())")/float64(b.N+share), "file-B/op")
 }
