@@ -243,9 +243,9 @@ func runCell(t *testing.T, progress func(step string), args ...string) (summary 
 }
 
 // grow adds a generation by way of the process, to its end.
-func (n *node) grow(cells int, progress func(step string)) {
+func (n *node) grow(cells int, progress func(step string), flags ...string) {
 	n.fleet.t.Helper()
-	if _, err := n.run(progress, "grow", "--to", fmt.Sprint(cells), "--wait"); err != nil {
+	if _, err := n.run(progress, append([]string{"grow", "--to", fmt.Sprint(cells), "--wait"}, flags...)...); err != nil {
 		n.fleet.t.Fatal(err)
 	}
 }

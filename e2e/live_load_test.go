@@ -33,6 +33,7 @@ type traffic struct {
 
 	issued  atomic.Int64 // keys that were put or are about to be
 	batches atomic.Int64 // that were acknowledged
+	refused atomic.Int64 // requests that were not
 	clients []*sender
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -122,6 +123,16 @@ func (tr *traffic) advance(n int64) {
 	eventually(tr.t, 2*time.Minute, "the load goes on", func() (bool, string) {
 		done := tr.batches.Load()
 		return done >= goal, fmt.Sprintf("%d batches of %d", done, goal)
+	})
+}
+
+// suffer waits until so many more requests have been refused or lost, or done: while a server is away all
+// clients may be at something that it has to do with.
+func (tr *traffic) suffer(n int64) {
+	tr.t.Helper()
+	goal := tr.batches.Load() + tr.refused.Load() + n
+	eventually(tr.t, 2*time.Minute, "the clients go on", func() (bool, string) {
+		return tr.batches.Load()+tr.refused.Load() >= goal, "they do not"
 	})
 }
 
@@ -248,7 +259,7 @@ func (c *sender) remove(ctx context.Context) {
 		case answered && (p.Code == httpapi.CodeNotFound || p.Code == httpapi.CodeErased):
 			return // it was never put, or an attempt before this one was done
 		}
-		c.refused(at, call, err)
+		c.refuse(at, call, err)
 		if !c.rest(ctx, attempt) {
 			return
 		}
@@ -270,7 +281,7 @@ func (c *sender) read(ctx context.Context) {
 	case answered && p.Code == httpapi.CodeErased:
 		o.kind = opErased
 	default:
-		c.refused(at, call, err)
+		c.refuse(at, call, err)
 		c.rest(ctx, 0)
 		return
 	}
@@ -291,7 +302,7 @@ func (c *sender) put(ctx context.Context, keys map[int64]int) {
 		answer, err := post(at.url(), batch)
 		ret := c.now()
 		if err != nil {
-			c.refused(at, call, err)
+			c.refuse(at, call, err)
 			p, answered := errors.AsType[*httpapi.Problem](err)
 			if answered && p.Outcome == httpapi.Unknown || !answered && !errors.Is(err, syscall.ECONNREFUSED) {
 				c.lose(at, call, keys)
@@ -320,7 +331,7 @@ func (c *sender) answered(at *node, call, ret time.Duration, order []int64, keys
 			lost[i] = keys[i]
 			fallthrough
 		default:
-			c.refused(at, call, r.Error)
+			c.refuse(at, call, r.Error)
 		}
 	}
 	c.lose(at, call, lost)
@@ -353,7 +364,7 @@ func (c *sender) rest(ctx context.Context, attempt int) bool {
 	return ctx.Err() == nil || attempt < 100 // what was begun is brought to its end
 }
 
-func (c *sender) refused(at *node, call time.Duration, err error) {
+func (c *sender) refuse(at *node, call time.Duration, err error) {
 	r := refusal{node: at.index, call: call, ret: c.now(), code: "connection", text: err.Error()}
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
 		r.code = string(p.Code)
@@ -361,4 +372,5 @@ func (c *sender) refused(at *node, call time.Duration, err error) {
 		r.code = string(f.Code)
 	}
 	c.faults = append(c.faults, r)
+	c.refused.Add(1)
 }

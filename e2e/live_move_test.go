@@ -44,7 +44,7 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 		tr.advance(40)
 		maps = append(maps, f.nodes[0].cellMap())
 	}
-	f.nodes[0].grow(16, nil)
+	f.nodes[0].grow(16, nil, "--urls", f.template(1)+","+f.template(0))
 	tr.advance(40)
 	maps = append(maps, f.nodes[0].cellMap())
 	begin := tr.now()
