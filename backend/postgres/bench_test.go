@@ -208,6 +208,7 @@ func BenchmarkAllocate(b *testing.B) {
 					defer conn.Close(context.Background())
 					conns[w] = conn
 				}
+				server := at.server.CPU()
 				b.ResetTimer()
 				for w := range writers {
 					wg.Go(func() {
@@ -219,6 +220,7 @@ func BenchmarkAllocate(b *testing.B) {
 					})
 				}
 				wg.Wait()
+				b.ReportMetric(float64(at.server.CPU()-server)/float64(b.N), "server-cpu-ns/op")
 				if err := errors.Join(errs...); err != nil {
 					b.Fatal(err)
 				}
