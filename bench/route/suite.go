@@ -16,7 +16,7 @@ var suite = compare.Suite{
 		"Absent":        {Title: "cells asked for a new key after ten doublings", Unit: "probes", Once: true},
 		"Known":         {Title: "cells asked for a known key after ten doublings", Unit: "probes", Once: true},
 		"Filter":        {Title: "filter of a sealed cell asked for one key"},
-		"Gate":          {Title: "put of a new key on PostgreSQL, 8 writers"},
+		"Gate":          {Title: "put of a new key on PostgreSQL, 8 writers", Waits: true},
 		"Activation":    {Title: "64 cells after 16 on PostgreSQL, 8 writers: until all are sealed", Unit: "ms", Once: true},
 		"Stall":         {Title: "the same: longer than the longest put before", Unit: "ms", Once: true},
 		"Move":          {Title: "cell move on PostgreSQL, 4 writers: their pause", Unit: "ms", Once: true},

@@ -69,10 +69,14 @@ func (s *Suite) Run(b *testing.B, subjects ...Subject) {
 			failure = nil
 			b.ReportAllocs()
 			b.ResetTimer()
+			busy := processorTime()
 			if len(loops) > 1 {
 				share(b.N, loops)
 			} else {
 				loops[0](b.N)
+			}
+			if busy = processorTime() - busy; busy > 0 {
+				b.ReportMetric(float64(busy)/float64(b.N), busyUnit)
 			}
 			if failure != nil {
 				b.Fatal(failure)

@@ -21,6 +21,7 @@ var suite = Suite{
 		"Probes":      {Title: "Probes for a new key", Unit: "probes", Once: true},
 		"Pause":       {Title: "Pause", Unit: "ms", Once: true},
 		"Scan":        {Title: "Scan"},
+		"Put":         {Title: "Put", Waits: true},
 	},
 	Peers: []Peer{
 		{Key: "locus", Title: "**Locus**"},
@@ -63,7 +64,9 @@ func TestTables(t *testing.T) {
 		if err := read.all(strings.NewReader(d.Input)); err != nil {
 			return err.Error()
 		}
-		if err := suite.write(&out, read.invocations); err != nil {
+		s := suite
+		s.busy = d.Cmd == "busy"
+		if err := s.write(&out, read.invocations); err != nil {
 			return err.Error()
 		}
 		return out.String()

@@ -15,6 +15,10 @@
 // invocation, and prints the median of these ratios with the least and the greatest of them. A
 // ratio whose range crosses 1 says that nobody is faster.
 //
+// Where others use the machine at the same time, -busy compares what the process has had of the
+// processors, with several goroutines of all of them, instead of what a clock shows. Both are measured in
+// any case; -from shows either.
+//
 // # The tables
 //
 // The first holds the goals:

@@ -36,6 +36,7 @@ func (s *Suite) Main() int {
 	flag.StringVar(&o.toolchains, "go", "", "more toolchains to build with, like go1.27.1,go1.28.0")
 	flag.StringVar(&o.save, "save", "", "file to keep what the benchmarks printed")
 	flag.BoolVar(&o.from, "from", false, "measure nothing: read files that -save or go test -bench wrote")
+	flag.BoolVar(&s.busy, "busy", false, "compare the time of the processor: for a machine that others use meanwhile")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

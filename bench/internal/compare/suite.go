@@ -16,6 +16,9 @@ type Suite struct {
 	Peers []Peer
 	// Goals in the order of the table.
 	Goals []Goal
+
+	// busy compares the processor's time instead of the clock's.
+	busy bool
 }
 
 // Work is what a benchmark measures.
@@ -26,16 +29,25 @@ type Work struct {
 	Unit string
 	// Parallel asks for a measurement with each number of goroutines of -cpu. The others need one.
 	Parallel bool
+	// Waits says that the work waits for others, whom the time of this process leaves out.
+	Waits bool
 	// Once makes a measurement one turn, however long it takes, and takes one an invocation: for
 	// what needs seconds, or gives the same figure each time.
 	Once bool
 }
 
-func (w Work) unit() string {
-	if w.Unit == "" {
-		return "ns/op"
+// busyUnit is that of the processor's time, of all goroutines and the garbage collector.
+const busyUnit = "cpu-ns/op"
+
+// unit is that of the figures of a benchmark that are compared.
+func (s *Suite) unit(bench string) string {
+	switch w := s.Works[bench]; {
+	case w.Unit != "":
+		return w.Unit
+	case s.busy && !w.Waits:
+		return busyUnit
 	}
-	return w.Unit
+	return "ns/op"
 }
 
 // Peer is who does the work: Locus in one of its ways, others, or what the work costs at least.
@@ -133,7 +145,7 @@ func (s *Suite) result(r runs, g Goal, cpu int) (result, bool) {
 	if g.Than == "" {
 		g.Than = g.Bench
 	}
-	unit := s.Works[g.Bench].unit()
+	unit := s.unit(g.Bench)
 	ours := measured{g.Bench, g.Ours, cpu}
 	res := result{Goal: g, goroutines: cpu, mine: r.values(ours, unit), allocs: r.allocs(ours)}
 	if g.Against.Fits == nil {

@@ -34,13 +34,21 @@ func (s *Suite) write(w io.Writer, all []*invocation) error {
 		r := by[version]
 		fmt.Fprintf(&b, "## %s\n\n", version)
 		if c := r[0].config; c["goos"] != "" {
-			fmt.Fprintf(&b, "%s/%s, %s, %s.\n\n", c["goos"], c["goarch"], c["cpu"], plural(len(r), "invocation"))
+			fmt.Fprintf(&b, "%s/%s, %s, %s%s.\n\n", c["goos"], c["goarch"], c["cpu"], plural(len(r), "invocation"), s.clock())
 		}
 		s.writeGoals(&b, r)
 		s.writeAll(&b, r)
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err
+}
+
+// clock says which time is compared, if it is not that of the clock.
+func (s *Suite) clock() string {
+	if s.busy {
+		return "; time of the processor, but for work that waits for others"
+	}
+	return ""
 }
 
 func (s *Suite) writeGoals(b *strings.Builder, r runs) {
@@ -111,19 +119,19 @@ func (s *Suite) writeBench(b *strings.Builder, r runs, bench string, cpu int) {
 			who = append(who, m)
 		}
 	}
-	work := s.Works[bench]
+	work, unit := s.Works[bench], s.unit(bench)
 	slices.SortStableFunc(who, func(x, y measured) int {
-		return cmp.Compare(r.values(x, work.unit()).median(), r.values(y, work.unit()).median())
+		return cmp.Compare(r.values(x, unit).median(), r.values(y, unit).median())
 	})
 	what := s.work(bench, cpu)
 	for _, m := range who {
 		p := s.peer(m.peer)
 		var ratio string
-		if s := r.ratios(m, measured{bench, "locus", cpu}, work.unit()); len(s) > 0 && m.peer != "locus" {
+		if s := r.ratios(m, measured{bench, "locus", cpu}, unit); len(s) > 0 && m.peer != "locus" {
 			ratio = figure(s.median()) + "x"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n",
-			what, p.Title, work.figure(r.values(m, work.unit()).median()), work.allocs(r.allocs(m)), ratio, p.Note)
+			what, p.Title, work.figure(r.values(m, unit).median()), work.allocs(r.allocs(m)), ratio, p.Note)
 		what = ""
 	}
 }
