@@ -68,18 +68,24 @@ func (s *Service) recordOf(ctx context.Context, ref entity.Ref) (*entity.Record,
 	if problems := checkRef(ref); len(problems) > 0 {
 		return nil, &InvalidError{Problems: problems}
 	}
-	puids, err := s.keys.Lookup(ctx, []cell.Key{s.Map().KeyOf(ref.Source, ref.Key)})
-	if err != nil {
-		return nil, fmt.Errorf("record %v: %w", ref, err)
+	key := s.Map().KeyOf(ref.Source, ref.Key)
+	for attempt := 0; ; attempt++ {
+		puids, err := s.keys.Lookup(ctx, []cell.Key{key})
+		if err != nil {
+			return nil, fmt.Errorf("record %v: %w", ref, err)
+		}
+		if puids[0] == cell.Nothing {
+			return present(ref, nil)
+		}
+		records, err := s.records(ctx, []entity.PUID{entity.PUID(puids[0])})
+		if err != nil {
+			return nil, err
+		}
+		if records[0] != nil || attempt > 0 {
+			return present(ref, records[0])
+		}
+		s.keys.Forget(key) // its cell came back from a backup that does not know of the record
 	}
-	if puids[0] == 0 {
-		return present(ref, nil)
-	}
-	records, err := s.records(ctx, []entity.PUID{entity.PUID(puids[0])})
-	if err != nil {
-		return nil, err
-	}
-	return present(ref, records[0])
 }
 
 // record reads the record of a puid.

@@ -113,6 +113,10 @@ func (d *Directory[T]) Know(k Key, puid int64) {
 	}
 }
 
+// Forget lets go of what is remembered of a key: where it leads to, nothing is. A puid is for ever, but a
+// cell that came back from a backup may not know that it was given away.
+func (d *Directory[T]) Forget(k Key) { d.facts.forget(k) }
+
 // Put gives every key that has none a puid, and answers with the puid of each key and
 // whether this call gave it. After an error some keys may have got theirs; trying again
 // gives them no other.

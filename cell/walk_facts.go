@@ -95,3 +95,11 @@ func (f *facts) found(k Key, puid int64) {
 	}
 	f.young[k] = puid
 }
+
+// forget lets go of the puid of a key.
+func (f *facts) forget(k Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.young, k)
+	delete(f.old, k)
+}

@@ -113,76 +113,98 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	return rows
 }
 
-// The database of a cell is lost and comes back from a backup that is older than what was acknowledged since.
-// Until it is said that it was restored nobody works with it; then no puid and no id is given twice, whatever
-// the backup does not know of.
+// The database of a cell is lost and comes back from a backup that is older than what was acknowledged since:
+// while the processes are stopped, as it should be, and while they run, and remember what the backup does not
+// know of. No puid and no id is given twice, and no key has two puids.
 func TestP07_RestoredBackup(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 2, 2, 4)
-	l := newLedger(t)
-	m := f.nodes[0].cellMap()
-	lost := cell.ID{Index: 2}
-	there := func(position uint32) bool { return m.Home(position) == lost }
-	kept, forgotten := l.fresh(m, 30, there), l.fresh(m, 30, there)
-	ids := map[string]entity.Ref{} // each with the key that it was minted beside
-	put := func(n *node, refs []entity.Ref) {
-		t.Helper()
-		l.put(n, refs, "")
-		for _, ref := range refs {
-			var r httpapi.Record
-			if err := n.get(httpapi.RecordPath(ref.Source, ref.Key), &r); err != nil {
-				t.Fatalf("key %v: %v", ref, err)
+	for _, name := range []string{"stopped", "running"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, 2, 2, 4)
+			r := &restored{fleet: f, ledger: newLedger(t), lost: cell.ID{Index: 2}, ids: map[string]entity.Ref{}}
+			m := f.nodes[0].cellMap()
+			there := func(position uint32) bool { return m.Home(position) == r.lost }
+			kept, forgotten := r.fresh(m, 30, there), r.fresh(m, 30, there)
+			r.put(f.nodes[0], kept)
+			server, db := f.pg[f.on(m, r.lost)], database(m, r.lost)
+			backup := server.Copy(t, db)
+			r.put(f.nodes[1], forgotten)
+			if name == "stopped" {
+				for _, n := range f.nodes {
+					n.drain()
+				}
 			}
-			id := r.Entity.String()
-			if other, twice := ids[id]; twice && other != ref {
-				t.Errorf("id %s was given to %v and to %v", id, other, ref)
+			server.Exec(t, "postgres", fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", db))
+			server.Exec(t, "postgres", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", backup, db))
+			if name == "stopped" {
+				if _, err := runCell(t, nil, append([]string{"restored"}, f.place...)...); err != nil {
+					t.Fatal(err)
+				}
+				for _, n := range f.nodes {
+					n.start()
+				}
 			}
-			ids[id] = ref
+			f.whole()
+			gone := r.forget(forgotten)
+			for i, n := range f.nodes {
+				r.read(n, kept, "")
+				r.read(n, forgotten[:10], httpapi.CodeNotFound)
+				r.put(n, forgotten[10+10*i:20+10*i])
+			}
+			for _, n := range f.nodes {
+				r.put(n, kept)
+				r.put(n, forgotten)
+				r.put(n, r.fresh(m, 30, there))
+			}
+			for ref, p := range r.puids {
+				if gone[p] {
+					t.Errorf("puid %v, which was given away after the backup, was given again to %v", p, ref)
+				}
+			}
+			f.drained()
+			partition(t, f.nodes[0].url())
+			t.Logf("%d keys, %d ids, %d puids that the backup did not know of", len(r.puids), len(r.ids), len(gone))
+		})
+	}
+}
+
+// restored is an installation one of whose cells comes back from a backup.
+type restored struct {
+	*ledger
+	fleet *fleet
+	lost  cell.ID
+	ids   map[string]entity.Ref // each with the key that it was minted beside
+}
+
+// put puts keys, each of which must have an id of its own.
+func (r *restored) put(n *node, refs []entity.Ref) {
+	r.t.Helper()
+	r.ledger.put(n, refs, "")
+	for _, ref := range refs {
+		var record httpapi.Record
+		if err := n.get(httpapi.RecordPath(ref.Source, ref.Key), &record); err != nil {
+			r.t.Fatalf("process %d, key %v: %v", n.index, ref, err)
+		}
+		id := record.Entity.String()
+		if other, twice := r.ids[id]; twice && other != ref {
+			r.t.Errorf("id %s was given to %v and to %v", id, other, ref)
+		}
+		r.ids[id] = ref
+	}
+}
+
+// forget is for keys that the backup does not know of: they get puids and ids anew, others than before.
+func (r *restored) forget(refs []entity.Ref) (gone map[entity.PUID]bool) {
+	gone = map[entity.PUID]bool{}
+	for _, ref := range refs {
+		gone[r.puids[ref]] = true
+		delete(r.puids, ref)
+	}
+	for id, ref := range r.ids {
+		if slices.Contains(refs, ref) {
+			r.ids[id] = entity.Ref{} // nobody's any more
 		}
 	}
-	put(f.nodes[0], kept)
-	server, name := f.pg[f.on(m, lost)], database(m, lost)
-	backup := server.Copy(t, name)
-	put(f.nodes[1], forgotten)
-	for _, n := range f.nodes {
-		n.drain()
-	}
-	server.Exec(t, "postgres", fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", name))
-	server.Exec(t, "postgres", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", backup, name))
-	if _, err := runCell(t, nil, append([]string{"restored"}, f.place...)...); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range f.nodes {
-		n.start()
-	}
-	f.whole()
-	f.drained()
-	l.read(f.nodes[0], kept, "")
-	put(f.nodes[1], kept)
-	// What the backup does not know of is gone, and its keys get puids again: others than before.
-	gone := map[entity.PUID]bool{}
-	for _, ref := range forgotten {
-		gone[l.puids[ref]] = true
-		delete(l.puids, ref)
-	}
-	l.read(f.nodes[0], forgotten, httpapi.CodeNotFound)
-	for id, ref := range ids {
-		if !slices.Contains(kept, ref) {
-			ids[id] = entity.Ref{} // nobody's any more
-		}
-	}
-	for _, n := range f.nodes {
-		put(n, l.fresh(m, 30, there))
-	}
-	for i, n := range f.nodes {
-		put(n, forgotten[15*i:15*i+15])
-	}
-	for ref, p := range l.puids {
-		if gone[p] {
-			t.Errorf("puid %v, which was given away after the backup, was given again to %v", p, ref)
-		}
-	}
-	f.drained()
-	partition(t, f.nodes[0].url())
-	t.Logf("%d keys, %d ids, %d puids that the backup did not know of", len(l.puids), len(ids), len(gone))
+	return gone
 }

@@ -5,6 +5,7 @@ package resolve_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/locus-db/locus/cell"
@@ -20,9 +21,7 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	before, after := world(70, 60), world(71, 60)
 	history := shuffled(r, before)
 	// Then new versions, deletions, and records that were deleted before.
-	for _, op := range shuffled(r, after)[:60] {
-		history = append(history, op)
-	}
+	history = append(history, shuffled(r, after)[:60]...)
 	for _, op := range shuffled(r, before)[:40] {
 		history = append(history, resolve.Op{Ref: op.Ref, Delete: true}, op)
 	}
@@ -92,4 +91,76 @@ func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
 	if d := differ(again.check(t), want); d != "" {
 		t.Errorf("after a compaction, other entities:\n%s", d)
 	}
+}
+
+// A cell that came back from a backup does not know of keys that were put since. Whoever remembers their
+// puids does not go on with them: nobody else would find what he puts.
+func TestP07_RememberedPuidsOfALostCell(t *testing.T) {
+	t.Parallel()
+	first := open(t, t.TempDir(), nil)
+	history := world(73, 40)
+	var keys []cell.Key
+	for _, op := range history {
+		keys = append(keys, first.cells.Map().KeyOf(op.Source, op.Key))
+	}
+	first.apply(t, history)
+	before, err := first.Directory().Lookup(t.Context(), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range first.cells.Map().Cells() {
+		c, err := first.cells.Cell(id)
+		if err == nil {
+			err = c.Update(t.Context(), func(tx resolve.Tx) error { return empty(t, tx) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first.apply(t, history)
+	after, err := process(t, first.cells, "", nil).Directory().Lookup(t.Context(), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range first.Apply(t.Context(), history) {
+		if r.Err != nil || int64(r.PUID) != after[i] || after[i] == cell.Nothing || after[i] == before[i] {
+			t.Errorf("%v has puid %v for one process and %d for others, and had %d, %v", history[i].Ref, r.PUID, after[i], before[i], r.Err)
+		}
+	}
+	first.check(t)
+}
+
+// empty deletes all that a cell knows but the puids that it has given away.
+func empty(t *testing.T, tx resolve.Tx) error {
+	t.Helper()
+	for _, table := range tx.Tables() {
+		rows, err := tx.ReadRows(t.Context(), table.Name, nil, 10_000)
+		if err != nil {
+			return err
+		}
+		if table.Name == cell.Total {
+			for i := slices.Index(table.Columns, "records"); i < len(table.Columns); i++ {
+				rows[0][i] = int64(0)
+			}
+			if err := tx.WriteRows(t.Context(), table.Name, rows); err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range rows {
+			rows[i] = rows[i][:table.Key]
+		}
+		if err := tx.DeleteRows(t.Context(), table.Name, rows); err != nil {
+			return err
+		}
+	}
+	entities, err := tx.ListEntities(t.Context(), entity.PUID(cell.Tombstone), 10_000)
+	if err != nil {
+		return err
+	}
+	var anchors []entity.PUID
+	for _, e := range entities {
+		anchors = append(anchors, e.Anchor())
+	}
+	return tx.DeleteEntities(t.Context(), anchors)
 }

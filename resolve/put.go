@@ -191,6 +191,8 @@ type target struct {
 	key  cell.Key
 	cell cell.ID
 	puid entity.PUID
+	// sure tells that the puid was not remembered: a cell said so just now.
+	sure bool
 }
 
 // putOnce does the first round for ops, and answers with those for which the cell map was too old, and
@@ -216,6 +218,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 	for len(groups) > 0 {
 		var written []cell.ID
 		elsewhere := map[int]entity.PUID{}
+		var vanished []int
 		_ = eachCell(groups, func(id cell.ID, group []int) error {
 			p, err := b.putCell(ctx, id, group, targets, successors)
 			mu.Lock()
@@ -225,6 +228,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 				b.took(id, p)
 				written = append(written, id)
 				maps.Copy(elsewhere, p.elsewhere)
+				vanished = append(vanished, p.vanished...)
 			case outdated(err):
 				again, why = append(again, group...), err
 			default:
@@ -247,8 +251,12 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 			}
 			t := targets[i]
 			b.dir.Know(t.key, int64(puid))
-			targets[i] = target{key: t.key, cell: home, puid: puid}
+			targets[i] = target{key: t.key, cell: home, puid: puid, sure: true}
 			groups[home] = append(groups[home], i)
+		}
+		for i, t := range b.findAgain(ctx, vanished, targets) {
+			targets[i] = t
+			groups[t.cell] = append(groups[t.cell], i)
 		}
 		for _, group := range groups {
 			slices.Sort(group)
@@ -334,6 +342,28 @@ func (b *batch) find(ctx context.Context, todo []int) (map[int]target, error) {
 	return targets, nil
 }
 
+// findAgain is find for ops whose puids were remembered, and whose records are not there: their cell came
+// back from a backup, or a replica, which does not know of them. Nor is anything else that is remembered to
+// be trusted.
+func (b *batch) findAgain(ctx context.Context, ops []int, targets map[int]target) map[int]target {
+	if len(ops) == 0 {
+		return nil
+	}
+	for _, i := range ops {
+		b.dir.Forget(targets[i].key)
+	}
+	b.doubt()
+	found, err := b.find(ctx, ops)
+	if err != nil {
+		b.refuse(ops, err)
+	}
+	for i, t := range found {
+		t.sure = true
+		found[i] = t
+	}
+	return found
+}
+
 // lookup answers with the puids of keys to be deleted. A cell that cannot be asked fails its own keys only.
 func (b *batch) lookup(ctx context.Context, keys []cell.Key) []cell.Found {
 	found := make([]cell.Found, len(keys))
@@ -376,6 +406,8 @@ type putter struct {
 	// elsewhere are the ops whose keys have puids of other cells: compaction copied them here, and the
 	// records stay where they are. Nothing is done with these ops.
 	elsewhere map[int]entity.PUID
+	// vanished are the ops whose puids were remembered, and have no record. Nothing is done with these either.
+	vanished  []int
 	unchanged []*node // what is stored already: whoever asks for it later need not read it again
 	writes    []*write
 	records   []*entity.Record // of the writes, in their order
@@ -404,6 +436,10 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 		stored[known[i]] = rec
 	}
 	for _, i := range p.group {
+		if t := p.targets[i]; stored[puids[i]] == nil && t.puid != 0 && !t.sure && !p.ops[i].Delete && !mutant.On("P7f") {
+			p.vanished = append(p.vanished, i)
+			continue
+		}
 		if err := p.decide(i, puids[i], stored[puids[i]]); err != nil {
 			return err
 		}

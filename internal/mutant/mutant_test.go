@@ -53,6 +53,7 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P7c", "a forked process goes on with the identity of its parent", "locality", "TestP07_ForkedProcesses"},
 	{"P7d", "a mint near something does not notice that the counter came round", "locality", "TestP07_NearFrozenClock"},
 	{"P7e", "a restored cell goes on where its backup ends", "cell", "TestP07_ARestoredInstallationGivesNoPuidAgain"},
+	{"P7f", "a puid is remembered although its cell has lost the record", "resolve", "TestP07_RememberedPuidsOfALostCell"},
 
 	{"P8a", "ranges of even cells are not shifted by their generation", "cell", "TestP08_GrowthPlans"},
 	{"P8b", "a range ends one too far", "cell", "TestP08_GrowthPlans"},
