@@ -6,6 +6,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus/cell"
 )
 
 const (
@@ -15,14 +17,15 @@ const (
 	refreshEvery = 10 * time.Second
 )
 
-// keeper keeps the cell map of a service young: it moves on the time until which the map speaks, and reads
-// a newer one once a cell has told of it.
+// keeper keeps the cell map of a service young: it moves on the time until which the map speaks, reads a
+// newer one once a cell has told of it, and finishes a growth that somebody has begun and left.
 type keeper struct {
 	*Service
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	read   time.Time // when the map was read last
 	failed bool      // the last time; the log says so once
+	grown  int       // the newest generation that is known to be finished
 }
 
 func keep(s *Service) *keeper {
@@ -50,6 +53,9 @@ func (k *keeper) tick(ctx context.Context) {
 			k.read = now
 		}
 	}
+	if err == nil {
+		err = k.finish(ctx)
+	}
 	if err != nil && !k.failed && ctx.Err() == nil {
 		k.opts.Logger.Warn("the cell map cannot be kept up to date", "epoch", k.Map().Epoch(), "until", k.Map().Until(), "err", err)
 	}
@@ -57,6 +63,24 @@ func (k *keeper) tick(ctx context.Context) {
 		k.opts.Logger.Info("the cell map is up to date again", "epoch", k.Map().Epoch())
 	}
 	k.failed = err != nil
+}
+
+// finish goes on with the growth to the newest generation once that may take keys. Whoever began it may do
+// the same: what is done is passed over.
+func (k *keeper) finish(ctx context.Context) error {
+	m := k.Map()
+	newest := m.Generations() - 1
+	if newest <= k.grown || k.opts.Now().Before(m.Starts(newest)) {
+		return nil
+	}
+	err := k.Grow(ctx, cell.Growth{Cells: m.Count(newest)}, func(p cell.Progress) {
+		k.opts.Logger.Debug("growth", "generation", newest, "step", p.String())
+	})
+	if err == nil {
+		k.grown = newest
+		k.opts.Logger.Info("generation of cells", "generation", newest, "cells", m.Count(newest), "epoch", k.Map().Epoch())
+	}
+	return err
 }
 
 func (k *keeper) stop() {

@@ -91,6 +91,9 @@ func (m *Map) Generations() int { return len(m.gens) }
 // Count returns how many cells a generation has.
 func (m *Map) Count(gen int) uint64 { return m.gens[gen].cells }
 
+// Starts returns the id time from which ids live in a generation, and it may take keys.
+func (m *Map) Starts(gen int) time.Time { return m.spec.Generations[gen].Starts }
+
 // Has reports whether the map lists the cell.
 func (m *Map) Has(c ID) bool { return m.spec.has(c) }
 

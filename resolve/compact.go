@@ -79,7 +79,7 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return 0, err
 	}
-	defer r.yield(ctx)
+	defer r.yield(ctx, 0)
 	var rows [][]any
 	if err := r.read(ctx, id, func(tx Tx) (err error) {
 		rows, err = tx.ReadRows(ctx, tablePosting, nil, postingsPage)

@@ -23,6 +23,9 @@ const (
 	leasePatience = leaseTTL + time.Second
 	// leasePoll is how often it asks meanwhile.
 	leasePoll = 4 * time.Millisecond
+	// leaseSlice is for how long a process with work to do keeps the lease though others wait: taking it
+	// over costs as much as a batch.
+	leaseSlice = 150 * time.Millisecond
 )
 
 // newLease makes the holder of the lease, which lies in the authority of the cell map.
@@ -101,6 +104,7 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	if !mutant.On("P9i") {
 		r.doubt()
 	}
+	r.took = r.opts.Now()
 	if l.Epoch > r.opts.Cells.Map().Epoch() {
 		return r.refresh(ctx, cell.ErrStaleMap)
 	}
@@ -176,9 +180,9 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	return c, nil
 }
 
-// yield gives the lease back if somebody waits for it.
-func (r *Resolver) yield(ctx context.Context) {
-	if r.lease == nil {
+// yield gives the lease back if somebody waits for it and this process has had its turn.
+func (r *Resolver) yield(ctx context.Context, turn time.Duration) {
+	if r.lease == nil || r.opts.Now().Sub(r.took) < turn {
 		return
 	}
 	if wanted, err := r.lease.Wanted(ctx); err == nil && wanted {

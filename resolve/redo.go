@@ -24,8 +24,10 @@ const (
 	retryBlocked = time.Second
 	// sweepEvery is how often a process that is not alone looks for what others left undone.
 	sweepEvery = 5 * time.Second
-	// idleLease is how long an idle process keeps the lease, in case more comes.
+	// idleLease is how long an idle process keeps the lease, in case more comes, and idlePoll how often
+	// it looks meanwhile whether somebody waits for it.
 	idleLease = 50 * time.Millisecond
+	idlePoll  = 10 * time.Millisecond
 )
 
 // whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
@@ -321,8 +323,11 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 		return sweepEvery
 	}
 	_ = r.clear(ctx)
+	if r.yield(ctx, 0); !r.held() {
+		return sweepEvery
+	}
 	if wait := idleLease - now.Sub(r.idle); wait > 0 {
-		return wait
+		return min(wait, idlePoll)
 	}
 	r.give(ctx)
 	return sweepEvery

@@ -86,6 +86,7 @@ type Resolver struct {
 	mu      sync.Mutex
 	cache   *cache
 	cleared map[cell.ID][]Redo // redo entries that are done and not taken out yet
+	took    time.Time          // when the lease was taken
 	idle    time.Time          // when the last Apply ended
 
 	dirty   bool                     // the redo set must be worked off before the next batch
@@ -138,7 +139,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 			report.Pending++
 		}
 	}
-	r.yield(ctx)
+	r.yield(ctx, leaseSlice)
 	r.idle = r.opts.Now()
 	if r.opts.OnBatch != nil {
 		r.opts.OnBatch(report)

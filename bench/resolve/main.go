@@ -18,6 +18,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -43,6 +44,7 @@ import (
 type options struct {
 	records      int64
 	batch        int64
+	services     int
 	clients      int
 	cells        int
 	via          string
@@ -59,6 +61,7 @@ func main() {
 	flag.IntVar(&o.cells, "cells", 16, "cells, each a file")
 	flag.StringVar(&o.via, "via", "library", "library or http")
 	flag.Uint64Var(&o.seed, "seed", 1, "which story the records tell")
+	flag.IntVar(&o.services, "services", 1, "services that share the cells, as processes do; with -map")
 	flag.StringVar(&o.cellmap, "map", "", "a new installation on PostgreSQL servers, postgres://HOST/NAME, instead of files")
 	flag.StringVar(&o.dir, "dir", "", "where the data goes; a temporary directory by default")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "file for a profile of the run")
@@ -79,17 +82,29 @@ func run(ctx context.Context, o options) error {
 	defer os.RemoveAll(dir)
 	debug.SetGCPercent(200) // as locus serve does
 	var stages stages
-	cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules(nil)})
-	if err != nil {
-		return err
+	if o.services > 1 && o.cellmap == "" {
+		return errors.New("-services: files belong to one service: give -map")
 	}
-	service, err := locus.Open(ctx, cells, &locus.Options{OnBatch: stages.add})
-	if err != nil {
-		return err
+	var service *locus.Service
+	var puts []func(context.Context, []demo.Record) error
+	var closes []func() error
+	for range o.services {
+		cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules(nil)})
+		if err != nil {
+			return err
+		}
+		if service, err = locus.Open(ctx, cells, &locus.Options{OnBatch: stages.add}); err != nil {
+			return err
+		}
+		put, closeAPI, err := target(o, service)
+		if err != nil {
+			return err
+		}
+		puts, closes = append(puts, put), append(closes, closeAPI, service.Close)
 	}
-	put, closeAPI, err := target(o, service)
-	if err != nil {
-		return err
+	var turn atomic.Int64
+	put := func(ctx context.Context, records []demo.Record) error {
+		return puts[turn.Add(1)%int64(len(puts))](ctx, records)
 	}
 	if o.cpuprofile != "" {
 		f, err := os.Create(o.cpuprofile)
@@ -114,7 +129,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(closeAPI(), service.Close()); err != nil {
+	for _, end := range closes {
+		err = cmp.Or(err, end())
+	}
+	if err != nil {
 		return err
 	}
 	if o.cellmap == "" {
