@@ -101,17 +101,15 @@ func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) 
 func TestChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, direct(t)) }
 func TestResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, direct(t)) }
 
-func TestPooled_CellStore(t *testing.T)      { t.Parallel(); cellStore(t, pooled(t)) }
-func TestPooled_Driver(t *testing.T)         { t.Parallel(); drives(t, pooled(t)) }
-func TestPooled_EntityStore(t *testing.T)    { t.Parallel(); entityStore(t, pooled(t)) }
-func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooled(t)) }
-func TestPooled_ResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, pooled(t)) }
+func TestPooled_CellStore(t *testing.T)   { t.Parallel(); cellStore(t, pooled(t)) }
+func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
+func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooled(t)) }
+func TestPooled_ResolveCell(t *testing.T) { t.Parallel(); resolveCell(t, pooled(t)) }
 
 func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
 func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
 
-func TestPooled_LeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, pooled(t)) }
-func TestPooled_Copier(t *testing.T)     { t.Parallel(); copies(t, pooled(t)) }
+func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooled(t)) }
 
 func leaseStore(t *testing.T, at place) {
 	leasetest.Run(t, func(t *testing.T) leasetest.Update {

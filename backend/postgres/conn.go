@@ -21,6 +21,7 @@ type conn struct {
 	cell  *Cell
 	until time.Time // when it has lived long enough
 	used  bool      // it has run a transaction, and may have ended since without our knowing
+	idle  time.Time // since when nobody uses it
 }
 
 // parameters are the settings of a connection. Every statement of this package finds its rows by an
@@ -139,22 +140,39 @@ func (c *Cell) acquire(ctx context.Context, adopt bool) (*conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	got, err := c.pool.take(ctx, c)
-	if err != nil {
-		return nil, err
+	for began := time.Now(); ; {
+		got, err := c.pool.take(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if got != nil && got.usable(c.opts.Now()) && !adopt {
+			return got, nil
+		}
+		if got != nil {
+			got.close()
+		}
+		if got, err = c.connect(ctx, adopt); err == nil {
+			return got, nil
+		}
+		if !isFull(err) {
+			c.pool.put(nil)
+			return nil, err
+		}
+		if !c.pool.full() {
+			if time.Since(began) > c.opts.ConnectTimeout {
+				return nil, fmt.Errorf("%w: all processes together have more connections than it takes; give each less, or raise max_connections", err)
+			}
+			if err := c.pause(ctx, 10); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if got != nil && got.usable(c.opts.Now()) && !adopt {
-		return got, nil
-	}
-	if got != nil {
-		got.close()
-	}
-	got, err = c.connect(ctx, adopt)
-	if err != nil {
-		c.pool.put(nil)
-		return nil, err
-	}
-	return got, nil
+}
+
+// isFull tells whether a server took no connection because it has too many.
+func isFull(err error) bool {
+	lost, ok := errors.AsType[*lostError](err)
+	return ok && state(lost.reason) == tooManyConnections
 }
 
 // release gives a connection back.

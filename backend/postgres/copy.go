@@ -24,23 +24,29 @@ func (t *tx) Tables() []cell.Table { return document.Tables() }
 // kind is how the values of a column are sent and how the column is read, where that is not as a number.
 type kind struct {
 	sent string // type of the argument
-	from string // the column's value out of the sent one, which is %s
+	from string // the column's value out of the sent one, which is %[1]s
 	to   string // what is read, out of the column
 }
 
 var (
-	number = kind{"bigint", "%s", "%s"}
-	text   = kind{"text", "%s", "%s"}
-	kinds  = map[string]kind{
-		"digest": {"bytea", "%s", "%s"},
+	number = kind{"bigint", "%[1]s", "%[1]s"}
+	text   = kind{"text", "%[1]s", "%[1]s"}
+	octets = kind{"bytea", "%[1]s", "%[1]s"}
+	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
+	json   = kind{"text", "%[1]s::json", "%[1]s::text"}
+	// An array of numbers is sent as 8 bytes each, and is NULL if there are none.
+	packed = kind{
+		"bytea",
+		"ARRAY(SELECT ('x' || encode(substr(%[1]s, 8 * i + 1, 8), 'hex'))::bit(64)::bigint FROM generate_series(0, length(%[1]s) / 8 - 1) AS i ORDER BY i)",
+		"(SELECT string_agg(int8send(f), '' ORDER BY n) FROM unnest(%[1]s) WITH ORDINALITY AS u (f, n))",
+	}
+
+	kinds = map[string]kind{
+		"digest": octets, "lost": packed,
 		"source": text, "key": text, "kind": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
 		"body": json, "before": json, "after": json,
-		"lost": {"bytea", "ARRAY(SELECT ('x' || encode(substr(%[1]s, 8 * i + 1, 8), 'hex'))::bit(64)::bigint FROM generate_series(0, length(%[1]s) / 8 - 1) AS i ORDER BY i)",
-			"(SELECT string_agg(int8send(f), '' ORDER BY n) FROM unnest(%s) WITH ORDINALITY AS u (f, n))"},
 	}
-	id   = kind{"bytea", "encode(%s, 'hex')::uuid", "uuid_send(%s)"}
-	json = kind{"text", "%s::json", "%s::text"}
 )
 
 func kindOf(column string) kind {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -28,19 +29,36 @@ func (t *target) prepare(ctx context.Context, opts *Options, create bool) error 
 	o.StatementTimeout, o.LockTimeout, o.IdleTimeout = 0, 0, 0
 	on, err := (*pgx.Conn)(nil), fmt.Errorf("%w: %s", ErrMissing, t.shown)
 	if !t.pooler || !t.lacks(ctx, o) {
-		on, err = t.dial(ctx, o)
+		on, err = t.insist(ctx, o)
 	}
 	if errors.Is(err, ErrMissing) && create {
 		if err := t.create(ctx, o); err != nil {
 			return err
 		}
-		on, err = t.dial(ctx, o)
+		on, err = t.insist(ctx, o)
 	}
 	if err != nil {
 		return err
 	}
 	defer on.Close(ctx)
 	return t.migrate(ctx, on, o, create)
+}
+
+// insist is dial that tries again for a while if the server has too many connections.
+func (t *target) insist(ctx context.Context, o *Options) (*pgx.Conn, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for began := time.Now(); ; {
+		on, err := t.dial(ctx, o)
+		if !isFull(err) || time.Since(began) > o.ConnectTimeout {
+			return on, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // maintenance is the database that every server has, where others are made.
@@ -66,7 +84,7 @@ func (t *target) lacks(ctx context.Context, o *Options) bool {
 
 // create makes the database, unless another process is faster.
 func (t *target) create(ctx context.Context, o *Options) error {
-	on, err := t.maintenance().dial(ctx, o)
+	on, err := t.maintenance().insist(ctx, o)
 	if err != nil {
 		return fmt.Errorf("create %s by the database postgres: %w", t.shown, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // pool shares the connections of a process to one server among the databases there. A connection belongs
@@ -20,9 +21,20 @@ type pool struct {
 	idle  []*conn // the one that was idle longest first
 	queue []*waiter
 	stats Pool
+
+	ceiling int       // the server took no more than so many
+	until   time.Time // for that long it is not asked for more
+
+	sweep *time.Timer // closes what was idle for long; nil while nothing is idle
 }
 
-const overtakes = 16
+const (
+	overtakes = 16
+	// idleFor is how long a connection stays open that nobody uses: other processes want some too.
+	idleFor = 30 * time.Second
+	// fullFor is how long a server that took no more connections is not asked for more.
+	fullFor = time.Second
+)
 
 // Pool tells how a process uses its connections to one server.
 type Pool struct {
@@ -53,7 +65,7 @@ func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 		p.mu.Unlock()
 		return got, nil
 	}
-	if p.open < p.budget {
+	if p.open < p.budget && (p.open == 0 || p.open < p.ceiling || !time.Now().Before(p.until)) {
 		p.open++
 		p.mu.Unlock()
 		return nil, nil
@@ -117,10 +129,49 @@ func (p *pool) put(c *conn) {
 	case w != nil:
 		w.got <- c
 	case c != nil:
+		c.idle = time.Now()
 		p.idle = append(p.idle, c)
+		if p.sweep == nil {
+			p.sweep = time.AfterFunc(idleFor, p.clean)
+		}
 	default:
 		p.open--
 	}
+}
+
+// clean closes connections that were idle for long, and comes again while any is idle.
+func (p *pool) clean() {
+	p.mu.Lock()
+	var old []*conn
+	for len(p.idle) > 0 && time.Since(p.idle[0].idle) >= idleFor {
+		old = append(old, p.idle[0])
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	p.sweep = nil
+	if len(p.idle) > 0 {
+		p.sweep = time.AfterFunc(idleFor-time.Since(p.idle[0].idle), p.clean)
+	}
+	p.mu.Unlock()
+	p.close(old)
+}
+
+// close closes connections that were taken out of the pool.
+func (p *pool) close(all []*conn) {
+	for _, c := range all {
+		c.close()
+		p.put(nil)
+	}
+}
+
+// full gives a place back because the server takes no more connections, those of other processes
+// included. It tells whether one of this process can be waited for instead.
+func (p *pool) full() bool {
+	p.mu.Lock()
+	p.ceiling, p.until = p.open-1, time.Now().Add(fullFor)
+	others := p.ceiling > 0
+	p.mu.Unlock()
+	p.put(nil)
+	return others
 }
 
 // next takes who gets the connection, or the place, out of the queue; nil if nobody waits.
@@ -150,11 +201,12 @@ func (p *pool) drop(c *Cell) {
 		}
 		return i.cell == c
 	})
-	p.mu.Unlock()
-	for _, d := range dropped {
-		d.close()
-		p.put(nil)
+	if len(p.idle) == 0 && p.sweep != nil {
+		p.sweep.Stop()
+		p.sweep = nil
 	}
+	p.mu.Unlock()
+	p.close(dropped)
 }
 
 // opened counts.

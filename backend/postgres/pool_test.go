@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 )
@@ -154,5 +155,48 @@ func TestClose(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Errorf("Close again: %v", err)
+	}
+}
+
+// Processes that together want more connections than the server takes make do with those that they get.
+func TestPool_ServerIsFull(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20})
+	const processes, clients, calls = 3, 10, 20
+	cells := make([]cell.Opened[resolve.Tx], processes)
+	for p := range cells {
+		c, err := postgres.NewDriver(&postgres.Options{Connections: 10}).Dial(t.Context(), s.URL("cell"), true)
+		if err == nil {
+			err = c.Identify(t.Context(), identity())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		cells[p] = c
+	}
+	var wg sync.WaitGroup
+	errs := make(chan error, processes*clients)
+	for p, c := range cells {
+		for w := range clients {
+			wg.Go(func() {
+				ctx := context.Background()
+				for n := range calls {
+					if err := redo(ctx, c, entity.PUID(1+n+calls*(w+clients*p))); err != nil {
+						errs <- err
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
 	}
 }

@@ -51,8 +51,8 @@ const (
 )
 
 // check refuses a server that cannot keep what Locus promises, and names every rule that it breaks.
-// unsafe lets pass what concerns durability.
-func (s *server) check(o *Options, at string) error {
+// Behind a pooler it is the pooler that keeps to the server's connections.
+func (s *server) check(o *Options, at string, pooler bool) error {
 	var errs []error
 	rule := func(broken bool, format string, args ...any) {
 		if broken {
@@ -68,7 +68,7 @@ func (s *server) check(o *Options, at string) error {
 		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes are lost", s.synchronous)
 		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk is taken for a good one", s.retriesSync)
 	}
-	rule(o.Connections > s.connections-reserved, "%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections",
+	rule(!pooler && o.Connections > s.connections-reserved, "%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections",
 		o.Connections, s.connections, reserved)
 	return errors.Join(errs...)
 }
@@ -93,7 +93,7 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	if s.standby {
 		return fmt.Errorf("connect to %s: %w", c.target.shown, &lostError{errors.New("it is a standby: the primary is elsewhere")})
 	}
-	if err := s.check(c.opts, c.target.shown); err != nil {
+	if err := s.check(c.opts, c.target.shown, c.target.pooler); err != nil {
 		return err
 	}
 	return c.recognise(s.place, home)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Connections that nobody has used for long are closed, others are not.
+func TestPool_ClosesWhatIsIdle(t *testing.T) {
+	t.Parallel()
+	s := pgtest.Shared(t)
+	opened, err := NewDriver(nil).Dial(t.Context(), s.URL(s.Database(t)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := opened.(*Cell)
+	defer c.Close()
+	// One inside the other, so that they take two connections.
+	if err := c.View(t.Context(), func(tx resolve.Tx) error {
+		if _, err := tx.CellMaps(t.Context()); err != nil {
+			return err
+		}
+		return c.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.CellMaps(t.Context()); return err })
+	}); err != nil {
+		t.Fatal(err)
+	}
+	idle := func(want int) {
+		t.Helper()
+		if got := c.pool.read(); got.Idle != want || got.Open != want {
+			t.Errorf("pool %+v, want %d connections", got, want)
+		}
+	}
+	idle(2)
+	c.pool.clean()
+	idle(2)
+	c.pool.mu.Lock()
+	c.pool.idle[0].idle = time.Now().Add(-idleFor)
+	c.pool.mu.Unlock()
+	c.pool.clean()
+	idle(1)
+}
