@@ -22,7 +22,7 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
 	sizes, rounds := []int{64}, 1
 	if long() {
-		sizes, rounds = []int{64, 256}, 10
+		sizes, rounds = []int{64, 256}, 3
 	}
 	f := newFleet(t, scaled(2, 4), 3, 16)
 	cells := f.witness()
