@@ -53,15 +53,32 @@ func splitURLs(text string) (urls []string) {
 	}
 }
 
-// plan asks what a generation would mean.
-func (a *app) plan(c *cobra.Command, cl *client, request *httpapi.GrowRequest) (*cell.Plan, json.RawMessage, error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return nil, nil, fmt.Errorf("ask for a plan: %w", err)
+// planned is a growth that the other side has made a plan of.
+type planned struct {
+	*client
+	request *httpapi.GrowRequest
+	plan    *cell.Plan
+	raw     json.RawMessage // the plan as it came
+}
+
+// plan connects and asks what a generation would mean. The caller closes the connection.
+func (a *app) plan(c *cobra.Command, g *growing) (_ *planned, err error) {
+	p := &planned{plan: &cell.Plan{}}
+	if p.request, err = g.request(c); err != nil {
+		return nil, err
 	}
-	var plan cell.Plan
-	raw, err := cl.do(c.Context(), http.MethodPost, "/v1/cells/plan", nil, body, &plan)
-	return &plan, raw, err
+	body, err := json.Marshal(p.request)
+	if err != nil {
+		return nil, fmt.Errorf("ask for a plan: %w", err)
+	}
+	if p.client, err = a.connect(c, false); err != nil {
+		return nil, err
+	}
+	if p.raw, err = p.do(c.Context(), http.MethodPost, "/v1/cells/plan", nil, body, p.plan); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
 }
 
 func (a *app) cellPlan() *cobra.Command {
@@ -73,23 +90,15 @@ func (a *app) cellPlan() *cobra.Command {
 			"  locus cell plan --to 96 --urls postgres://db3/locus_g{g}_{i} --json",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			request, err := g.request(c)
+			p, err := a.plan(c, &g)
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
-			plan, raw, err := a.plan(c, cl, request)
-			if err != nil {
-				return err
-			}
+			defer p.close()
 			if a.json {
-				return a.printRaw(raw)
+				return a.printRaw(p.raw)
 			}
-			_, err = fmt.Fprintln(a.stdout, planText(plan))
+			_, err = fmt.Fprintln(a.stdout, planText(p.plan))
 			return err
 		},
 	}
@@ -106,37 +115,29 @@ func (a *app) cellGrow() *cobra.Command {
 		Short: "Add a generation of cells while everybody goes on; nothing moves",
 		Long: "The databases are made, the generation is announced, and from its start on new keys and ids go to it. A map\n" +
 			"speaks about ids for a while in advance, so a generation starts when that while is over: an hour with\n" +
-			"PostgreSQL, a minute in a data directory. Without --wait the command ends when it is announced; the same\n" +
-			"command goes on later. It may be stopped and begun again anywhere.",
+			"PostgreSQL, a minute in a data directory. Without --wait the command ends when it is announced: the servers\n" +
+			"finish it then. It may be stopped and begun again anywhere.",
 		Example: "  locus cell grow --to 48 --wait\n" +
 			"  locus cell grow --to 96 --urls postgres://db3/locus_g{g}_{i} --dry-run",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			request, err := g.request(c)
+			p, err := a.plan(c, &g)
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
-			plan, raw, err := a.plan(c, cl, request)
-			if err != nil {
-				return err
-			}
+			defer p.close()
 			if a.json {
-				err = a.printRaw(typed("plan", raw))
+				err = a.printRaw(typed("plan", p.raw))
 			} else {
-				a.say("%s", planText(plan))
+				a.say("%s", planText(p.plan))
 			}
 			if err != nil || f.dryRun {
 				return err
 			}
-			if err := a.confirm(f.yes, fmt.Sprintf("Grow to %d cells? Nothing moves, and a generation stays for ever.", request.Cells)); err != nil {
+			if err := a.confirm(f.yes, fmt.Sprintf("Grow to %d cells? Nothing moves, and a generation stays for ever.", p.request.Cells)); err != nil {
 				return err
 			}
-			return a.grow(c, cl, request, wait)
+			return a.grow(c, p.client, p.request, wait)
 		},
 	}
 	g.flags(c)
@@ -164,7 +165,7 @@ func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, w
 		if a.json {
 			return a.printJSON(map[string]any{"type": "summary", "done": false, "starts": starts.UTC()})
 		}
-		a.say("announced: the generation %s, at %s; the same command goes on then, or now with --wait", startsIn(starts), starts.UTC().Format(time.RFC3339))
+		a.say("announced: the generation %s, at %s; the servers finish it then, or this command with --wait", startsIn(starts), starts.UTC().Format(time.RFC3339))
 		return nil
 	}
 	if err != nil {
