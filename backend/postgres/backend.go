@@ -26,10 +26,12 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// StatementTimeout is how long one statement may take. Defaults to 5 s.
 	StatementTimeout time.Duration
-	// LockTimeout is how long a transaction waits for a row that another one has. Defaults to 1.5 s, a
-	// bit longer than PostgreSQL takes to find two that wait for each other.
+	// LockTimeout is how long a transaction waits for a row that another one has; then it begins again,
+	// ten times. Defaults to 1.5 s, a bit longer than PostgreSQL takes to find two that wait for each
+	// other.
 	LockTimeout time.Duration
-	// IdleTimeout is how long a transaction may go without a statement. Defaults to 10 s.
+	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s: for so long a
+	// process that was stopped in the middle of one holds up others, less than they are patient.
 	IdleTimeout time.Duration
 	// Lifetime of a connection, of which up to a fifth is left to chance. Defaults to 1 h.
 	Lifetime time.Duration
@@ -62,7 +64,7 @@ func (o *Options) withDefaults() *Options {
 	set(&d.ConnectTimeout, 3*time.Second)
 	set(&d.StatementTimeout, 5*time.Second)
 	set(&d.LockTimeout, 1500*time.Millisecond)
-	set(&d.IdleTimeout, 10*time.Second)
+	set(&d.IdleTimeout, 5*time.Second)
 	set(&d.Lifetime, time.Hour)
 	if d.Now == nil {
 		d.Now = time.Now

@@ -22,7 +22,8 @@
 // overtaken by none; a lock of the row alone would starve among busy writers. The statements after the
 // lock have snapshots of their own: one that is older than the lock would miss what the last writer
 // did. The row of totals is locked last, by the statement before the commit, so the order of the change
-// log is the order of commits. A View is one snapshot. Deadlocks are run again.
+// log is the order of commits. A View is one snapshot. Deadlocks, and waits for locks that take too
+// long, are run again.
 //
 // puids come out of a sequence with the cell's range for its ends. What a rolled back transaction drew is
 // a gap; nothing is ever drawn twice.

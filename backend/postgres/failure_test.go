@@ -211,6 +211,36 @@ func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 	}
 }
 
+// A process that was stopped in the middle of a transaction holds up others for a while, but they do not
+// fail, and its own transaction does.
+func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
+	t.Parallel()
+	s, _, opened := opens(t, 1, &postgres.Options{IdleTimeout: 200 * time.Millisecond})
+	stopped := opened[0]
+	inside, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- stopped.Update(context.Background(), func(tx resolve.Tx) error {
+			if _, err := tx.Allocate(context.Background(), []cell.Key{key(1)}); err != nil {
+				return err
+			}
+			close(inside)
+			<-goOn
+			_, err := tx.RedoDepth(context.Background())
+			return err
+		})
+	}()
+	<-inside
+	other, err := postgres.NewDriver(&postgres.Options{LockTimeout: 100 * time.Millisecond}).Dial(t.Context(), s.URL("cell_0"), false)
+	must(t, err)
+	defer other.Close()
+	must(t, other.Identify(t.Context(), identity()))
+	allocateOne(t, other, key(1))
+	close(goOn)
+	if err := <-done; !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("the stopped process's update: %v, want ErrUnavailable", err)
+	}
+}
+
 // A row that another transaction holds for long is not waited for for ever.
 func TestUpdate_LockTimeout(t *testing.T) {
 	t.Parallel()

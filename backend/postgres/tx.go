@@ -81,8 +81,10 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 	defer c.leave()
 	for try := 1; ; try++ {
 		err, failure := c.attempt(ctx, m, fn)
-		// Who wants the cell alone gives way after a while to those who queue behind it.
-		repeat := again(failure) || m >= alone && state(failure) == lockNotAvailable
+		// A lock that is not to be had may be one of a process that was stopped in the middle of a
+		// transaction, which the server ends after a while. Who wants the cell alone gives way to
+		// those who queue behind it.
+		repeat := again(failure) || m != reading && state(failure) == lockNotAvailable
 		if !repeat || try == tries {
 			return err
 		}
