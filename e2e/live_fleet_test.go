@@ -273,7 +273,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ask func() (done
 func (f *fleet) whole() {
 	f.t.Helper()
 	for _, n := range f.nodes {
-		eventually(f.t, time.Minute, fmt.Sprintf("all cells answer process %d", n.index), func() (bool, string) {
+		eventually(f.t, time.Duration(scaled(1, 4))*time.Minute, fmt.Sprintf("all cells answer process %d", n.index), func() (bool, string) {
 			var list httpapi.CellList
 			if err := n.get("/v1/cells", &list); err != nil {
 				return false, err.Error()
