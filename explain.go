@@ -172,6 +172,9 @@ func (s *Service) Route(ctx context.Context, address string) (*Route, error) {
 		if err := checkID("/address", id); err != nil {
 			return nil, err
 		}
+		if _, err := located(ctx, s, id, (*cell.Map).Entity); err != nil {
+			return nil, fmt.Errorf("route %s: %w", address, err)
+		}
 		r, err := cell.NewRouter(s.Map()).ExplainEntity(id)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", address, err)

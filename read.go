@@ -37,16 +37,25 @@ func (s *Service) view(ctx context.Context, id cell.ID, fn func(resolve.Tx) erro
 // maxRefresh is how often a read begins again with a newer cell map.
 const maxRefresh = 3
 
-// located answers where an address lives, with a newer cell map if this one does not know it.
+// located answers where an address lives, with a newer cell map if this one does not know it. An id that the
+// newest map does not speak about was never minted: entity.ErrNotFound.
 func located[A any](ctx context.Context, s *Service, address A, at func(*cell.Map, A) (cell.ID, error)) (cell.ID, error) {
 	id, err := at(s.Map(), address)
-	if !errors.Is(err, cell.ErrNoCell) && !errors.Is(err, cell.ErrStaleMap) {
-		return id, err
+	sure := s.cells.Alone() // nobody else writes the map
+	for n := 0; n < maxRefresh && !sure && (errors.Is(err, cell.ErrNoCell) || errors.Is(err, cell.ErrStaleMap)); n++ {
+		epoch := s.Map().Epoch()
+		if err := s.cells.Refresh(ctx); err != nil {
+			return id, fmt.Errorf("%w: read the cell map again: %w", ErrUnavailable, err)
+		}
+		// The first reading may have begun before the id was minted, with somebody else's question. One that
+		// finds no newer map has asked the authority.
+		sure = n > 0 && s.Map().Epoch() == epoch
+		id, err = at(s.Map(), address)
 	}
-	if err := s.cells.Refresh(ctx); err != nil {
-		return id, fmt.Errorf("%w: read the cell map again: %w", ErrUnavailable, err)
+	if sure && errors.Is(err, cell.ErrStaleMap) {
+		err = fmt.Errorf("%w: its date lies beyond every cell map", entity.ErrNotFound)
 	}
-	return at(s.Map(), address)
+	return id, err
 }
 
 // Record answers with the record of an external key. The error is entity.ErrNotFound if it was

@@ -95,6 +95,10 @@ func (a *app) openClient(ctx context.Context, w where, create bool) (*client, er
 func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
 	options.Rules, options.Notice = locus.Rules(service), w.notice
 	cells, err := all.Open(ctx, w.place, options)
+	if !w.shared && errors.Is(err, locus.ErrUnavailable) && ctx.Err() == nil {
+		// A file of this machine that cannot be opened: trying later does not help.
+		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
