@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestServer_Check(t *testing.T) {
+	t.Parallel()
+	good := server{
+		version: 150_020, connections: 100, encoding: "UTF8", fsync: "on", fullPages: "on", synchronous: "on", retriesSync: "off",
+	}
+	for name, c := range map[string]struct {
+		change func(*server)
+		opts   Options
+		pooler bool
+		says   []string
+	}{
+		"good":               {change: func(*server) {}},
+		"the newest":         {change: func(s *server) { s.version = 180_000 }},
+		"too old":            {change: func(s *server) { s.version = 140_012 }, says: []string{"PostgreSQL 14"}},
+		"too new":            {change: func(s *server) { s.version = 190_000 }, opts: Options{Unsafe: true}, says: []string{"PostgreSQL 19"}},
+		"replicas apply":     {change: func(s *server) { s.synchronous = "remote_apply" }},
+		"replicas write":     {change: func(s *server) { s.synchronous = "remote_write" }, says: []string{"remote_write"}},
+		"all at once":        {change: func(s *server) { *s = server{} }, says: []string{"PostgreSQL 0", "encoding", "fsync", "full_page_writes", "synchronous_commit", "data_sync_retry", "connections"}},
+		"as many as it can":  {change: func(*server) {}, opts: Options{Connections: 90}},
+		"too many":           {change: func(*server) {}, opts: Options{Connections: 91}, says: []string{"91 connections"}},
+		"too many, unsafely": {change: func(*server) {}, opts: Options{Connections: 91, Unsafe: true}, says: []string{"91 connections"}},
+		"many to a pooler":   {change: func(*server) {}, opts: Options{Connections: 91}, pooler: true},
+	} {
+		s := good
+		c.change(&s)
+		err := s.check(c.opts.withDefaults(), "postgres://db1/x", c.pooler)
+		if (err != nil) != (c.says != nil) || err != nil && !errors.Is(err, ErrPreflight) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, says := range c.says {
+			if !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "postgres://db1/x") {
+				t.Errorf("%s: %v does not name %s", name, err, says)
+			}
+		}
+	}
+}
