@@ -246,6 +246,6 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"only the first is deleted", "any word will do", "best first", "counts never fall", "rollback keeps rows",
 			"error is swallowed",
 		},
-		Tries: 20,
+		Tries: 100,
 	})
 }
