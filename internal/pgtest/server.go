@@ -208,15 +208,19 @@ func (s *Server) exec(db, sql string) (rows [][]string, err error) {
 // waits until it is gone. What the system has in its page cache survives.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	if err := errors.Join(s.child.slay(), s.removeSegment()); err != nil {
+	if err := errors.Join(s.child.slay(), s.removeSegment(), os.Remove(s.lockFile())); err != nil {
 		t.Fatalf("kill PostgreSQL: %v", err)
 	}
 }
 
+// lockFile names the process of the server. A server that is killed leaves it behind, and the next one
+// refuses to start if another process has the same number by then, as happens in tests that start many.
+func (s *Server) lockFile() string { return filepath.Join(s.data(), "postmaster.pid") }
+
 // removeSegment removes the piece of System V shared memory by which a server notices others in its
 // directory, and which it cannot remove when it is killed. Its number stands in the lock file.
 func (s *Server) removeSegment() error {
-	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	text, err := os.ReadFile(s.lockFile())
 	if err != nil {
 		return err
 	}
