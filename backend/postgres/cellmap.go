@@ -51,8 +51,13 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	var n int64
+	// Sent apart: a statement that is prepared for the first time takes its lock on the table at once, and two
+	// who have that lock wait for each other here.
 	t.exec("LOCK TABLE locus_map IN SHARE ROW EXCLUSIVE MODE")
+	if err := t.flush(ctx); err != nil {
+		return fmt.Errorf("put cell map %d in %s: %w", epoch, t.cell, err)
+	}
+	var n int64
 	t.queue.Queue("INSERT INTO locus_map (epoch, body) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM locus_map WHERE epoch >= $1)", int64(epoch), string(text)).
 		Exec(func(tag pgconn.CommandTag) error { n = tag.RowsAffected(); return nil })
 	err := t.flush(ctx)
