@@ -75,8 +75,7 @@ func (a *app) plan(c *cobra.Command, g *growing) (_ *planned, err error) {
 		return nil, err
 	}
 	if p.raw, err = p.do(c.Context(), http.MethodPost, "/v1/cells/plan", nil, body, p.plan); err != nil {
-		p.close()
-		return nil, err
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
