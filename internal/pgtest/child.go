@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -145,13 +146,36 @@ func kill(pid int, s syscall.Signal) error {
 	return nil
 }
 
-// slay kills the program and all its children, and waits until none is left. It is stopped first, so that
-// it begets no others meanwhile.
-func (c *child) slay() error {
-	if err := c.signal(syscall.SIGSTOP); err != nil {
+// freeze stops the program where it is, and waits until it begets no more children.
+func (c *child) freeze() error {
+	err := c.signal(syscall.SIGSTOP)
+	if err == nil {
+		await(func() bool { return !goesOn(c.cmd.Process.Pid) })
+	}
+	return err
+}
+
+// pause stops the program and its children, those too that have just begun, and waits until they stand.
+func (c *child) pause() error {
+	if err := c.freeze(); err != nil {
 		return err
 	}
-	await(func() bool { return strings.ContainsAny(stateOf(c.cmd.Process.Pid), "TtZ?") })
+	pids, err := c.family()
+	for _, pid := range pids {
+		err = errors.Join(err, kill(pid, syscall.SIGSTOP))
+	}
+	await(func() bool { return !slices.ContainsFunc(pids, goesOn) })
+	return err
+}
+
+// goesOn tells whether a process is neither stopped nor ended.
+func goesOn(pid int) bool { return !strings.Contains("TtZ?", stateOf(pid)) }
+
+// slay kills the program and all its children, and waits until none is left.
+func (c *child) slay() error {
+	if err := c.freeze(); err != nil {
+		return err
+	}
 	pids, err := c.family()
 	for _, pid := range pids {
 		err = errors.Join(err, kill(pid, syscall.SIGKILL))

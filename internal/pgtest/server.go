@@ -255,7 +255,7 @@ func (s *Server) Restart(t testing.TB) {
 // Pause stops every process of the server where it is: connections stay, and are not answered.
 func (s *Server) Pause(t testing.TB) {
 	t.Helper()
-	if err := s.child.all(syscall.SIGSTOP); err != nil {
+	if err := s.child.pause(); err != nil {
 		t.Fatalf("pause PostgreSQL: %v", err)
 	}
 }
