@@ -62,14 +62,16 @@ func (t *tx) queueWhere() {
 	})
 }
 
-// adoptionGap is how many puids a cell passes over that cannot know which ones it has given away.
+// adoptionGap is how many puids and lease tokens a cell passes over that cannot know which ones it has given
+// away.
 const adoptionGap = 1 << 20
 
 // Adopt makes a database the cell that was refused with ErrStrange, because it is a restored backup, a
 // copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids it
 // gave away. So the cell is sealed, or retired, if the newest map says that newer generations take the
-// keys; the sequence of puids passes over 2^20; a copy gets the next incarnation; and from then on the
-// database is the cell's home. newest reads the map of the authority; it is called while nobody else
+// keys; the sequence of puids passes over 2^20; so does each lease, whose owner is as if it had been lost
+// without being given back; a copy gets the next incarnation; and from then on the database is the cell's
+// home. newest reads the map of the authority; it is called while nobody else
 // can write in the cell, since a map that was read before may be too old. Adopting a database that is
 // not strange does nothing.
 //
@@ -105,6 +107,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 			h.Incarnation++
 		}
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
+		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1", int64(adoptionGap))
 		return errors.Join(t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -82,11 +83,14 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	original, err := dialled(t, postgres.NewDriver(nil), s.URL("original"), id, true)
 	must(t, err)
 	allocateOne(t, original, key(1))
+	putLease(t, original, lease.Lease{Token: 7, TTL: time.Second})
 	must(t, original.Close())
 	s.Exec(t, "postgres", "CREATE DATABASE copy TEMPLATE original")
 	original, err = dialled(t, postgres.NewDriver(nil), s.URL("original"), id, false)
 	must(t, err)
 	lost := allocateOne(t, original, key(2)) // after the backup was made
+	owned := lease.Lease{Owner: "who goes on", Token: 8, TTL: time.Second}
+	putLease(t, original, owned)
 
 	copied, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, true)
 	if !errors.Is(err, postgres.ErrStrange) || !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "copy") {
@@ -115,6 +119,14 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	if puid := allocateOne(t, copied, key(3)); puid <= lost+1<<19 {
 		t.Errorf("the copy gives puid %d, the original gave %d after it was made", puid, lost)
 	}
+	// Who had the lease then is behind its fence, also for an owner who finds it given back.
+	must(t, copied.View(t.Context(), func(tx resolve.Tx) error {
+		l, err := tx.Lease(t.Context(), "resolve")
+		if err == nil && (l.Fence <= owned.Token || l.Token < l.Fence) {
+			t.Errorf("the copy has the lease %+v, the original %+v", l, owned)
+		}
+		return err
+	}))
 	// Who opens it later finds it at home.
 	again, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, false)
 	must(t, err)
@@ -255,4 +267,10 @@ func TestP07_ARestoredInstallation(t *testing.T) {
 			t.Errorf("cell %v gives %d, it gave %d before it was restored", id, puid, puids[id])
 		}
 	}
+}
+
+// putLease writes the lease of a cell.
+func putLease(t *testing.T, c *postgres.Cell, l lease.Lease) {
+	t.Helper()
+	must(t, c.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutLease(t.Context(), "resolve", l) }))
 }
