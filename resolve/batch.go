@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
 
@@ -40,4 +41,12 @@ func Batch(m *match.Matcher, records []*entity.Record) [][]*entity.Record {
 	}
 	slices.SortFunc(entities, func(a, b []*entity.Record) int { return bytes.Compare(a[0].Birth[:], b[0].Birth[:]) })
 	return entities
+}
+
+// compareBirth orders records by the time of their birth, then by birth id.
+func compareBirth(a, b locality.ID) int {
+	if c := bytes.Compare(a[10:], b[10:]); c != 0 {
+		return c
+	}
+	return a.Compare(b)
 }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+)
+
+// putter is the first round in one cell.
+type putter struct {
+	*batch
+	id         cell.ID
+	group      []int
+	targets    map[int]target
+	successors map[entity.PUID]locality.ID
+	norms      map[int]*match.Record
+
+	// elsewhere are the ops whose keys have puids of other cells: compaction copied them here, and the
+	// records stay where they are. Nothing is done with these ops.
+	elsewhere map[int]entity.PUID
+	// vanished are the ops whose puids were remembered, and have no record. Nothing is done with these either.
+	vanished  []int
+	unchanged []*node // what is stored already: whoever asks for it later need not read it again
+	writes    []*write
+	records   []*entity.Record // of the writes, in their order
+	entered   []Redo           // their entries in the redo set
+	births    []entity.Birth
+	changes   []changelog.Change
+	counts    entity.Counts
+}
+
+func (p *putter) run(ctx context.Context, tx Tx) error {
+	puids, err := p.allocate(ctx, tx)
+	if err != nil {
+		return err
+	}
+	p.group = slices.DeleteFunc(slices.Clone(p.group), func(i int) bool { return p.elsewhere[i] != 0 })
+	known := make([]entity.PUID, len(p.group))
+	for n, i := range p.group {
+		known[n] = puids[i]
+	}
+	stored := make(map[entity.PUID]*entity.Record, len(known))
+	records, err := tx.Records(ctx, known)
+	if err != nil {
+		return fmt.Errorf("read records: %w", err)
+	}
+	for i, rec := range records {
+		stored[known[i]] = rec
+	}
+	for _, i := range p.group {
+		if t := p.targets[i]; stored[puids[i]] == nil && t.puid != 0 && !t.sure && !p.ops[i].Delete && !mutant.On("P7f") {
+			p.vanished = append(p.vanished, i)
+			continue
+		}
+		if err := p.decide(i, puids[i], stored[puids[i]]); err != nil {
+			return err
+		}
+	}
+	return p.store(ctx, tx)
+}
+
+// allocate answers with the puids of the group. Keys that have none get the cell's next ones, if it takes
+// keys.
+func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, error) {
+	puids := make(map[int]entity.PUID, len(p.group))
+	var fresh []int
+	var keys []cell.Key
+	for _, i := range p.group {
+		t := p.targets[i]
+		puids[i] = t.puid
+		if t.puid == 0 {
+			fresh, keys = append(fresh, i), append(keys, t.key)
+		}
+	}
+	if len(fresh) == 0 {
+		return puids, nil
+	}
+	if err := p.dir.Gate(ctx, tx, p.opts.Cells.Map(), p.id); err != nil {
+		return nil, err
+	}
+	allocated, err := tx.Allocate(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("allocate puids: %w", err)
+	}
+	p.elsewhere = map[int]entity.PUID{}
+	for n, i := range fresh {
+		puids[i] = entity.PUID(allocated[n].PUID)
+		if home, err := p.home(puids[i]); (err != nil || home != p.id) && !mutant.On("P8f") {
+			p.elsewhere[i] = puids[i]
+		}
+	}
+	return puids, nil
+}
+
+// decide says what one op does to the record that is stored, if any.
+func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
+	op := &p.ops[i]
+	live := stored != nil && !stored.Deleted()
+	if op.Delete {
+		if !live {
+			p.results[i] = Result{Err: entity.ErrNotFound}
+			return nil
+		}
+		p.delete(i, stored)
+		return nil
+	}
+	rec := &entity.Record{PUID: puid, Ref: op.Ref, Version: 1, Anchor: puid, Observed: op.Observed, Attributes: op.Attributes}
+	if rec.Observed.IsZero() {
+		rec.Observed = p.now
+	}
+	if !live {
+		birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
+		if err != nil {
+			return fmt.Errorf("mint a birth id: %w", err)
+		}
+		rec.Birth = birth
+		if stored != nil {
+			rec.Version = stored.Version + 1
+		}
+		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
+		p.counts.Records++
+		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
+		p.put(&write{puid: puid, new: &node{Record: rec, norm: p.norms[i]}}, rec)
+		return nil
+	}
+	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
+	same := maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
+	switch {
+	case !op.Observed.IsZero() && op.Observed.Before(stored.Observed):
+		p.results[i].Outcome = Stale
+	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
+		p.results[i].Outcome = Unchanged
+		p.unchanged = append(p.unchanged, &node{Record: stored, norm: p.norms[i]})
+	default:
+		rec.Version, rec.Birth, rec.Anchor = stored.Version+1, stored.Birth, stored.Anchor
+		p.results[i].Version, p.results[i].Outcome = rec.Version, Updated
+		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, norm: p.norms[i]}}, rec)
+	}
+	return nil
+}
+
+func (p *putter) put(w *write, rec *entity.Record) {
+	p.add(w, rec, changelog.Change{Kind: changelog.Put, Entity: rec.Birth, After: versionOf(w.new)})
+}
+
+func (p *putter) delete(i int, stored *entity.Record) {
+	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
+	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Entity: stored.Birth})
+	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
+	p.counts.Records--
+	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}
+}
+
+// add notes a write, the record that it stores, and the change that tells of it.
+func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
+	w.lost = lostFeatures(w.old, w.new)
+	c.Time, c.Before = p.now, versionOf(w.old)
+	p.writes = append(p.writes, w)
+	p.records = append(p.records, rec)
+	p.changes = append(p.changes, c)
+}
+
+func (p *putter) store(ctx context.Context, tx Tx) error {
+	if err := tx.ClearRedo(ctx, p.cleared[p.id]); err != nil {
+		return fmt.Errorf("clear redo: %w", err)
+	}
+	if len(p.writes) == 0 {
+		return nil
+	}
+	records, redos := p.records, make([]Redo, len(p.writes))
+	for i, w := range p.writes {
+		redos[i] = Redo{PUID: w.puid, Version: records[i].Version, Lost: w.lost}
+	}
+	if mutant.On("P1a") && len(records) > 1 {
+		records = records[1:]
+	}
+	if err := tx.PutRecords(ctx, records); err != nil {
+		return fmt.Errorf("put records: %w", err)
+	}
+	if err := tx.PutBirths(ctx, p.births); err != nil {
+		return fmt.Errorf("put births: %w", err)
+	}
+	if p.entered = redos; !mutant.On("P9c") {
+		entered, err := tx.PutRedo(ctx, redos)
+		if err != nil {
+			return fmt.Errorf("put redo: %w", err)
+		}
+		p.entered = entered
+	}
+	if err := tx.Append(ctx, p.changes); err != nil {
+		return fmt.Errorf("append changes: %w", err)
+	}
+	return tx.AddCounts(ctx, p.counts)
+}
+
+// lostFeatures are those of old that new does not carry.
+func lostFeatures(old, new *node) []uint64 {
+	if old == nil {
+		return nil
+	}
+	var lost []uint64
+	for _, f := range old.norm.Features() {
+		if !new.carries(f.Hash) {
+			lost = append(lost, f.Hash)
+		}
+	}
+	return lost
+}
+
+func versionOf(n *node) []changelog.Version {
+	if n == nil {
+		return nil
+	}
+	return []changelog.Version{{PUID: n.PUID, Version: n.Version}}
+}
