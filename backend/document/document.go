@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document writes and reads what backends store of records, entities and changes beside the
-// columns that are asked for: one compact JSON text each.
+// Package document is what all backends store alike: of records, entities and changes, beside the columns
+// that are asked for, one compact JSON text each; the words of a search; and the rows that move with a cell.
 package document
 
 import (

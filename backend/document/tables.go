@@ -2,7 +2,12 @@
 
 package document
 
-import "github.com/locus-db/locus/cell"
+import (
+	"errors"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
 
 // Tables are the rows that a cell takes along when it moves to another database, see cell.Copier.
 //
@@ -23,4 +28,43 @@ func Tables() []cell.Table {
 		{Name: "redo", Columns: []string{"puid", "version", "lost"}, Key: 1},
 		{Name: cell.Total, Columns: []string{"one", "used", "seq", "records", "entities", "merges", "splits"}, Key: 1},
 	}
+}
+
+// Table answers with the table of a name whose rows are those of a table of the database: the totals are not.
+func Table(name string) (cell.Table, bool) {
+	for _, table := range Tables() {
+		if table.Name == name && name != cell.Total {
+			return table, true
+		}
+	}
+	return cell.Table{}, false
+}
+
+// Totals is the row of cell.Total.
+type Totals struct {
+	Used   int64 // puids given away
+	Seq    int64 // the last change
+	Counts entity.Counts
+}
+
+// Row is the row as cell.Copier has it.
+func (t Totals) Row() []any {
+	n := t.Counts
+	return []any{int64(1), t.Used, t.Seq, n.Records, n.Entities, n.Merges, n.Splits}
+}
+
+// IsTotals tells whether a key is that of the row.
+func IsTotals(key []any) bool { return len(key) == 1 && key[0] == int64(1) }
+
+// ParseTotals reads what Row makes.
+func ParseTotals(row []any) (Totals, error) {
+	var n [7]int64
+	ok := len(row) == len(n)
+	for i := 0; ok && i < len(n); i++ {
+		n[i], ok = row[i].(int64)
+	}
+	if !ok || n[0] != 1 {
+		return Totals{}, errors.New("want a row of 7 numbers whose first is 1")
+	}
+	return Totals{Used: n[1], Seq: n[2], Counts: entity.Counts{Records: n[3], Entities: n[4], Merges: n[5], Splits: n[6]}}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -60,12 +59,11 @@ func kindOf(column string) kind {
 type copied struct{ cell.Table }
 
 func (t *tx) table(name string) (copied, error) {
-	for _, table := range document.Tables() {
-		if table.Name == name && name != cell.Total {
-			return copied{table}, nil
-		}
+	table, ok := document.Table(name)
+	if !ok {
+		return copied{}, t.fail(fmt.Errorf("postgres: no rows of a table %q are copied", name))
 	}
-	return copied{}, t.fail(fmt.Errorf("postgres: no rows of a table %q are copied", name))
+	return copied{table}, nil
 }
 
 // list is what is made of each column, with commas between.
@@ -219,19 +217,20 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	return nil
 }
 
-const sqlTotal = "SELECT one, seq, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
+const sqlTotal = "SELECT seq, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
 
 // totals answers with the row of totals where a key is 1.
 func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 	t.queueTotals()
 	found := make([][]any, len(keys))
 	err := t.query(ctx, sqlTotal, func(r pgx.Rows) error {
-		var one int16
-		var seq, records, entities, merges, splits, last int64
-		err := r.Scan(&one, &seq, &records, &entities, &merges, &splits, &last)
+		var total document.Totals
+		n := &total.Counts
+		err := r.Scan(&total.Seq, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Used)
+		total.Used -= t.cell.identity().Lo
 		for i, key := range keys {
-			if len(key) == 1 && key[0] == int64(1) {
-				found[i] = []any{int64(1), last - t.cell.identity().Lo, seq, records, entities, merges, splits}
+			if document.IsTotals(key) {
+				found[i] = total.Row()
 			}
 		}
 		return err
@@ -245,17 +244,14 @@ func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 // writeTotals takes the totals over, and goes on with the puids behind them.
 func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
 	for _, values := range rows {
-		var n [7]int64
-		ok := len(values) == len(n)
-		for i := 0; ok && i < len(n); i++ {
-			n[i], ok = values[i].(int64)
+		total, err := document.ParseTotals(values)
+		if err != nil {
+			return t.fail(fmt.Errorf("postgres: write totals: %w", err))
 		}
-		if !ok || n[0] != 1 {
-			return t.fail(errors.New("postgres: write totals: want a row of 7 numbers whose first is 1"))
-		}
-		t.exec("UPDATE locus_total SET seq = $1, records = $2, entities = $3, merges = $4, splits = $5", n[2], n[3], n[4], n[5], n[6])
+		n := total.Counts
+		t.exec("UPDATE locus_total SET seq = $1, records = $2, entities = $3, merges = $4, splits = $5", total.Seq, n.Records, n.Entities, n.Merges, n.Splits)
 		id := t.cell.identity()
-		t.restart(id.Lo+n[1], id.Hi)
+		t.restart(id.Lo+total.Used, id.Hi)
 	}
 	return t.flush(ctx)
 }

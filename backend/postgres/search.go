@@ -4,23 +4,21 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/entity"
 )
 
-// A word of the index is a word of a name as it is, or a term behind its mark. PostgreSQL takes words of
+// A word of the index is a word of a name as it is, or a term. PostgreSQL takes words of
 // up to 2046 bytes, so a longer one is its beginning and a hash of all of it: it is found as a whole,
 // and by beginnings that are short enough.
 const (
-	termMark = "\ue000" // private use: no word of a name begins with it
-	hashMark = "\ue001" // none holds it either
+	hashMark = "\ue001" // private use: no word of a name holds it
 	longest  = 1024
 	allWords = 1 << 19 // bytes; PostgreSQL takes 1 MiB of words for an entity
 )
@@ -41,10 +39,7 @@ func words(e entity.Indexed) string {
 
 // appendTerm writes a term as a quoted word.
 func appendTerm(b []byte, term uint64) []byte {
-	var bytes [8]byte
-	binary.BigEndian.PutUint64(bytes[:], term)
-	b = append(b, "'"+termMark...)
-	return append(hex.AppendEncode(b, bytes[:]), '\'')
+	return append(document.AppendTerm(append(b, '\''), term), '\'')
 }
 
 // appendWord writes a word of a name quoted, so that nothing in it means anything.
@@ -91,7 +86,7 @@ func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, 
 	}
 	for i, name := range query.Names {
 		switch {
-		case !isWord(name):
+		case !document.IsWord(name):
 			return nil, nil
 		case i < len(query.Names)-1:
 			match = appendWord(match, name)
@@ -108,11 +103,4 @@ func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, 
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return entities, nil
-}
-
-// isWord tells whether a name can be among the words of one: lower-case letters, digits and marks.
-func isWord(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
-	})
 }

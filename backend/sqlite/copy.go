@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/entity"
 )
 
 var _ cell.Copier = (*tx)(nil)
@@ -29,13 +28,12 @@ type copied struct {
 
 // table answers with the table of a name; the totals are none.
 func (t *tx) table(name string) (copied, error) {
-	for _, table := range document.Tables() {
-		if table.Name == name && name != cell.Total {
-			keys := table.Columns[:table.Key]
-			return copied{table, strings.Join(table.Columns, ", "), strings.Join(keys, ", "), strings.Join(keys, " = ? AND ") + " = ?"}, nil
-		}
+	table, ok := document.Table(name)
+	if !ok {
+		return copied{}, t.fail(fmt.Errorf("sqlite: no rows of a table %q are copied", name))
 	}
-	return copied{}, t.fail(fmt.Errorf("sqlite: no rows of a table %q are copied", name))
+	keys := table.Columns[:table.Key]
+	return copied{table, strings.Join(table.Columns, ", "), strings.Join(keys, ", "), strings.Join(keys, " = ? AND ") + " = ?"}, nil
 }
 
 // holds is n question marks.
@@ -87,9 +85,8 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	if table == cell.Total {
 		s, err := t.own(ctx)
 		for i := range keys {
-			if *s != (state{}) && len(keys[i]) == 1 && keys[i][0] == int64(1) {
-				n := s.counts
-				found[i] = []any{int64(1), s.used, s.seq, n.Records, n.Entities, n.Merges, n.Splits}
+			if *s != (state{}) && document.IsTotals(keys[i]) {
+				found[i] = document.Totals{Used: s.used, Seq: s.seq, Counts: s.counts}.Row()
 			}
 		}
 		return found, err
@@ -143,15 +140,11 @@ func (t *tx) writeTotal(ctx context.Context, rows [][]any) error {
 		return err
 	}
 	for _, values := range rows {
-		var n [7]int64
-		ok := len(values) == len(n)
-		for i := 0; ok && i < len(n); i++ {
-			n[i], ok = values[i].(int64)
+		total, err := document.ParseTotals(values)
+		if err != nil {
+			return t.fail(fmt.Errorf("sqlite: write totals: %w", err))
 		}
-		if !ok || n[0] != 1 {
-			return t.fail(errors.New("sqlite: write totals: want a row of 7 numbers whose first is 1"))
-		}
-		s.used, s.seq, s.counts = n[1], n[2], entity.Counts{Records: n[3], Entities: n[4], Merges: n[5], Splits: n[6]}
+		s.used, s.seq, s.counts = total.Used, total.Seq, total.Counts
 	}
 	return nil
 }

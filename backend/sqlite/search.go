@@ -4,26 +4,13 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/entity"
 )
-
-// termMark begins the words that stand for terms. It is a private-use character, so no word of
-// a name begins with it.
-const termMark = "\ue000"
-
-// appendTerm writes a term as one word.
-func appendTerm(b []byte, term uint64) []byte {
-	var digits [8]byte
-	binary.BigEndian.PutUint64(digits[:], term)
-	return hex.AppendEncode(append(b, termMark...), digits[:])
-}
 
 // entry is what the search knows of an entity. It is written only if it differs from the one
 // that is there, whose hash stands in the entity's row: a record that joins an entity mostly says
@@ -40,7 +27,7 @@ func newEntry(e entity.Indexed) entry {
 		b = append(append(b, name...), ' ')
 	}
 	for _, term := range e.Terms {
-		b = append(appendTerm(b, term), ' ')
+		b = append(document.AppendTerm(b, term), ' ')
 	}
 	return entry{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
 }
@@ -83,10 +70,10 @@ func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, 
 	}
 	match := t.text[:0]
 	for _, term := range query.Terms {
-		match = append(appendTerm(append(match, '"'), term), `" `...)
+		match = append(document.AppendTerm(append(match, '"'), term), `" `...)
 	}
 	for i, name := range query.Names {
-		if !isWord(name) {
+		if !document.IsWord(name) {
 			return nil, nil
 		}
 		match = append(append(append(match, '"'), name...), '"')
@@ -101,12 +88,4 @@ func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, 
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return entities, nil
-}
-
-// isWord tells whether a name is one word to the tokenizer, as words of names are. No entity has
-// another one.
-func isWord(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
-	})
 }
