@@ -22,15 +22,12 @@ const (
 		ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END FROM locus_cell`
 )
 
-// readHome reads where the cell was written, nil if it was never told who it is.
-func readHome(rows pgx.Rows) (home *place, err error) {
-	for rows.Next() {
-		home = new(place)
-		if err := rows.Scan(&home.system, &home.timeline, &home.oid); err != nil {
-			return nil, err
-		}
-	}
-	return home, rows.Err()
+// readHome reads where the cell was written; a cell that was never told who it is leaves home nil.
+func readHome(home **place) func(pgx.Rows) error {
+	return eachRow(func(r pgx.Rows) error {
+		*home = new(place)
+		return r.Scan(&(*home).system, &(*home).timeline, &(*home).oid)
+	})
 }
 
 // recognise refuses a database that is not the one that the cell was written in.
@@ -48,18 +45,16 @@ func (c *Cell) recognise(at place, home *place) error {
 
 // queueWhere queues the question where the transaction is.
 func (t *tx) queueWhere() {
-	t.queue.Queue(sqlWhere).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var home, at int64
-			if err := rows.Scan(&home, &at); err != nil {
-				return err
-			}
-			if home != at {
-				return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", ErrStrange, t.cell.target.shown, home, at)
-			}
+	t.queue.Queue(sqlWhere).Query(eachRow(func(r pgx.Rows) error {
+		var home, at int64
+		if err := r.Scan(&home, &at); err != nil {
+			return err
 		}
-		return rows.Err()
-	})
+		if home != at {
+			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", ErrStrange, t.cell.target.shown, home, at)
+		}
+		return nil
+	}))
 }
 
 // adoptionGap is how many puids and lease tokens a cell passes over that cannot know which ones it has given
@@ -86,10 +81,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 		var at place
 		var home *place
 		t.queue.Queue("SELECT " + sqlPlace).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
-		t.queue.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
-			home, err = readHome(rows)
-			return err
-		})
+		t.queue.Queue(sqlHome).Query(readHome(&home))
 		id, err := t.identity(ctx)
 		if err != nil || home == nil || *home == at {
 			return err

@@ -94,14 +94,6 @@ func NewDriver(opts *Options) *Driver {
 // brings an old schema up to date; several processes may do that at once. Without it the error is
 // ErrMissing if there is no database, or no cell in it.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
-	c, err := d.dial(ctx, url, create)
-	if err != nil {
-		return nil, err // not a nil *Cell in an interface
-	}
-	return c, nil
-}
-
-func (d *Driver) dial(ctx context.Context, url string, create bool) (*Cell, error) {
 	t, err := parseURL(url, d.opts.Unsafe)
 	if err != nil {
 		return nil, err

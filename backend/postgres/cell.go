@@ -4,7 +4,6 @@ package postgres
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 
@@ -13,10 +12,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/mutant"
 )
-
-func compareKeys(a, b cell.Key) int {
-	return cmp.Or(cmp.Compare(a.Ring, b.Ring), bytes.Compare(a.Digest[:], b.Digest[:]))
-}
 
 func rings(keys []cell.Key) []int64 { return column(keys, func(k cell.Key) int64 { return k.Ring }) }
 
@@ -186,7 +181,7 @@ func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	keys = inOrder(keys, compareKeys)
+	keys = inOrder(keys, cell.Key.Compare)
 	t.noteKeys(keys)
 	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, NULL FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)
 		ON CONFLICT (ring, digest) DO UPDATE SET puid = NULL`, rings(keys), digests(keys))
@@ -209,7 +204,7 @@ func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
 			kept = append(kept, r)
 		}
 	}
-	kept = inOrder(kept, func(a, b cell.Row) int { return compareKeys(a.Key, b.Key) })
+	kept = inOrder(kept, func(a, b cell.Row) int { return a.Key.Compare(b.Key) })
 	keys := column(kept, func(r cell.Row) cell.Key { return r.Key })
 	t.noteKeys(keys)
 	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, puid FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS j (ring, digest, puid)

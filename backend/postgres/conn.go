@@ -41,7 +41,7 @@ func (o *Options) parameters() map[string]string {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// config is how connections to the database are opened: connections that this process owns carry their
+// with is how connections to the database are opened: connections that this process owns carry their
 // settings; behind a pooler a transaction brings them along, and no statement is prepared.
 func (t *target) with(o *Options) *pgx.ConnConfig {
 	config := t.config.Copy()

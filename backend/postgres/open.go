@@ -13,9 +13,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Scheme is what URLs of databases begin with; postgresql: is the same.
-const Scheme = "postgres"
-
 // MapOptions are options of OpenMap.
 type MapOptions struct {
 	// Cells is how many cells a new installation gets. Defaults to 16; for an existing one it

@@ -56,7 +56,7 @@ type waiter struct {
 }
 
 // take answers with an idle connection to the cell, or with nil and a place for one, which the caller
-// opens or gives back with leave.
+// opens or gives back.
 func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 	p.mu.Lock()
 	if i := lastOf(p.idle, c); i >= 0 {

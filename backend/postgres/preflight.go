@@ -83,10 +83,7 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	var home *place
 	b := new(pgx.Batch)
 	b.Queue(sqlServer).QueryRow(s.scan)
-	b.Queue(sqlHome).Query(func(rows pgx.Rows) (err error) {
-		home, err = readHome(rows)
-		return err
-	})
+	b.Queue(sqlHome).Query(readHome(&home))
 	if err := on.run(ctx, b); err != nil {
 		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
 	}

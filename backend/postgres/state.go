@@ -48,14 +48,7 @@ func (t *tx) gate() {
 	case mutant.On("P6t"):
 		sql = sqlHead + " FOR KEY SHARE"
 	}
-	t.queue.Queue(sql).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			if err := scanHead(rows, &t.head, &t.journal); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	})
+	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) }))
 }
 
 // passed tells whether the gate lets the transaction write.
@@ -178,14 +171,6 @@ func idOrNull(id locality.ID) locality.NullID { return locality.NullID{ID: id, V
 
 // stats reads how full the cell is.
 func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
-	t.queue.Queue(sqlHead).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			if err := scanHead(rows, &s.Head, &t.journal); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	})
 	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error {
 		var last int64
 		err := row.Scan(&last)
@@ -194,5 +179,6 @@ func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
 	})
 	err = t.query(ctx, "SELECT pg_database_size(current_database()), EXISTS (SELECT FROM locus_filter)",
 		func(r pgx.Rows) error { return r.Scan(&s.Bytes, &s.Filter) })
+	s.Head = t.head // the transaction began with it
 	return s, err
 }

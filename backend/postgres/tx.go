@@ -294,15 +294,20 @@ func (t *tx) exec(sql string, args ...any) { t.queue.Queue(sql, args...) }
 
 // query sends a statement, with all that waits, and calls each with every row of the answer.
 func (t *tx) query(ctx context.Context, sql string, each func(pgx.Rows) error, args ...any) error {
-	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+	t.queue.Queue(sql, args...).Query(eachRow(each))
+	return t.flush(ctx)
+}
+
+// eachRow is what reads an answer row by row.
+func eachRow(each func(pgx.Rows) error) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
 		for rows.Next() {
 			if err := each(rows); err != nil {
 				return err
 			}
 		}
 		return rows.Err()
-	})
-	return t.flush(ctx)
+	}
 }
 
 // rows answers with what read makes of every row.

@@ -4,7 +4,6 @@ package sqlite
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -116,13 +115,8 @@ func (t *tx) highest(ctx context.Context) (used int64) {
 
 // putKeys runs a statement for each row.
 func (t *tx) putKeys(sql string, keys []cell.Row) error {
-	return each(t, sql, inOrder(keys, func(a, b cell.Row) int { return compareKeys(a.Key, b.Key) }),
+	return each(t, sql, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }),
 		func(s *stmt, k cell.Row) error { return s.exec(k.Key.Ring, k.Key.Digest[:], puidOrNull(k.PUID)) })
-}
-
-// compareKeys is the order of the table.
-func compareKeys(a, b cell.Key) int {
-	return cmp.Or(cmp.Compare(a.Ring, b.Ring), bytes.Compare(a.Digest[:], b.Digest[:]))
 }
 
 // Unlink is a row each.

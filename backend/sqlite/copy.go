@@ -84,12 +84,15 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	found := make([][]any, len(keys))
 	if table == cell.Total {
 		s, err := t.own(ctx)
+		if err != nil {
+			return nil, err
+		}
 		for i := range keys {
 			if *s != (state{}) && document.IsTotals(keys[i]) {
 				found[i] = document.Totals{Used: s.used, Seq: s.seq, Counts: s.counts}.Row()
 			}
 		}
-		return found, err
+		return found, nil
 	}
 	of, err := t.table(table)
 	if err != nil {
