@@ -183,16 +183,28 @@ func (c *Cells[T]) Ensure(ctx context.Context, ids []ID) error {
 // ensure makes the databases of cells of a map that nobody works with yet.
 func (c *Cells[T]) ensure(ctx context.Context, m *Map, ids []ID, made func()) error {
 	return each(ctx, ids, func(ctx context.Context, id ID) error {
-		conn, err := c.dial(ctx, m, id, true)
-		if err != nil {
+		if err := c.create(ctx, m, id); err != nil {
 			return err
 		}
 		made()
-		if c.Map().Has(id) && c.keep(id, conn) {
-			return nil
-		}
-		return conn.Close()
+		return nil
 	})
+}
+
+// create makes the database of a cell of a map.
+func (c *Cells[T]) create(ctx context.Context, m *Map, id ID) error {
+	if c.Map().Has(id) {
+		h, err := c.home(id)
+		if err != nil {
+			return err
+		}
+		return h.create(ctx, m)
+	}
+	conn, err := c.dial(ctx, m, id, true)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // OpenAll opens all cells of the map now, and says which cannot be.

@@ -62,9 +62,7 @@ func (w *worker[T]) compact(ctx context.Context, p Compaction) (Reply, error) {
 	case DoFloor:
 		return w.change(ctx, func(m *Map) error { return w.raise(ctx, m, gen) })
 	case DoRetire:
-		return Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error {
-			return w.advance(ctx, id, Retired, func(head Head) Head { return head.Retire(r.Epoch) })
-		})
+		return Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error { return w.advance(ctx, id, Retired, r.Epoch) })
 	default: // DoDrop
 		return Reply{}, w.all(ctx, StepDropped, gen, w.drop)
 	}

@@ -154,11 +154,14 @@ func (d *Directory[T]) Unlink(ctx context.Context, keys []Key) error {
 // feature, and then look for each other's, one at least finds the other.
 func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error {
 	m := d.src.Map()
-	seen := make(map[ID]bool, len(positions))
+	if m.Current() == m.Floor() {
+		return nil
+	}
+	seen := map[ID]bool{}
 	var keys []Key
 	for _, p := range positions {
 		// Segments nest: positions of one current cell share all older ones.
-		if c := m.Home(p); m.Current() > m.Floor() && !seen[c] {
+		if c := m.Home(p); !seen[c] {
 			seen[c] = true
 			keys = append(keys, Key{Ring: int64(uint64(p)<<32 ^ 1<<63)})
 		}

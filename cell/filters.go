@@ -27,10 +27,10 @@ func (c *Cells[T]) Lacks(id ID, k Key) bool {
 	return f != nil && f.lacks(k)
 }
 
-// BuildFilter makes the filter of a cell that has none, and keeps it in the cell. A
+// buildFilter makes the filter of a cell that has none, and keeps it in the cell. A
 // filter of rows that may still change would be wrong, so only a sealed cell has one.
-func (c *Cells[T]) BuildFilter(ctx context.Context, id ID) error {
-	err := c.patiently(ctx, id, func(h *home[T]) error { return buildFilter[T](ctx, h) })
+func (c *Cells[T]) buildFilter(ctx context.Context, id ID) error {
+	err := c.patiently(ctx, id, func(h *home[T]) error { return putFilter[T](ctx, h) })
 	if err != nil {
 		return fmt.Errorf("make a filter: %w", err)
 	}
@@ -38,7 +38,7 @@ func (c *Cells[T]) BuildFilter(ctx context.Context, id ID) error {
 	return nil
 }
 
-func buildFilter[T Store](ctx context.Context, db Database[T]) error {
+func putFilter[T Store](ctx context.Context, db Database[T]) error {
 	var head Head
 	has := false
 	if err := db.View(ctx, func(t T) error {
@@ -170,18 +170,22 @@ func (s *shelf) get(id ID) *filter {
 	return e.filter
 }
 
+// settled tells whether the filter need not be read now.
+func (e *shelved) settled(now time.Time) bool {
+	return e != nil && (e.filter != nil || now.Before(e.again))
+}
+
 // begin reports whether the filter is to be read, by the caller alone.
 func (s *shelf) begin(id ID, now time.Time) bool {
 	s.mu.RLock()
-	e := s.filters[id]
-	settled := e != nil && (e.filter != nil || now.Before(e.again))
+	settled := s.filters[id].settled(now)
 	s.mu.RUnlock()
 	if settled {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.filters[id]; e != nil && (e.filter != nil || now.Before(e.again)) {
+	if s.filters[id].settled(now) {
 		return false
 	}
 	if s.filters == nil {

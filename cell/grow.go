@@ -86,12 +86,13 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	if err := c.Refresh(ctx); err != nil {
 		return fmt.Errorf("grow: %w", err)
 	}
-	gen, g, err := c.Map().growing(g)
+	m := c.Map()
+	next, g, err := m.growing(g, c.opts.Now())
 	if err != nil {
 		return fmt.Errorf("grow to %d cells: %w", g.Cells, err)
 	}
 	w := &worker[T]{cells: c, progress: progress}
-	a := NewActivation(gen, c.Map().View())
+	a := NewActivation(next.Generations()-1, m.View())
 	for a.Want().Do != DoDone {
 		r, err := w.activate(ctx, a.Want(), g)
 		if err != nil {
@@ -102,8 +103,8 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	return nil
 }
 
-// growing returns which generation a growth is: one that the map lists, or its next.
-func (m *Map) growing(g Growth) (gen int, filled Growth, err error) {
+// growing returns the map whose newest generation is what a growth wants: m, or the one after it.
+func (m *Map) growing(g Growth, now time.Time) (next *Map, filled Growth, err error) {
 	last := len(m.gens) - 1
 	newest := m.spec.Generations[last]
 	same := newest.Cells == g.Cells && (len(g.URLs) == 0 || slices.Equal(newest.URLs, g.URLs))
@@ -112,12 +113,12 @@ func (m *Map) growing(g Growth) (gen int, filled Growth, err error) {
 	}
 	switch {
 	case same && last > 0:
-		return last, g, nil
+		return m, g, nil
 	case last > m.spec.Current:
-		return 0, g, fmt.Errorf("%w: generation %d of %d cells at %v is announced: grow to that first", ErrMap, last, newest.Cells, newest.URLs)
+		return nil, g, fmt.Errorf("%w: generation %d of %d cells at %v is announced: grow to that first", ErrMap, last, newest.Cells, newest.URLs)
 	}
-	_, err = m.grown(g, m.spec.Until)
-	return last + 1, g, err
+	next, err = m.grown(g, now)
+	return next, g, err
 }
 
 // grown is the next version of the map, with one generation more.
@@ -125,13 +126,9 @@ func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 	if m.until == 0 {
 		return nil, fmt.Errorf("%w: a map without a date cannot grow: ids of any time may have been routed with it", ErrMap)
 	}
-	next, err := m.next(func(s *Spec) {
+	return m.successor(func(s *Spec) {
 		s.Generations = append(s.Generations, Generation{Cells: g.Cells, URLs: g.URLs, Starts: later(wholeSecond(s.Until), wholeSecond(now))})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return next, Append(m, next)
 }
 
 // worker does what an Activation or a Compaction wants.
@@ -155,7 +152,7 @@ func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, e
 	case DoSeal:
 		return Reply{}, w.seal(ctx, r)
 	default: // DoFilter
-		return Reply{}, w.all(ctx, StepFilters, gen, w.cells.BuildFilter)
+		return Reply{}, w.all(ctx, StepFilters, gen, w.cells.buildFilter)
 	}
 }
 
@@ -211,12 +208,8 @@ func (w *worker[T]) wait(ctx context.Context, gen int) error {
 			return nil
 		}
 		w.progress(Progress{Step: StepWaiting, Generation: gen, Starts: starts, Wait: left})
-		timer := time.NewTimer(min(left, time.Minute))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := sleep(ctx, min(left, time.Minute)); err != nil {
+			return err
 		}
 	}
 }
@@ -236,13 +229,11 @@ func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 
 // seal seals the cells of a generation.
 func (w *worker[T]) seal(ctx context.Context, r Request) error {
-	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error {
-		return w.advance(ctx, id, Sealed, func(head Head) Head { return head.Seal(r.Epoch) })
-	})
+	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error { return w.advance(ctx, id, Sealed, r.Epoch) })
 }
 
 // advance moves a cell's state on, unless it is as far already.
-func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, next func(Head) Head) error {
+func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, epoch uint64) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		var head Head
 		if err := h.View(ctx, func(t T) (err error) { head, err = t.Head(ctx); return err }); err != nil {
@@ -256,7 +247,7 @@ func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, next func(Head)
 				if head.Home != Serving {
 					return fmt.Errorf("it is %v: %w", head.Home, ErrMoved)
 				}
-				head = next(head)
+				head = head.advance(to, epoch)
 				return t.SetHead(ctx, head)
 			}); err != nil {
 				return err

@@ -71,7 +71,7 @@ func (h *home[T]) acquire(ctx context.Context) (*connection[T], error) {
 			d = &dialing{done: make(chan struct{})}
 			h.dialing = d
 			h.mu.Unlock()
-			h.dial(ctx, d)
+			h.dial(ctx, d, h.cells.Map(), false)
 		} else {
 			h.mu.Unlock()
 			select {
@@ -89,12 +89,37 @@ func (h *home[T]) acquire(ctx context.Context) (*connection[T], error) {
 	}
 }
 
-// dial opens the database where the map says that the cell is.
-func (h *home[T]) dial(ctx context.Context, d *dialing) {
+// create makes the database, if it is not there, while nobody else in this process opens it.
+func (h *home[T]) create(ctx context.Context, m *Map) error {
+	for {
+		h.mu.Lock()
+		if h.closed {
+			h.mu.Unlock()
+			return errClosed(h.id)
+		}
+		other := h.dialing
+		if other == nil {
+			d := &dialing{done: make(chan struct{})}
+			h.dialing = d
+			h.mu.Unlock()
+			h.dial(ctx, d, m, true)
+			return d.err
+		}
+		h.mu.Unlock()
+		select {
+		case <-other.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// dial opens the database where a map says that the cell is, and keeps it if nobody was first. create makes
+// one that is not there.
+func (h *home[T]) dial(ctx context.Context, d *dialing, m *Map, create bool) {
 	c := h.cells
 	var conn *connection[T]
-	m := c.Map()
-	conn, d.err = c.dial(ctx, m, h.id, false)
+	conn, d.err = c.dial(ctx, m, h.id, create)
 	d.givenUp = d.err != nil && ctx.Err() != nil
 	h.mu.Lock()
 	h.dialing = nil

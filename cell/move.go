@@ -49,8 +49,6 @@ const (
 	// moveRounds bounds how often the journal is read before the switch, for a cell that is written to
 	// faster than it can be followed.
 	moveRounds = 1000
-	// moveSkip is how many puids a cell passes over when it comes back from a copy.
-	moveSkip = 1 << 20
 )
 
 // Move moves a cell to the database at url, which is made if it is not there, while it is written to. Rows
@@ -59,7 +57,7 @@ const (
 // that was interrupted is begun again by the same call. The error is ErrIdentity if there is another cell at
 // url.
 func Move[T Store](ctx context.Context, c *Cells[T], id ID, url string, opts MoveOptions[T]) (MoveProgress, error) {
-	m := &mover[T]{cells: c, id: id, url: url, opts: opts, now: c.opts.Now}
+	m := &mover[T]{cells: c, id: id, url: url, opts: opts}
 	if opts.Progress == nil {
 		m.opts.Progress = func(MoveProgress) {}
 	}
@@ -75,7 +73,6 @@ type mover[T Store] struct {
 	id       ID
 	url      string
 	opts     MoveOptions[T]
-	now      func() time.Time
 	progress MoveProgress
 
 	from   Database[T]
@@ -315,7 +312,7 @@ func (m *mover[T]) repeat(ctx context.Context, entries []JournalEntry) error {
 // change makes writers wait, brings the rest, and has the map say where the cell is now.
 func (m *mover[T]) change(ctx context.Context) error {
 	m.tell("switch", "")
-	begin := m.now()
+	begin := m.cells.opts.Now()
 	var head Head
 	if err := m.from.Exclusive(ctx, func(t T) (err error) {
 		if head, err = t.Head(ctx); err != nil {
@@ -335,7 +332,7 @@ func (m *mover[T]) change(ctx context.Context) error {
 	if err := m.point(ctx, head.Incarnation+1); err != nil {
 		return err
 	}
-	m.progress.Pause = m.now().Sub(begin)
+	m.progress.Pause = m.cells.opts.Now().Sub(begin)
 	return nil
 }
 
@@ -358,24 +355,18 @@ func (m *mover[T]) last(ctx context.Context, head Head) error {
 			if err := m.opts.Copier(to).WriteRows(ctx, Total, total); err != nil {
 				return fmt.Errorf("write totals: %w", err)
 			}
-			if err := to.Skip(ctx, moveSkip); err != nil && !errors.Is(err, ErrNoRoom) {
+			if err := to.Skip(ctx, skipped); err != nil {
 				return err
 			}
 			if err := to.SetFilter(ctx, filter); err != nil {
 				return err
 			}
 			for _, text := range texts {
-				m, err := ParseMap(text)
+				kept, err := ParseMap(text)
 				if err != nil {
 					return err
 				}
-				if epoch, _, err := to.CellMap(ctx); err != nil || m.Epoch() <= epoch {
-					if err != nil {
-						return err
-					}
-					continue
-				}
-				if err := to.PutCellMap(ctx, m.Epoch(), text); err != nil {
+				if err := putNewer(ctx, to, kept.Epoch(), text); err != nil {
 					return err
 				}
 			}
@@ -426,11 +417,8 @@ func (m *mover[T]) left(ctx context.Context, also func(T) error) error {
 // first, and the old one has it from the moment at which it is the authority no more.
 func (m *mover[T]) pointAuthority(ctx context.Context, moved func(*Spec)) error {
 	old := m.cells.Map()
-	next, err := old.next(moved)
+	next, err := old.successor(moved)
 	if err != nil {
-		return err
-	}
-	if err := Append(old, next); err != nil {
 		return err
 	}
 	text, err := next.MarshalJSON()

@@ -74,16 +74,11 @@ const passed = 1.0 / 256
 // PlanGrowth says what Grow would do. The error is ErrMap if it would not, and names
 // numbers of cells that can be grown to.
 func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
-	gen, g, err := m.growing(g)
+	next, g, err := m.growing(g, now)
 	if err != nil {
 		return nil, refusal(m, g, err)
 	}
-	next := m
-	if gen == len(m.gens) {
-		if next, err = m.grown(g, now); err != nil {
-			return nil, refusal(m, g, err)
-		}
-	}
+	gen := next.Generations() - 1
 	p := &Plan{
 		Epoch: m.Epoch(), Generation: gen, Cells: next.gens[gen].cells, Announced: gen < len(m.gens),
 		Starts: next.spec.Generations[gen].Starts,

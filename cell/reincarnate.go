@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/internal/mutant"
 )
 
-// skipped is how many puids a cell passes over that came back from a copy: more than the
-// original can have given away since, with the time it takes to make and restore one.
+// skipped is how many puids a cell passes over that goes on as a copy of itself: more than
+// the original can have given away since, with the time it takes to make and restore one.
 const skipped = 1 << 20
 
 // Reincarnate is for an installation that came back from a backup, before anybody works

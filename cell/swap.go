@@ -90,13 +90,7 @@ func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte
 	if err != nil {
 		return err
 	}
-	put := func(t T) error {
-		has, _, err := t.CellMap(ctx)
-		if err != nil || has >= epoch {
-			return err
-		}
-		return t.PutCellMap(ctx, epoch, text)
-	}
+	put := func(t T) error { return putNewer(ctx, t, epoch, text) }
 	if !news {
 		return h.Update(ctx, put)
 	}
@@ -104,13 +98,27 @@ func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte
 		if err := put(t); err != nil {
 			return err
 		}
-		head, err := t.Head(ctx)
-		if err != nil || head.Told >= epoch {
-			return err
-		}
-		head.Told = epoch
-		return t.SetHead(ctx, head)
+		return tell(ctx, t, epoch)
 	})
+}
+
+// putNewer writes a map into a cell that has an older one, or none.
+func putNewer[T Store](ctx context.Context, t T, epoch uint64, text []byte) error {
+	has, _, err := t.CellMap(ctx)
+	if err != nil || has >= epoch {
+		return err
+	}
+	return t.PutCellMap(ctx, epoch, text)
+}
+
+// tell lets a cell know of an epoch.
+func tell[T Store](ctx context.Context, t T, epoch uint64) error {
+	head, err := t.Head(ctx)
+	if err != nil || head.Told >= epoch {
+		return err
+	}
+	head.Told = epoch
+	return t.SetHead(ctx, head)
 }
 
 // Supersedes reports whether a version of a cell map says nothing else than the one before
@@ -182,14 +190,23 @@ func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
 
 // change swaps the map m for one that is changed.
 func (c *Cells[T]) change(ctx context.Context, m *Map, change func(*Spec)) error {
-	next, err := m.next(change)
+	next, err := m.successor(change)
 	if err != nil {
 		return err
 	}
-	if err := Append(m, next); err != nil {
-		return err
-	}
 	return c.swap(ctx, m, next)
+}
+
+// successor is the version after m, changed, if it may follow m.
+func (m *Map) successor(change func(*Spec)) (*Map, error) {
+	next, err := m.next(change)
+	if err == nil {
+		err = Append(m, next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return next, nil
 }
 
 // next is the version after m, changed.

@@ -131,9 +131,8 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 }
 
 func (b *batch[T]) found(t *trip) {
-	t.puid = t.walk.Answer()
-	if b.dir.permanent && t.puid != Nothing {
-		b.dir.facts.found(t.key, t.puid)
+	if t.puid = t.walk.Answer(); t.puid != Nothing {
+		b.dir.Know(t.key, t.puid)
 	}
 }
 
@@ -216,7 +215,12 @@ func wait(ctx context.Context, n int) error {
 	if n <= 1 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(time.Millisecond << (n - 2))
+	return sleep(ctx, time.Millisecond<<(n-2))
+}
+
+// sleep lets a time pass, unless the context ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -57,12 +57,9 @@ func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 	if h.mine {
 		return h.keep(ctx, epoch)
 	}
-	var l Lease
-	if err := h.opts.View(ctx, func(s Store) (err error) {
-		l, err = s.Lease(ctx, h.opts.Name)
-		return err
-	}); err != nil {
-		return false, h.failed("read", err)
+	l, err := h.read(ctx)
+	if err != nil {
+		return false, err
 	}
 	now := h.opts.Now()
 	if !h.free(l, now) && l.Wanted {
@@ -133,24 +130,30 @@ func (h *Holder) keep(ctx context.Context, epoch uint64) (bool, error) {
 }
 
 // Wanted tells whether somebody waits for the lease that this process holds.
-func (h *Holder) Wanted(ctx context.Context) (wanted bool, err error) {
+func (h *Holder) Wanted(ctx context.Context) (bool, error) {
 	if !h.mine {
 		return false, nil
 	}
-	if err := h.opts.View(ctx, func(s Store) error {
-		l, err := s.Lease(ctx, h.opts.Name)
-		if l.Token != h.held.Token {
-			h.mine = false
-		}
-		wanted = l.Wanted
-		return err
-	}); err != nil {
-		return false, h.failed("read", err)
+	l, err := h.read(ctx)
+	if err != nil {
+		return false, err
 	}
-	if !h.mine {
+	if l.Token != h.held.Token {
+		h.mine = false
 		return false, h.failed("keep", ErrLost)
 	}
-	return wanted, nil
+	return l.Wanted, nil
+}
+
+// read reads the lease, whoever has it.
+func (h *Holder) read(ctx context.Context) (l Lease, err error) {
+	if err := h.opts.View(ctx, func(s Store) (err error) {
+		l, err = s.Lease(ctx, h.opts.Name)
+		return err
+	}); err != nil {
+		return Lease{}, h.failed("read", err)
+	}
+	return l, nil
 }
 
 // Give gives the lease back: everything that was begun under it must be done. Giving back what is not held
@@ -184,11 +187,10 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 		changed = l
 		return s.PutLease(ctx, h.opts.Name, l)
 	})
-	switch {
-	case errors.Is(err, ErrLost):
+	if errors.Is(err, ErrLost) {
 		h.mine = false
-		return h.failed("keep", err)
-	case err != nil:
+	}
+	if err != nil {
 		return h.failed("keep", err)
 	}
 	h.held = changed
