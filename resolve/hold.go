@@ -168,6 +168,8 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 			return lease.ErrLost
 		case head.Fence >= l.Fence:
 			return nil
+		case head.Home != cell.Serving:
+			return cell.ErrMoved // its head may have been copied already, and a fence would stay behind
 		}
 		head.Fence = l.Fence
 		return tx.SetHead(ctx, head)
