@@ -59,7 +59,9 @@ type Store interface {
 	// CellMaps answers with all versions that the cell has kept, the oldest first.
 	CellMaps(ctx context.Context) ([][]byte, error)
 	// PutCellMap adds a version, which must be newer than the newest one; ErrConflict
-	// if it is not. It may take the place of one that it Supersedes. Two transactions that add the same version never both commit.
+	// if it is not. It takes the place of the newest one if it Supersedes that: there
+	// would be no end of them. Two transactions that add the same version never both
+	// commit.
 	PutCellMap(ctx context.Context, epoch uint64, text []byte) error
 
 	// Filter answers with the filter of the cell's keys, nil if it has none.

@@ -122,7 +122,7 @@ func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 }
 
 // Supersedes reports whether a version of a cell map says nothing else than the one before
-// it but a later date. Then whoever keeps versions may put it in the place of that one:
+// it but a later date. Then whoever keeps versions puts it in the place of that one:
 // there is such a version twice in every notice.
 func Supersedes(next, old []byte) bool {
 	n, err := ParseMap(next)

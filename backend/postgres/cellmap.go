@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/locus-db/locus/cell"
 )
@@ -46,7 +45,7 @@ func (t *tx) CellMaps(ctx context.Context) ([][]byte, error) {
 	return texts, nil
 }
 
-// PutCellMap writes a row, alone: the statement that looks for newer ones begins when nobody else writes.
+// PutCellMap reads the newest version and writes a row: nobody writes between the two.
 func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -54,17 +53,23 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	// Sent apart: a statement that is prepared for the first time takes its lock on the table at once, and two
 	// who have that lock wait for each other here.
 	t.exec("LOCK TABLE locus_map IN SHARE ROW EXCLUSIVE MODE")
-	if err := t.flush(ctx); err != nil {
-		return fmt.Errorf("put cell map %d in %s: %w", epoch, t.cell, err)
-	}
-	var n int64
-	t.queue.Queue("INSERT INTO locus_map (epoch, body) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM locus_map WHERE epoch >= $1)", int64(epoch), string(text)).
-		Exec(func(tag pgconn.CommandTag) error { n = tag.RowsAffected(); return nil })
 	err := t.flush(ctx)
-	if err == nil && n == 0 {
-		err = t.fail(cell.ErrConflict)
+	var newest uint64
+	var old []byte
+	if err == nil {
+		newest, old, err = t.CellMap(ctx)
 	}
 	if err != nil {
+		return fmt.Errorf("put cell map %d in %s: %w", epoch, t.cell, err)
+	}
+	if epoch <= newest {
+		return t.fail(fmt.Errorf("put cell map %d in %s, which has %d: %w", epoch, t.cell, newest, cell.ErrConflict))
+	}
+	if newest != 0 && cell.Supersedes(text, old) {
+		t.exec("DELETE FROM locus_map WHERE epoch = $1", int64(newest))
+	}
+	t.exec("INSERT INTO locus_map (epoch, body) VALUES ($1, $2)", int64(epoch), string(text))
+	if err := t.flush(ctx); err != nil {
 		return fmt.Errorf("put cell map %d in %s: %w", epoch, t.cell, err)
 	}
 	return nil

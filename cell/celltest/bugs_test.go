@@ -44,6 +44,7 @@ type buggy struct {
 	given   int64              // the last puid
 	base    int64              // what is subtracted from puids
 	skipped uint64
+	maps    [][]byte // every version
 }
 
 type runner = func(context.Context, func(cell.Store) error) error
@@ -402,7 +403,21 @@ func (s *buggyStore) PutCellMap(ctx context.Context, epoch uint64, text []byte) 
 	if has, _, err := s.Store.CellMap(ctx); s.bug == "any map is newer" && has >= epoch {
 		return err
 	}
+	if s.bug == "superseded maps are kept" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.maps = append(s.maps, text)
+	}
 	return s.Store.PutCellMap(ctx, epoch, text)
+}
+
+func (s *buggyStore) CellMaps(ctx context.Context) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.maps != nil {
+		return s.maps, nil
+	}
+	return s.Store.CellMaps(ctx)
 }
 
 func (s *buggyStore) SetFilter(ctx context.Context, filter []byte) error {

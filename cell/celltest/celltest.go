@@ -105,6 +105,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "ExclusivesRunAlone", Run: exclusivesRunAlone},
 
 	{Name: "CellMap", Run: cellMap},
+	{Name: "CellMapSuperseded", Run: cellMapSuperseded},
 	{Name: "CellMapConflict", Run: cellMapConflict},
 	{Name: "CellMapConflictAtOnce", Run: cellMapConflictAtOnce},
 	{Name: "Filter", Run: filter},

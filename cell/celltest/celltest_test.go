@@ -100,6 +100,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"heads are read outside":        "SealAmongWriters",
 			"exclusives run together":       "ExclusivesRunAlone",
 			"old maps are the newest":       "CellMap",
+			"superseded maps are kept":      "CellMapSuperseded",
 			"any map is newer":              "CellMapConflict",
 			"maps are compared outside":     "CellMapConflictAtOnce",
 			"filters are kept":              "Filter",

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 )
@@ -60,6 +61,31 @@ func cellMap(t tester, c Cell) {
 		})
 		wantMaps(t, c, epoch, texts...)
 	}
+}
+
+// cellMapSuperseded has versions that only move the end of the map, which take the place of each other.
+func cellMapSuperseded(t tester, c Cell) {
+	until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	texts := map[uint64]string{}
+	for epoch := uint64(1); epoch <= 6; epoch++ {
+		spec := cell.Spec{ID: "map", Epoch: epoch, Until: until.Add(time.Duration(epoch) * time.Hour), Generations: []cell.Generation{{Cells: 2}}}
+		if epoch > 3 {
+			spec.MinFormat = 2
+		}
+		m, err := cell.NewMap(spec)
+		if err != nil {
+			t.Fatalf("NewMap: %v", err)
+		}
+		text, err := m.MarshalJSON()
+		if err == nil {
+			err = putMap(context.Background(), c, epoch, string(text))
+		}
+		if err != nil {
+			t.Fatalf("PutCellMap of epoch %d: %v", epoch, err)
+		}
+		texts[epoch] = string(text)
+	}
+	wantMaps(t, c, 6, texts[3], texts[6])
 }
 
 func cellMapConflict(t tester, c Cell) {

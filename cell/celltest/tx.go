@@ -181,10 +181,15 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.use(ctx, true, false); err != nil {
 		return err
 	}
-	if has, _, err := t.CellMap(ctx); err != nil || epoch <= has {
+	has, old, err := t.CellMap(ctx)
+	if err != nil || epoch <= has {
 		return t.fail(fmt.Errorf("put cell map %d over %d: %w", epoch, has, cell.ErrConflict))
 	}
-	t.maps = append(slices.Clip(t.maps), version{epoch, bytes.Clone(text)})
+	kept := t.maps
+	if has > 0 && cell.Supersedes(text, old) {
+		kept = kept[:len(kept)-1]
+	}
+	t.maps = append(slices.Clip(kept), version{epoch, bytes.Clone(text)})
 	return nil
 }
 
