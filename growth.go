@@ -36,7 +36,7 @@ func (s *Service) Move(ctx context.Context, id cell.ID, url string, progress fun
 // Maps answers with all versions of the cell map that its authority has kept, the oldest first.
 func (s *Service) Maps(ctx context.Context) ([]*cell.Map, error) {
 	var texts [][]byte
-	if err := s.view(ctx, s.Map().Spec().Authority, func(tx resolve.Tx) (err error) {
+	if err := s.view(ctx, s.Map().Authority(), func(tx resolve.Tx) (err error) {
 		texts, err = tx.CellMaps(ctx)
 		return err
 	}); err != nil {

@@ -94,6 +94,9 @@ func (m *Map) Count(gen int) uint64 { return m.gens[gen].cells }
 // Starts returns the id time from which ids live in a generation, and it may take keys.
 func (m *Map) Starts(gen int) time.Time { return m.spec.Generations[gen].Starts }
 
+// Authority returns the cell that keeps the newest map.
+func (m *Map) Authority() ID { return m.spec.Authority }
+
 // Has reports whether the map lists the cell.
 func (m *Map) Has(c ID) bool { return m.spec.has(c) }
 

@@ -93,7 +93,7 @@ func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 		feature, _ := row[0].(int64)
 		puid, _ := row[1].(int64)
 		all[i] = Posting{Feature: uint64(feature), PUID: entity.PUID(puid)}
-		home := r.featureCells(all[i].Feature)[0]
+		home := r.featureCell(all[i].Feature)
 		groups[home] = append(groups[home], all[i])
 	}
 	if err := eachCell(groups, func(home cell.ID, add []Posting) error {

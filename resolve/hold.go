@@ -32,8 +32,7 @@ const (
 func (r *Resolver) newLease(owner string) *lease.Holder {
 	authority := func(ctx context.Context, run func(Cell) error) error {
 		for {
-			m := r.opts.Cells.Map()
-			c, err := r.opts.Cells.Cell(m.Spec().Authority)
+			c, err := r.opts.Cells.Cell(r.opts.Cells.Map().Authority())
 			if err == nil {
 				err = run(c)
 			}

@@ -89,7 +89,7 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 					continue
 				}
 				m.gained[f.Hash]++
-				g := at(b.featureCells(f.Hash)[0])
+				g := at(b.featureCell(f.Hash))
 				g.add = append(g.add, Posting{f.Hash, p})
 				positions = append(positions, cell.Position(f.Hash))
 			}

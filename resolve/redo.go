@@ -209,6 +209,13 @@ func (r *Resolver) block(p entity.PUID, err error) {
 	}
 }
 
+// anyDown tells whether some cell did not answer lately.
+func (r *Resolver) anyDown() bool {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	return len(r.down) > 0
+}
+
 // isDown tells whether a cell did not answer lately.
 func (r *Resolver) isDown(id cell.ID) bool {
 	r.asks.Lock()
@@ -218,6 +225,9 @@ func (r *Resolver) isDown(id cell.ID) bool {
 
 // waits tells whether a feature of a record lies in a cell that does not answer.
 func (r *Resolver) waits(w *write) bool {
+	if !r.anyDown() {
+		return false
+	}
 	down := func(f uint64) bool { return slices.ContainsFunc(r.featureCells(f), r.isDown) }
 	if slices.ContainsFunc(w.lost, down) {
 		return true
@@ -234,6 +244,9 @@ func (r *Resolver) waits(w *write) bool {
 
 // postpone leaves out the entries that share a feature with a record whose cell does not answer.
 func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
+	if !b.anyDown() {
+		return nil
+	}
 	for p, w := range b.writes {
 		if w.new == nil || !b.meetsDown(w, m) {
 			continue

@@ -168,6 +168,11 @@ func passes(ops []Op) [][]int {
 // home is the cell that a puid names.
 func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }
 
+// featureCell is the cell that takes new postings of a feature.
+func (r *Resolver) featureCell(feature uint64) cell.ID {
+	return r.opts.Cells.Map().Home(cell.Position(feature))
+}
+
 // featureCells are the cells in which postings of a feature may lie: that of the current generation
 // first, which takes new ones.
 func (r *Resolver) featureCells(feature uint64) []cell.ID {

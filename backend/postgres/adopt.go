@@ -116,7 +116,7 @@ func (d *Driver) Follow(cells *cell.Cells[resolve.Tx]) { d.cells.Store(cells) }
 // newest is the map by which a cell is adopted without being asked for.
 func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error) {
 	if cells := c.driver.cells.Load(); cells != nil {
-		if authority := cells.Map().Spec().Authority; authority != id {
+		if authority := cells.Map().Authority(); authority != id {
 			db, err := cells.Cell(authority)
 			if err != nil {
 				return nil, err
