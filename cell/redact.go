@@ -7,6 +7,16 @@ import (
 	"strings"
 )
 
+// ParseURL reads the url of a cell, or a template with {g} and {i} in it. secret tells that
+// it holds a password, which may not stand in a map.
+func ParseURL(s string) (u *url.URL, secret bool, err error) {
+	if u, err = url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(s)); err != nil {
+		return nil, false, err
+	}
+	_, secret = u.User.Password()
+	return u, secret || u.Query().Has("password"), nil
+}
+
 // Redact returns the url of a cell as it may be shown: without a password, and
 // without parameters, any of which may hold one. A map refuses passwords; this is
 // for urls that come from elsewhere, and for parameters that a map cannot judge.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,11 +243,11 @@ func checkURL(s string) error {
 	if s == "" {
 		return errors.New("is empty")
 	}
-	u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(s))
-	if err != nil {
+	_, secret, err := ParseURL(s)
+	switch {
+	case err != nil:
 		return errors.New("cannot be parsed")
-	}
-	if _, secret := u.User.Password(); secret || u.Query().Has("password") {
+	case secret:
 		return errors.New("holds a password: every cell keeps a copy of the map, so put it into the environment or a password file")
 	}
 	return nil

@@ -62,10 +62,29 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
 	f := *explain(ctx, err)
-	if f.Exit == exitUnavailable || f.Exit == exitConflict || errors.Is(err, errCut) {
+	if f.Exit == exitUnavailable || f.Exit == exitConflict {
 		f.Hint = goesOn
 	}
 	return nil, &f
+}
+
+// steps reads the lines of progress for change.
+func steps[P any](show func(p P) (step, line string, err error)) func(json.RawMessage) (step, line string, err error) {
+	return func(raw json.RawMessage) (step, line string, err error) {
+		var p P
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return "", "", fmt.Errorf("read how far it is: %w", err)
+		}
+		return show(p)
+	}
+}
+
+// resultOf reads what change answers with.
+func resultOf[R any](raw json.RawMessage) (result R, err error) {
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return result, fmt.Errorf("read the result: %w", err)
+	}
+	return result, nil
 }
 
 // summary is the last line of a command that changed the cells.

@@ -29,7 +29,7 @@ func (a *app) cellCompact() *cobra.Command {
 				return err
 			}
 			defer cl.close()
-			m, err := newestMap(c, cl)
+			m, _, err := newestMap(c, cl)
 			if err != nil {
 				return err
 			}
@@ -44,17 +44,15 @@ func (a *app) cellCompact() *cobra.Command {
 	return a.connection(c)
 }
 
-// newestMap asks for the cell map.
-func newestMap(c *cobra.Command, cl *client) (*cell.Map, error) {
-	raw, err := cl.get(c.Context(), "/v1/map", nil, nil)
-	if err != nil {
-		return nil, err
+// newestMap asks for the cell map; raw is how it came.
+func newestMap(c *cobra.Command, cl *client) (m *cell.Map, raw json.RawMessage, err error) {
+	if raw, err = cl.get(c.Context(), "/v1/map", nil, nil); err != nil {
+		return nil, nil, err
 	}
-	m, err := cell.ParseMap(raw)
-	if err != nil {
-		return nil, fmt.Errorf("read the cell map: %w", err)
+	if m, err = cell.ParseMap(raw); err != nil {
+		return nil, nil, fmt.Errorf("read the cell map: %w", err)
 	}
-	return m, nil
+	return m, raw, nil
 }
 
 func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *changing) error {
@@ -78,19 +76,15 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 	if err := a.confirm(f.yes, "Compact? Records stay where they are."); err != nil {
 		return err
 	}
-	result, err := a.change(c.Context(), cl, "/v1/cells/compact", httpapi.CompactRequest{To: to}, func(raw json.RawMessage) (step, line string, err error) {
-		var p cell.Progress
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return "", "", fmt.Errorf("read how far it is: %w", err)
-		}
+	result, err := a.change(c.Context(), cl, "/v1/cells/compact", httpapi.CompactRequest{To: to}, steps(func(p cell.Progress) (step, line string, err error) {
 		return p.Step + fmt.Sprint(p.Generation), p.String(), nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
-	var changed httpapi.Changed
-	if err := json.Unmarshal(result, &changed); err != nil {
-		return fmt.Errorf("read the result: %w", err)
+	changed, err := resultOf[httpapi.Changed](result)
+	if err != nil {
+		return err
 	}
 	return a.summary(result, "done: keys are looked for in generation %d and newer, epoch %d", changed.Floor, changed.Epoch)
 }

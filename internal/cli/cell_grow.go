@@ -147,11 +147,7 @@ func (a *app) cellGrow() *cobra.Command {
 
 func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, wait bool) error {
 	var starts time.Time
-	result, err := a.change(c.Context(), cl, "/v1/cells/grow", request, func(raw json.RawMessage) (step, line string, err error) {
-		var p cell.Progress
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return "", "", fmt.Errorf("read how far it is: %w", err)
-		}
+	result, err := a.change(c.Context(), cl, "/v1/cells/grow", request, steps(func(p cell.Progress) (step, line string, err error) {
 		line = p.String()
 		if p.Step == cell.StepWaiting {
 			if line, starts = startsIn(p.Starts), p.Starts; !wait {
@@ -159,7 +155,7 @@ func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, w
 			}
 		}
 		return p.Step + fmt.Sprint(p.Generation), line, err
-	})
+	}))
 	if errors.Is(err, errEnough) {
 		if a.json {
 			return a.printJSON(map[string]any{"type": "summary", "done": false, "starts": starts.UTC()})
@@ -170,9 +166,9 @@ func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, w
 	if err != nil {
 		return err
 	}
-	var changed httpapi.Changed
-	if err := json.Unmarshal(result, &changed); err != nil {
-		return fmt.Errorf("read the result: %w", err)
+	changed, err := resultOf[httpapi.Changed](result)
+	if err != nil {
+		return err
 	}
 	return a.summary(result, "done: generation %d of %d cells takes new keys, epoch %d", changed.Generation, request.Cells, changed.Epoch)
 }

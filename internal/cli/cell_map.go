@@ -44,13 +44,9 @@ func (a *app) cellMapCommand() *cobra.Command {
 			if history {
 				return a.mapHistory(c, cl)
 			}
-			raw, err := cl.get(c.Context(), "/v1/map", nil, nil)
+			m, raw, err := newestMap(c, cl)
 			if err != nil {
 				return err
-			}
-			m, err := cell.ParseMap(raw)
-			if err != nil {
-				return fmt.Errorf("read the cell map: %w", err)
 			}
 			if sql {
 				text, err := sqlOf(m)
@@ -109,14 +105,17 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 		if err != nil {
 			return fmt.Errorf("read a cell map: %w", err)
 		}
+		changed := changes(before, m)
+		before = m
 		if a.json {
-			line, err := json.Marshal(map[string]any{"epoch": m.Epoch(), "changed": changes(before, m), "map": raw})
+			line, err := json.Marshal(map[string]any{"epoch": m.Epoch(), "changed": changed, "map": raw})
 			if err != nil {
 				return fmt.Errorf("write JSON: %w", err)
 			}
 			if err := a.printRaw(typed("result", line)); err != nil {
 				return err
 			}
+			continue
 		}
 		counts := make([]string, m.Generations())
 		for g := range counts {
@@ -126,8 +125,7 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 		if u := m.Until(); !u.IsZero() {
 			until = u.Format(time.RFC3339)
 		}
-		t.Add(fmt.Sprint(m.Epoch()), strings.Join(counts, " "), fmt.Sprint(m.Current()), fmt.Sprint(m.Floor()), until, strings.Join(changes(before, m), ", "))
-		before = m
+		t.Add(fmt.Sprint(m.Epoch()), strings.Join(counts, " "), fmt.Sprint(m.Current()), fmt.Sprint(m.Floor()), until, strings.Join(changed, ", "))
 	}
 	if a.json {
 		return nil

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"time"
@@ -65,19 +64,15 @@ func (a *app) move(c *cobra.Command, cl *client, name, to string, f *changing) e
 	if err := a.confirm(f.yes, fmt.Sprintf("Move cell %s?", of.Cell.Cell)); err != nil {
 		return err
 	}
-	result, err := a.change(c.Context(), cl, path+"/move", httpapi.MoveRequest{URL: to}, func(raw json.RawMessage) (step, line string, err error) {
-		var p cell.MoveProgress
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return "", "", fmt.Errorf("read how far it is: %w", err)
-		}
+	result, err := a.change(c.Context(), cl, path+"/move", httpapi.MoveRequest{URL: to}, steps(func(p cell.MoveProgress) (step, line string, err error) {
 		return p.Step, moveLine(&p), nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
-	var p cell.MoveProgress
-	if err := json.Unmarshal(result, &p); err != nil {
-		return fmt.Errorf("read the result: %w", err)
+	p, err := resultOf[cell.MoveProgress](result)
+	if err != nil {
+		return err
 	}
 	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to)), p.Pause.Round(100*time.Microsecond))
 }

@@ -121,17 +121,26 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 		return nil, err
 	}
 	defer response.Body.Close()
+	raw, err := readAnswer(response)
+	if err != nil {
+		return nil, err
+	}
+	if out != nil {
+		if err := json.Unmarshal(raw, out); err != nil {
+			return nil, foreign(response, err)
+		}
+	}
+	return raw, nil
+}
+
+// readAnswer reads a whole answer. A refusal is a *httpapi.Problem.
+func readAnswer(response *http.Response) (json.RawMessage, error) {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w: %w", errCut, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, refusal(response, raw)
-	}
-	if out != nil {
-		if err := json.Unmarshal(raw, out); err != nil {
-			return nil, foreign(response, err)
-		}
 	}
 	return raw, nil
 }

@@ -36,11 +36,7 @@ func (c *client) stream(ctx context.Context, path string, body any, progress fun
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-		if err != nil {
-			return nil, fmt.Errorf("read the answer: %w: %w", errCut, err)
-		}
-		return nil, refusal(response, raw)
+		return readAnswer(response)
 	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, maxStreamLine)

@@ -68,27 +68,22 @@ type walked struct {
 	took           time.Duration
 }
 
-// on computes where the record and the entity live that were found. It is the server that does, by
-// its map; without an answer nothing is said.
+// on computes where the record and the entity live that were found, by the map of the other side; without
+// an answer nothing is said.
 func (w *walked) on(c *cobra.Command, cl *client) {
-	of := func(address string) *cell.ID {
-		var r locus.Route
-		if _, err := cl.get(c.Context(), "/v1/route", url.Values{"address": {address}}, &r); err != nil {
-			return nil
-		}
-		switch {
-		case r.PUID != nil && r.PUID.Place != nil:
-			return &r.PUID.Cell
-		case r.ID != nil && r.ID.Place != nil:
-			return &r.ID.Cell
-		}
-		return nil
+	m, _, err := newestMap(c, cl)
+	if err != nil {
+		return
 	}
 	if w.Record != nil {
-		w.record = of(w.Record.String())
+		if id, err := m.Puid(int64(*w.Record)); err == nil {
+			w.record = &id
+		}
 	}
 	if w.Entity != nil {
-		w.entity = of(w.Entity.String())
+		if id, err := m.Entity(*w.Entity); err == nil {
+			w.entity = &id
+		}
 	}
 }
 

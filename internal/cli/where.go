@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"net/url"
 	"strings"
 	"time"
 
@@ -104,11 +103,11 @@ func checkShared(text string) error {
 		if !isShared(one) {
 			return errMapScheme
 		}
-		u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(one))
-		if err != nil {
+		_, secret, err := cell.ParseURL(one)
+		switch {
+		case err != nil:
 			return errMapScheme
-		}
-		if _, secret := u.User.Password(); secret || u.Query().Has("password") {
+		case secret:
 			return errMapPassword
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Server) cell(c *call) (any, error) {
 	}
 	m := s.svc.Map()
 	if !m.Has(id) {
-		return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
+		return nil, noCell(m, id)
 	}
 	of, err := s.svc.CellStatus(c, id)
 	if err != nil && c.Err() != nil {
@@ -127,10 +127,9 @@ func (s *Server) cell(c *call) (any, error) {
 func detail(m *cell.Map, of locus.CellStatus) CellDetail {
 	d := CellDetail{Cell: oneCell(m, of)}
 	g := int(of.Cell.Gen)
-	spec := m.Spec()
-	d.Cells, d.Starts = m.Count(g), spec.Generations[g].Starts
-	if g+1 < len(spec.Generations) {
-		d.Ends = spec.Generations[g+1].Starts
+	d.Cells, d.Starts = m.Count(g), m.Starts(g)
+	if g+1 < m.Generations() {
+		d.Ends = m.Starts(g + 1)
 	}
 	lo, _ := m.PuidRange(of.Cell)
 	if route, err := cell.NewRouter(m).ExplainPuid(lo); err == nil {
@@ -138,6 +137,11 @@ func detail(m *cell.Map, of locus.CellStatus) CellDetail {
 		d.Share = float64(route.Hi-route.Lo) / (1 << 32)
 	}
 	return d
+}
+
+// noCell says that a map does not list a cell.
+func noCell(m *cell.Map, id cell.ID) *Fault {
+	return fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", m.Epoch(), id)
 }
 
 // cellID is the cell in the path.

@@ -23,20 +23,11 @@ type item struct {
 // decodePut reads a batch. What is wrong with the document refuses all of it; what is wrong with one
 // record refuses that record only.
 func decodePut(body []byte) ([]item, error) {
-	doc, err := strictjson.Parse(body)
+	fields, err := object(body, "records")
 	if err != nil {
 		return nil, err
 	}
-	if doc.Kind() != strictjson.Object {
-		return nil, wrongKind("", doc, "an object with records")
-	}
-	var records strictjson.Value
-	for name, v := range doc.Members() {
-		if name != "records" {
-			return nil, unknownField("", name, "records")
-		}
-		records = v
-	}
+	records := fields["records"]
 	if records.Kind() != strictjson.Array {
 		return nil, wrongKind("/records", records, "an array of 1 to 1000 records")
 	}

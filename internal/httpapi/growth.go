@@ -3,7 +3,7 @@
 package httpapi
 
 import (
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +60,7 @@ func (s *Server) grow(c *call, progress func(any)) (any, error) {
 }
 
 func (s *Server) compact(c *call, progress func(any)) (any, error) {
-	body, err := c.object("to")
+	body, err := object(c.body, "to")
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := c.object("url")
+	body, err := object(c.body, "url")
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +87,15 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.svc.Map().Has(id) {
-		return nil, fault(CodeNotFound, "/id", "the cell map, epoch %d, has no cell %v", s.svc.Map().Epoch(), id)
+	if m := s.svc.Map(); !m.Has(id) {
+		return nil, noCell(m, id)
 	}
 	return s.svc.Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
 }
 
 // growth reads the body of a plan.
 func (c *call) growth() (g cell.Growth, err error) {
-	body, err := c.object("cells", "urls")
+	body, err := object(c.body, "cells", "urls")
 	if err != nil {
 		return g, err
 	}
@@ -123,8 +123,8 @@ func (c *call) growth() (g cell.Growth, err error) {
 const maxPlacedCells = 1 << 20
 
 // object reads a body of known fields.
-func (c *call) object(known ...string) (map[string]strictjson.Value, error) {
-	doc, err := strictjson.Parse(c.body)
+func object(body []byte, known ...string) (map[string]strictjson.Value, error) {
+	doc, err := strictjson.Parse(body)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (c *call) object(known ...string) (map[string]strictjson.Value, error) {
 	}
 	fields := map[string]strictjson.Value{}
 	for name, v := range doc.Members() {
-		if !strings.Contains(" "+strings.Join(known, " ")+" ", " "+name+" ") {
+		if !slices.Contains(known, name) {
 			return nil, unknownField("", name, strings.Join(known, ", "))
 		}
 		fields[name] = v
@@ -164,11 +164,11 @@ func place(v strictjson.Value, pointer string) (string, error) {
 		return "", wrongKind(pointer, v, "a url")
 	}
 	text := v.Text()
-	u, err := url.Parse(strings.NewReplacer("{g}", "0", "{i}", "0").Replace(text))
-	if err != nil {
+	u, secret, err := cell.ParseURL(text)
+	switch {
+	case err != nil:
 		return "", fault(CodeInvalid, pointer, wantPlace)
-	}
-	if _, secret := u.User.Password(); secret || u.Query().Has("password") {
+	case secret:
 		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
 	}
 	database := strings.TrimPrefix(u.Path, "/")
