@@ -46,7 +46,10 @@ func spawn(cmd *exec.Cmd, log string) (*child, error) {
 			close(c.done)
 		}
 	}()
-	return c, <-started
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // signal sends a signal to the program alone.
@@ -96,17 +99,11 @@ func (c *child) family() ([]int, error) {
 		return psFamily(parent)
 	}
 	for _, path := range stats {
-		text, err := os.ReadFile(path)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil {
-			continue // it ended meanwhile
+			return nil, err
 		}
-		// pid (name) state ppid; a name may hold anything.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			if err != nil {
-				return nil, err
-			}
+		if fields := statOf(pid); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}
@@ -129,13 +126,13 @@ func psFamily(parent int) ([]int, error) {
 	return pids, nil
 }
 
-// all sends a signal to the program and to each of its children.
-func (c *child) all(s syscall.Signal) error {
+// all sends a signal to the program and to each of its children, and answers with who they are.
+func (c *child) all(s syscall.Signal) ([]int, error) {
 	pids, err := c.family()
 	for _, pid := range pids {
 		err = errors.Join(err, kill(pid, s))
 	}
-	return err
+	return pids, err
 }
 
 // kill sends a signal to a process that may have ended.
@@ -160,10 +157,7 @@ func (c *child) pause() error {
 	if err := c.freeze(); err != nil {
 		return err
 	}
-	pids, err := c.family()
-	for _, pid := range pids {
-		err = errors.Join(err, kill(pid, syscall.SIGSTOP))
-	}
+	pids, err := c.all(syscall.SIGSTOP)
 	await(func() bool { return !slices.ContainsFunc(pids, goesOn) })
 	return err
 }
@@ -176,10 +170,7 @@ func (c *child) slay() error {
 	if err := c.freeze(); err != nil {
 		return err
 	}
-	pids, err := c.family()
-	for _, pid := range pids {
-		err = errors.Join(err, kill(pid, syscall.SIGKILL))
-	}
+	pids, err := c.all(syscall.SIGKILL)
 	<-c.done
 	await(func() bool {
 		for _, pid := range pids {
@@ -201,12 +192,21 @@ func stateOf(pid int) string {
 		}
 		return "T" // so it is, as far as one can tell
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if err != nil || len(fields) == 0 {
+	fields := statOf(pid)
+	if len(fields) == 0 {
 		return "?"
 	}
 	return fields[0]
+}
+
+// statOf is what the system says of a process - its state, its parent and more - none of one that is gone.
+func statOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	// pid (name) state parent ...; a name may hold anything.
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
 // await waits until something is so, and tells whether it came to be within ten seconds.
@@ -229,9 +229,8 @@ func (c *child) cpu() (worked time.Duration) {
 		return 0
 	}
 	for _, pid := range pids {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if err != nil || len(fields) < 13 {
+		fields := statOf(pid)
+		if len(fields) < 13 {
 			continue
 		}
 		for _, field := range fields[11:13] { // as a user and in the system

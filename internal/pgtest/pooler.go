@@ -72,7 +72,6 @@ func (p *Pooler) start(program, file string) error {
 		return err
 	}
 	if p.child, err = spawn(cmd, filepath.Join(p.dir, "log")); err != nil {
-		p.child = nil
 		return err
 	}
 	return p.child.until(func() error { return ping(p.URL("postgres")) })

@@ -115,7 +115,6 @@ func (s *Server) start() error {
 		return err
 	}
 	if s.child, err = spawn(cmd, filepath.Join(s.dir, "log")); err != nil {
-		s.child = nil
 		return err
 	}
 	return s.child.until(func() error { return ping(s.URL("postgres")) })
@@ -263,7 +262,7 @@ func (s *Server) Pause(t testing.TB) {
 // Continue lets a paused server go on.
 func (s *Server) Continue(t testing.TB) {
 	t.Helper()
-	if err := s.child.all(syscall.SIGCONT); err != nil {
+	if _, err := s.child.all(syscall.SIGCONT); err != nil {
 		t.Fatalf("continue PostgreSQL: %v", err)
 	}
 }
@@ -279,7 +278,8 @@ func (s *Server) CPU() time.Duration { return s.child.cpu() }
 func (s *Server) close() error {
 	var err error
 	if s.child != nil && s.child.ended() == nil {
-		err = errors.Join(s.child.all(syscall.SIGCONT), s.child.end(syscall.SIGQUIT))
+		_, err = s.child.all(syscall.SIGCONT)
+		err = errors.Join(err, s.child.end(syscall.SIGQUIT))
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
