@@ -59,7 +59,7 @@ func (h hoop) Small() bool { return h.outer-h.inner < 9 }
 
 // Y is where the name stands, at the top of the band.
 func (h hoop) Y() string {
-	return strconv.FormatFloat(ringSize/2-(h.inner+h.outer)/2, 'f', 1, 64)
+	return figure(ringSize/2 - (h.inner+h.outer)/2)
 }
 
 // thickness is that of a band among several, with the gap to the next.
@@ -68,7 +68,6 @@ func thickness(bands int) float64 { return min(bandWidest, (bandsOuter-bandsInne
 // hoops lays out the generations of a map, the oldest first. link says where a cell's line is.
 func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) []hoop {
 	first := max(0, m.Generations()-bandsMost)
-	spec := m.Spec()
 	thick := thickness(m.Generations() - first)
 	all := make([]hoop, 0, m.Generations()-first)
 	pieces := 0
@@ -77,7 +76,7 @@ func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) 
 		sum := total(groups)
 		h := hoop{
 			Gen: g, Role: m.Role(g), Cells: sum.states(), Records: count(sum.Sum.Counts.Records),
-			Starts: spec.Generations[g].Starts.Format("2006-01-02 15:04"),
+			Starts: m.Starts(g).Format("2006-01-02 15:04"),
 			inner:  bandsOuter - float64(m.Generations()-g)*thick,
 		}
 		h.outer = h.inner + thick - min(2.5, thick/5)
@@ -85,7 +84,7 @@ func hoops(m *cell.Map, known census, now time.Time, link func(cell.ID) string) 
 			h.Records += " or more"
 		}
 		if h.Role == cell.RoleAnnounced {
-			h.When = startsIn(spec.Generations[g].Starts.Sub(now))
+			h.When = startsIn(m.Starts(g).Sub(now))
 			h.Cells, h.Records = count(int64(sum.Cells)), "–"
 		}
 		if len(groups) < sum.Cells {

@@ -44,10 +44,7 @@ func pieces(groups []group) []piece {
 }
 
 // position writes a part of a turn as the 32-bit position on the ring.
-func position(turn float64) string {
-	s := strconv.FormatUint(uint64(turn*(1<<32)), 16)
-	return "0x" + "00000000"[:8-len(s)] + s
-}
+func position(turn float64) string { return hexPosition(uint64(turn * (1 << 32))) }
 
 // fill says how full a cell is drawn, 0 to 1.
 func fill(records, all int64, share float64) float64 {

@@ -37,7 +37,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 	bands := hoops(r.Map, known, r.Time, r.link)
 	p := ringPage{
 		Ring: r, Bands: bands, Legend: legend, As: clock(r.Time), Problems: problem(r.Status),
-		Made: counted(cells(r.Map), "cell"), Records: count(r.Status.Counts.Records),
+		Made: counted(int64(len(r.Map.Cells())), "cell"), Records: count(r.Status.Counts.Records),
 		Command: command("locus", "cell", "list"),
 	}
 	p.facts()
@@ -248,12 +248,4 @@ func (r *Ring) page(c cell.ID) string {
 		return "/ring"
 	}
 	return "/ring?" + q.Encode()
-}
-
-// cells is how many there are in all.
-func cells(m *cell.Map) (n int64) {
-	for g := range m.Generations() {
-		n += int64(m.Count(g))
-	}
-	return n
 }

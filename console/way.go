@@ -205,7 +205,7 @@ func (d *drawing) mark(w *way, number, class string, c cell.ID, turn float64) {
 		if h.Gen != int(c.Gen) {
 			continue
 		}
-		m := mark{text: spot(turn, (h.inner+h.outer)/2), Class: class, R: strconv.FormatFloat(min(8, max(2.5, (h.outer-h.inner)/2-0.5)), 'f', 1, 64)}
+		m := mark{text: spot(turn, (h.inner+h.outer)/2), Class: class, R: figure(min(8, max(2.5, (h.outer-h.inner)/2-0.5)))}
 		if h.outer-h.inner >= 13 {
 			m.Text = number
 		}

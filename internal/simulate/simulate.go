@@ -27,11 +27,10 @@ const (
 // began is when the first record comes.
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// simulation is a run: the plan, as far as records reach, and the map that it ends with.
+// simulation is a run: the plan, as far as records reach.
 type simulation struct {
 	Options
 	gens []Generation
-	m    *cell.Map
 }
 
 // Run plays the growth. The error is cell.ErrMap if there can be no such generations, cell.ErrNoRoom
@@ -43,7 +42,7 @@ func Run(opts Options) (*Report, error) {
 	}
 	s := &simulation{Options: o}
 	s.arrive()
-	if s.m, err = s.mapOf(len(s.gens)); err != nil {
+	if _, err := s.mapOf(len(s.gens)); err != nil { // whether there can be such generations
 		return nil, err
 	}
 	for g := range s.gens {
