@@ -125,9 +125,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	counts := service.Live().Counts
-	size, err := databaseSize(ctx, service)
-	if err != nil {
-		return err
+	var size int64
+	if o.cellmap != "" {
+		if size, err = databaseSize(ctx, service); err != nil {
+			return err
+		}
 	}
 	for _, end := range closes {
 		err = cmp.Or(err, end())

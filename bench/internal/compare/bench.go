@@ -62,11 +62,11 @@ func (s *Suite) Run(b *testing.B, subjects ...Subject) {
 			if subject.Each == nil {
 				subject.Each = func() Loop { return subject.Loop }
 			}
+			failure = nil
 			loops := []Loop{subject.Each()}
 			for work.Parallel && len(loops) < runtime.GOMAXPROCS(0) {
 				loops = append(loops, subject.Each())
 			}
-			failure = nil
 			b.ReportAllocs()
 			b.ResetTimer()
 			busy := processorTime()
