@@ -150,22 +150,16 @@ func (tr *traffic) checkRows(s *summary, cells *locus.Cells, before ...*cell.Map
 	m, ctx := cells.Map(), tr.t.Context()
 	puids := map[cell.Key]int64{}
 	for _, id := range m.Cells() {
-		c, err := cells.Cell(id)
-		if err == nil {
-			err = c.View(ctx, func(tx resolve.Tx) error {
-				found, err := tx.Scan(ctx, nil, 1<<20)
-				for _, row := range found {
-					if other, twice := puids[row.Key]; twice && other != row.PUID {
-						tr.t.Errorf("key %x of cell %v has the puids %d and %d", row.Key.Digest, id, other, row.PUID)
-					}
-					puids[row.Key] = row.PUID
+		look(tr.t, cells, id, func(tx resolve.Tx) error {
+			found, err := tx.Scan(ctx, nil, 1<<20)
+			for _, row := range found {
+				if other, twice := puids[row.Key]; twice && other != row.PUID {
+					tr.t.Errorf("key %x of cell %v has the puids %d and %d", row.Key.Digest, id, other, row.PUID)
 				}
-				return err
-			})
-		}
-		if err != nil {
-			tr.t.Fatalf("cell %v: %v", id, err)
-		}
+				puids[row.Key] = row.PUID
+			}
+			return err
+		})
 	}
 	homes := map[cell.ID][]entity.PUID{}
 	for i, p := range s.puids {
@@ -186,21 +180,15 @@ func (tr *traffic) checkRows(s *summary, cells *locus.Cells, before ...*cell.Map
 		homes[home] = append(homes[home], p)
 	}
 	for id, want := range homes {
-		c, err := cells.Cell(id)
-		if err == nil {
-			err = c.View(ctx, func(tx resolve.Tx) error {
-				found, err := tx.Records(ctx, want)
-				for n, rec := range found {
-					if rec == nil {
-						tr.t.Errorf("puid %v has no row in cell %v", want[n], id)
-					}
+		look(tr.t, cells, id, func(tx resolve.Tx) error {
+			found, err := tx.Records(ctx, want)
+			for n, rec := range found {
+				if rec == nil {
+					tr.t.Errorf("puid %v has no row in cell %v", want[n], id)
 				}
-				return err
-			})
-		}
-		if err != nil {
-			tr.t.Fatalf("cell %v: %v", id, err)
-		}
+			}
+			return err
+		})
 	}
 	return len(puids)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/resolve"
 )
 
 // long tells whether the live tests may take their time: LOCUS_LIVE=long.
@@ -313,6 +314,18 @@ func (f *fleet) witness() *locus.Cells {
 		}
 	})
 	return cells
+}
+
+// look reads in a cell that a witness opened.
+func look(t *testing.T, cells *locus.Cells, id cell.ID, fn func(resolve.Tx) error) {
+	t.Helper()
+	c, err := cells.Cell(id)
+	if err == nil {
+		err = c.View(t.Context(), fn)
+	}
+	if err != nil {
+		t.Fatalf("cell %v: %v", id, err)
+	}
 }
 
 // exitCode is that of a program that failed.

@@ -95,22 +95,16 @@ func sealed(t *testing.T, cells *locus.Cells) {
 	t.Helper()
 	m, ctx := cells.Map(), t.Context()
 	for _, id := range m.Cells() {
-		c, err := cells.Cell(id)
-		if err == nil {
-			err = c.View(ctx, func(tx resolve.Tx) error {
-				head, err := tx.Head(ctx)
-				if err != nil {
-					return err
-				}
-				filter, err := tx.Filter(ctx)
-				if older := int(id.Gen) < m.Current(); older != (head.Keys == cell.Sealed) || older != (len(filter) > 0) {
-					t.Errorf("cell %v is %v, with a filter of %d bytes", id, head.Keys, len(filter))
-				}
+		look(t, cells, id, func(tx resolve.Tx) error {
+			head, err := tx.Head(ctx)
+			if err != nil {
 				return err
-			})
-		}
-		if err != nil {
-			t.Fatalf("cell %v: %v", id, err)
-		}
+			}
+			filter, err := tx.Filter(ctx)
+			if older := int(id.Gen) < m.Current(); older != (head.Keys == cell.Sealed) || older != (len(filter) > 0) {
+				t.Errorf("cell %v is %v, with a filter of %d bytes", id, head.Keys, len(filter))
+			}
+			return err
+		})
 	}
 }

@@ -98,17 +98,11 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 	f.t.Helper()
 	cells, ctx := f.witness(), f.t.Context()
 	for _, arc := range cells.Map().Ring(gen) {
-		c, err := cells.Cell(arc.Cell)
-		if err == nil {
-			err = c.View(ctx, func(tx resolve.Tx) error {
-				found, err := tx.Scan(ctx, nil, 1<<20)
-				rows = append(rows, found...)
-				return err
-			})
-		}
-		if err != nil {
-			f.t.Fatalf("cell %v: %v", arc.Cell, err)
-		}
+		look(f.t, cells, arc.Cell, func(tx resolve.Tx) error {
+			found, err := tx.Scan(ctx, nil, 1<<20)
+			rows = append(rows, found...)
+			return err
+		})
 	}
 	return rows
 }
