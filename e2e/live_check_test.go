@@ -21,6 +21,19 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
+// judge ends the clients and judges their run: what they were told, that nobody was refused but in times of
+// trouble, and what is stored.
+func (tr *traffic) judge(troubles ...trouble) *summary {
+	tr.t.Helper()
+	tr.end()
+	loaded := tr.now()
+	s := tr.history()
+	s.loaded = loaded
+	tr.calm(troubles...)
+	tr.check(s)
+	return s
+}
+
 // check holds what is stored, once the clients have ended, against what they were told.
 func (tr *traffic) check(s *summary) {
 	tr.t.Helper()

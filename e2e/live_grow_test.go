@@ -59,16 +59,12 @@ func TestP06_P08_LiveGrowth(t *testing.T) {
 		}))
 		tr.advance(60)
 	}
-	tr.end()
-	loaded := tr.now()
-	s := tr.history()
-	tr.calm(troubles...)
-	tr.check(s)
+	s := tr.judge(troubles...)
 	rows := tr.checkRows(s, cells, maps...)
 	sealed(t, cells)
 	literal.verdict(s, cells.Map())
 	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, %d kills; %.0f s of load",
-		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), rounds*(1+len(f.pg)), loaded.Seconds())
+		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), rounds*(1+len(f.pg)), s.loaded.Seconds())
 }
 
 // stopping are the codes that clients of a process may see that was stopped for longer than they wait.

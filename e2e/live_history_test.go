@@ -75,14 +75,14 @@ func (tr *traffic) calm(troubles ...trouble) {
 // summary is what the clients know for sure when they have ended.
 type summary struct {
 	acks, reads, lost, contended int
-	puids                        map[int64]entity.PUID // of each key that was acknowledged
-	at                           map[int64]time.Duration
+	puids                        map[int64]entity.PUID   // of each key that was acknowledged
 	versions                     map[int64]map[int64]int // by key, the revision that each version was
 	last                         map[int64]int64         // by key, the highest version
 	sent                         map[int64]map[int]bool  // by key, the revisions that were sent
 	founded                      map[string]int64        // ids by the key that was given them
 	ids                          map[string]int64        // all ids that were answered, with one of their keys
 	deleted                      map[int64]bool          // keys that a deletion was sent for
+	loaded                       time.Duration           // how long the clients went on
 }
 
 // history holds everything that was answered against what one register for each key, which is set once,
@@ -90,7 +90,7 @@ type summary struct {
 func (tr *traffic) history() *summary {
 	tr.t.Helper()
 	s := &summary{
-		puids: map[int64]entity.PUID{}, at: map[int64]time.Duration{}, versions: map[int64]map[int64]int{}, last: map[int64]int64{},
+		puids: map[int64]entity.PUID{}, versions: map[int64]map[int64]int{}, last: map[int64]int64{},
 		sent: map[int64]map[int]bool{}, founded: map[string]int64{}, ids: map[string]int64{}, deleted: map[int64]bool{},
 	}
 	byKey := map[int64][]op{}
@@ -143,9 +143,6 @@ func (tr *traffic) note(s *summary, o op) {
 		tr.t.Errorf("key %v has the puids %v and %v", tr.ref(o.key), p, o.puid)
 	}
 	s.puids[o.key] = o.puid
-	if at, known := s.at[o.key]; !known || o.ret < at {
-		s.at[o.key] = o.ret
-	}
 	s.ids[o.result.Entity.String()] = o.key
 	s.last[o.key] = max(s.last[o.key], o.result.Version)
 	switch o.result.Outcome {

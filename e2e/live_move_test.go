@@ -53,18 +53,14 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 	}
 	compacted := tr.now() - begin
 	tr.advance(40)
-	tr.end()
-	loaded := tr.now()
-	s := tr.history()
-	tr.calm()
-	tr.check(s)
+	s := tr.judge()
 	cells := f.witness()
 	rows := tr.checkRows(s, cells, maps...)
 	for _, n := range f.nodes {
 		tr.oneProbe(n, s)
 	}
 	t.Logf("%d keys, %d rows of keys, %d acknowledged puts, %d keys raced for; 3 moves, 1 activation, a compaction of %v; %.0f s of load",
-		len(s.puids), rows, s.acks, s.contended, compacted.Round(time.Millisecond), loaded.Seconds())
+		len(s.puids), rows, s.acks, s.contended, compacted.Round(time.Millisecond), s.loaded.Seconds())
 }
 
 // A cell of a data directory moves to a PostgreSQL server while it is written to, and the process finds it
@@ -88,10 +84,7 @@ func TestP06_P08_LiveMoveOutOfDirectory(t *testing.T) {
 		n.start()
 	})
 	tr.advance(40)
-	tr.end()
-	s := tr.history()
-	tr.calm(killed)
-	tr.check(s)
+	s := tr.judge(killed)
 	n.drain()
 	rows := tr.checkRows(s, f.witness(), before)
 	t.Logf("%d keys, %d rows of keys, %d acknowledged puts; a move out of SQLite of %v rows, %v changes followed, writers paused %v",

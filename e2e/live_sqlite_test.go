@@ -46,14 +46,10 @@ func TestP06_P08_LiveDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.advance(60)
-	tr.end()
-	loaded := tr.now()
-	s := tr.history()
-	tr.calm(killed)
-	tr.check(s)
+	s := tr.judge(killed)
 	tr.oneProbe(n, s)
 	n.drain()
 	rows := tr.checkRows(s, f.witness(), maps...)
 	t.Logf("%d keys, %d rows of keys, %d acknowledged puts (%d that nobody knows of), %d reads, %d keys raced for; %d activations, 1 move whose writers paused %v, 1 compaction, 1 kill; %.0f s of load",
-		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), pause(t, summary), loaded.Seconds())
+		len(s.puids), rows, s.acks, s.lost, s.reads, s.contended, len(sizes), pause(t, summary), s.loaded.Seconds())
 }
