@@ -153,10 +153,10 @@ func (l *lockedBuffer) String() string {
 }
 
 // openService opens an installation for the time of a test. What is started over it afterwards ends
-// before it is closed.
-func openService(t *testing.T, n int, options *locus.Options) *locus.Service {
+// before it is closed. Without a notice, generations are announced as long before as by default.
+func openService(t *testing.T, n int, notice time.Duration, options *locus.Options) *locus.Service {
 	t.Helper()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules(nil)})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules(nil), Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func startTarget(t *testing.T, n int) *target {
 	t.Helper()
 	logs := &lockedBuffer{}
 	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	svc := openService(t, n, &locus.Options{Logger: logger})
+	svc := openService(t, n, 0, &locus.Options{Logger: logger})
 	server := httpapi.New(svc, &httpapi.Options{Logger: logger, Linger: -1})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

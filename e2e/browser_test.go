@@ -87,7 +87,7 @@ type tab struct {
 // meanwhile fails it.
 func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 	t.Helper()
-	tab := &tab{T: t, svc: openService(t, cellCount, nil), addr: "127.0.0.1:0", stop: func() {}}
+	tab := &tab{T: t, svc: openService(t, cellCount, 0, nil), addr: "127.0.0.1:0", stop: func() {}}
 	tab.serve()
 	t.Cleanup(func() { tab.stop() })
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus"
@@ -18,8 +17,7 @@ import (
 // another host.
 func TestConsole(t *testing.T) {
 	t.Parallel()
-	browser := startBrowser(t)
-	for name, look := range map[string]func(*tab){
+	inTabs(t, map[string]func(*tab){
 		"tiles go up while records are put":         consoleIsLive,
 		"search leads to an entity":                 consoleSearches,
 		"an entity explains itself":                 consoleExplains,
@@ -32,12 +30,7 @@ func TestConsole(t *testing.T) {
 		"a lost stream is said":                     consoleSaysLoss,
 		"without script a reload shows the numbers": consoleWithoutScript,
 		"the ring is for the keyboard too":          consoleByKeyboard,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			look(openTab(t, browser, 4))
-		})
-	}
+	})
 }
 
 // place is a record of a place in Springfield.
@@ -164,50 +157,15 @@ func pagesOf(tab *tab) []string {
 }
 
 func consoleIsNarrow(tab *tab) {
-	tab.do(chromedp.EmulateViewport(360, 740))
-	for _, page := range pagesOf(tab) {
-		tab.open(page)
-		tab.check(`document.documentElement.scrollWidth <= 360`, page+" scrolls to the side")
-		tab.check(`[...document.querySelectorAll("main > *, #live > *, header > *")].every(e => e.getBoundingClientRect().right <= 361)`, page+" is cut off")
-	}
+	tab.isNarrow(pagesOf(tab), "main > *, #live > *, header > *")
 	tab.forgive("404")
 }
 
-// contrast is a function of the page: how many times lighter one of two is, a colour and what is
-// behind an element.
-const contrast = `
-	const light = rgb => { const [r, g, b] = rgb.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };
-	const parse = text => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
-	const ground = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return [255, 255, 255]; };
-	const ratio = (colour, e) => {
-		const [a, b] = [light(parse(colour).slice(0, 3)), light(ground(e).slice(0, 3))].sort((x, y) => y - x);
-		return (a + .05) / (b + .05);
-	};`
-
-// faintText lists the text of a page that is hard to read. WCAG 2.2, 1.4.3: 4.5 to 1 for text.
-const faintText = `(() => {` + contrast + `
-	const faint = new Set();
-	for (const e of document.querySelectorAll("body *")) {
-		if (e.closest("svg, noscript, .visually-hidden, .skip") || !e.checkVisibility() || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
-		const r = ratio(getComputedStyle(e).color, e);
-		if (r < 4.5) faint.add(e.tagName + "." + e.className + " " + r.toFixed(2));
-	}
-	return [...faint].join(", ");
-})()`
-
 func consoleCanBeRead(tab *tab) {
-	pages := pagesOf(tab)
 	backgrounds := map[string]string{}
-	for _, scheme := range []string{"light", "dark"} {
-		tab.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		for _, page := range pages {
-			tab.open(page)
-			backgrounds[scheme] = evaluate[string](tab, `getComputedStyle(document.body).backgroundColor`)
-			if faint := evaluate[string](tab, faintText); faint != "" {
-				tab.Errorf("%s of %s is hard to read: %s", scheme, page, faint)
-			}
-		}
-	}
+	tab.canBeRead(pagesOf(tab), func(scheme string) {
+		backgrounds[scheme] = evaluate[string](tab, `getComputedStyle(document.body).backgroundColor`)
+	})
 	if backgrounds["light"] == backgrounds["dark"] {
 		tab.Errorf("light and dark have one background, %s", backgrounds["light"])
 	}
@@ -273,12 +231,7 @@ func consoleByKeyboard(tab *tab) {
 	tab.put(place("pos", "1", "Joe's Pizza", ""))
 	tab.open("/")
 	tab.check(`document.querySelectorAll(".ring .cell").length === 4`, "there are not four cells")
-	for range 60 {
-		tab.do(chromedp.KeyEvent("\t"))
-		if evaluate[bool](tab, `document.activeElement.matches(".ring .cell")`) {
-			break
-		}
-	}
+	tab.reach(".ring .cell")
 	tab.check(`document.activeElement.matches(".ring .cell")`, "the ring is not reached with the tabulator")
 	tab.check(`getComputedStyle(document.activeElement.querySelector(".detail")).visibility === "visible"`, "the focused cell does not show its figures")
 	tab.check(`getComputedStyle(document.querySelector(".ring .middle")).visibility === "hidden"`, "two texts stand in the middle")

@@ -15,11 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
@@ -30,8 +28,7 @@ import (
 // TestRing looks at the page of the ring in a real browser, for installations that grew.
 func TestRing(t *testing.T) {
 	t.Parallel()
-	browser := startBrowser(t)
-	for name, look := range map[string]func(*tab){
+	inTabs(t, map[string]func(*tab){
 		"an address is typed and its way drawn": ringShowsWays,
 		"it is kept up to date":                 ringIsFollowed,
 		"it is for the keyboard too":            ringByKeyboard,
@@ -40,12 +37,7 @@ func TestRing(t *testing.T) {
 		"light and dark can be read":            ringCanBeRead,
 		"thousands of cells are drawn":          ringOfThousands,
 		"growth is drawn as it happens":         ringGrows,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			look(openTab(t, browser, 4))
-		})
-	}
+	})
 }
 
 func ringShowsWays(tab *tab) {
@@ -87,20 +79,9 @@ func ringShowsWays(tab *tab) {
 // ringGrows watches a real installation grow, whose keys and pages go on meanwhile.
 func ringGrows(tab *tab) {
 	tab.stop()
-	cells, err := all.Open(tab.Context(), tab.TempDir(), &all.Options{Cells: 4, Rules: locus.Rules(nil), Notice: 15 * time.Second})
-	if err != nil {
-		tab.Fatal(err)
-	}
-	if tab.svc, err = locus.Open(tab.Context(), cells, nil); err != nil {
-		tab.Fatal(err)
-	}
-	svc := tab.svc
-	tab.Cleanup(func() {
-		tab.stop()
-		if err := svc.Close(); err != nil {
-			tab.Errorf("close: %v", err)
-		}
-	})
+	svc := openService(tab.T, 4, 15*time.Second, nil)
+	tab.svc = svc
+	tab.Cleanup(func() { tab.stop() }) // before this service is closed
 	tab.serve()
 	old := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"))[0]
 	tab.open("/ring")
@@ -164,12 +145,7 @@ func ringIsFollowed(tab *tab) {
 func ringByKeyboard(tab *tab) {
 	tab.exhibit(grown(tab.T, []uint64{4, 8, 16}, 1, 0, 400))
 	tab.open("/ring")
-	for range 60 {
-		tab.do(chromedp.KeyEvent("\t"))
-		if evaluate[bool](tab, `document.activeElement.matches(".bands a")`) {
-			break
-		}
-	}
+	tab.reach(".bands a")
 	tab.check(`document.activeElement.matches("#bands a[aria-label^='Cell g0-0: sealed, ']")`, "the ring is not reached with the tabulator")
 	tab.check(`getComputedStyle(document.activeElement.querySelector(".piece")).strokeWidth === "3px"`, "it cannot be seen where the keyboard is")
 	tab.do(chromedp.KeyEvent("\r"))
@@ -200,12 +176,7 @@ func ringIsNarrow(tab *tab) {
 	in := grown(tab.T, []uint64{4, 8, 16, 48, 96}, 3, 1, 400)
 	pages := ringPages(in, in.oldest(tab.T))
 	tab.exhibit(in)
-	tab.do(chromedp.EmulateViewport(360, 740))
-	for _, page := range pages {
-		tab.open(page)
-		tab.check(`document.documentElement.scrollWidth <= 360`, page+" scrolls to the side")
-		tab.check(`[...document.querySelectorAll("#again > *, .panel, .bands")].every(e => e.getBoundingClientRect().right <= 361)`, page+" is cut off")
-	}
+	tab.isNarrow(pages, "#again > *, .panel, .bands")
 }
 
 func ringCanBeRead(tab *tab) {
@@ -213,17 +184,10 @@ func ringCanBeRead(tab *tab) {
 	in.cells[cell.ID{Gen: 2, Index: 3}].PUIDRoom = 0 // it does not answer
 	pages := ringPages(in, in.oldest(tab.T))
 	tab.exhibit(in)
-	for _, scheme := range []string{"light", "dark"} {
-		tab.emulate(emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		for _, page := range pages {
-			tab.open(page)
-			if faint := evaluate[string](tab, faintText); faint != "" {
-				tab.Errorf("%s of %s is hard to read: %s", scheme, page, faint)
-			}
-		}
+	tab.canBeRead(pages, func(scheme string) {
 		// Text of pictures stands on the panel, or has a rim of its colour around it.
 		tab.check(`[...document.querySelectorAll(".strip text, .bands > text")].every(e => { `+contrast+` return ratio(getComputedStyle(e).fill, e) >= 4.5; })`, "text of a picture is hard to read in "+scheme)
-	}
+	})
 }
 
 func ringOfThousands(tab *tab) {
