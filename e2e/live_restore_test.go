@@ -5,11 +5,8 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptrace"
 	"slices"
 	"sync"
@@ -76,21 +73,8 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 // postAndTell puts records, and calls wrote when the request is on its way, or cannot be.
 func postAndTell(ctx context.Context, base string, batch httpapi.PutRequest, wrote func(), answer *httpapi.PutResponse) error {
 	defer wrote()
-	body, err := json.Marshal(batch)
-	if err != nil {
-		return err
-	}
 	trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { wrote() }}
-	request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, base+"/v1/records", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	return decode(response, answer)
+	return put(httptrace.WithClientTrace(ctx, trace), base, batch, answer)
 }
 
 // rowsOf are the rows of keys in all cells of a generation.

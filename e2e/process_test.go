@@ -177,16 +177,26 @@ func get(base, path string, query url.Values, out any) error {
 
 // post puts records.
 func post(base string, records []httpapi.RecordInput) (*httpapi.PutResponse, error) {
-	body, err := json.Marshal(httpapi.PutRequest{Records: records})
+	answer := &httpapi.PutResponse{}
+	return answer, put(context.Background(), base, httpapi.PutRequest{Records: records}, answer)
+}
+
+// put puts a batch of records.
+func put(ctx context.Context, base string, batch httpapi.PutRequest, answer *httpapi.PutResponse) error {
+	body, err := json.Marshal(batch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	response, err := client.Post(base+"/v1/records", "application/json", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/records", bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var answer httpapi.PutResponse
-	return &answer, decode(response, &answer)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	return decode(response, answer)
 }
 
 func decode(response *http.Response, out any) error {
