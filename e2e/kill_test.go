@@ -233,20 +233,13 @@ func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[ent
 // the memberships against the records.
 func partition(t *testing.T, base string) []string {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
+	eventually(t, time.Minute, "nothing is left to be redone", func() (bool, string) {
 		var status locus.Status
 		if err := get(base, "/v1/status", nil, &status); err != nil {
 			t.Fatal(err)
 		}
-		if status.Redo == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d records are still to be redone", status.Redo)
-		}
-		<-time.After(50 * time.Millisecond)
-	}
+		return status.Redo == 0, fmt.Sprintf("%d records are still to be redone", status.Redo)
+	})
 	records, err := allRecords(base)
 	if err != nil {
 		t.Fatal(err)
@@ -413,8 +406,7 @@ func TestTwoServersOneDirectory(t *testing.T) {
 		{"status", "--data", dir},
 	} {
 		out, err := run(t, args...)
-		var ended *exec.ExitError
-		if !errors.As(err, &ended) || ended.ExitCode() != 1 {
+		if exitCode(err) != 1 {
 			t.Errorf("%s: %v\n%s", args[0], err, out)
 		}
 		for _, want := range []string{"in use", strconv.Itoa(first.cmd.Process.Pid), "--url http://127.0.0.1:7070"} {
@@ -467,8 +459,7 @@ func TestPortInUse(t *testing.T) {
 	addr := strings.TrimPrefix(first.url, "http://")
 	start := time.Now()
 	out, err := run(t, "serve", "--data", data, "--addr", addr)
-	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 1 || !strings.Contains(out, addr) {
+	if exitCode(err) != 1 || !strings.Contains(out, addr) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if took := time.Since(start); took > 5*time.Second {

@@ -8,10 +8,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -251,25 +249,6 @@ func (n *node) grow(cells int, progress func(step string), flags ...string) {
 	}
 }
 
-// eventually asks until the answer is yes. why says what is still missing.
-func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); ; {
-		done, why := ask()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after %v: %s", what, limit, why)
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatalf("%s: %v", what, t.Context().Err())
-		case <-time.After(25 * time.Millisecond):
-		}
-	}
-}
-
 // whole waits until every cell answers every process.
 func (f *fleet) whole() {
 	f.t.Helper()
@@ -326,12 +305,4 @@ func look(t *testing.T, cells *locus.Cells, id cell.ID, fn func(resolve.Tx) erro
 	if err != nil {
 		t.Fatalf("cell %v: %v", id, err)
 	}
-}
-
-// exitCode is that of a program that failed.
-func exitCode(err error) int {
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		return ended.ExitCode()
-	}
-	return -1
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -161,6 +162,33 @@ func (s *server) stop(signal os.Signal, limit time.Duration) error {
 	case <-time.After(limit):
 		s.t.Fatalf("the server does not end within %v of %v", limit, signal)
 		return nil
+	}
+}
+
+// exitCode is that of a program that failed.
+func exitCode(err error) int {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	return -1
+}
+
+// eventually asks until the answer is yes. why says what is still missing.
+func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; {
+		done, why := ask()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not after %v: %s", what, limit, why)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%s: %v", what, t.Context().Err())
+		case <-time.After(25 * time.Millisecond):
+		}
 	}
 }
 
