@@ -7,6 +7,7 @@ package e2e_test
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"testing"
 	"time"
@@ -43,15 +44,10 @@ func (l *ledger) fresh(m *cell.Map, n int, wanted func(position uint32) bool) (r
 
 // unique is a record that resembles no other.
 func unique(ref entity.Ref) httpapi.RecordInput {
-	w := words(uint64(len(ref.Key))<<32 + uint64(fnv(ref.Key)))
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(ref.Key)) // never fails
+	w := words(h.Sum64())
 	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339), Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
-}
-
-func fnv(text string) (h uint32) {
-	for _, b := range []byte(text) {
-		h = (h ^ uint32(b)) * 16777619
-	}
-	return h
 }
 
 // unless is a code for keys that may be refused as unavailable, or answered.

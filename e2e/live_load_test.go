@@ -136,9 +136,12 @@ func (tr *traffic) suffer(n int64) {
 	})
 }
 
+// passing tells whether the i-th record is none of the story.
+func passing(i int64) bool { return i%6 == 5 }
+
 // ref is the key of the i-th record.
 func (tr *traffic) ref(i int64) entity.Ref {
-	if i%6 == 5 {
+	if passing(i) {
 		return entity.Ref{Source: "passing", Key: fmt.Sprint(i)}
 	}
 	r := tr.story.Record(i)
@@ -151,7 +154,7 @@ var observed = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // record is the i-th record in a revision.
 func (tr *traffic) record(i int64, revision int) httpapi.RecordInput {
 	r := httpapi.RecordInput{ObservedAt: observed.Add(time.Duration(revision) * time.Minute).Format(time.RFC3339)}
-	if i%6 == 5 {
+	if passing(i) {
 		word := words(uint64(i))
 		r.Attributes = httpapi.Attributes{"name": {word[0] + " " + word[1]}, "address": {fmt.Sprintf("%d %s Road", 1+revision, word[2])}}
 	} else {
@@ -233,7 +236,7 @@ func (c *sender) update(ctx context.Context) {
 // remove deletes a passing record of its own, once.
 func (c *sender) remove(ctx context.Context) {
 	i, ok := c.own()
-	if !ok || i%6 != 5 || c.revisions[i] < 0 {
+	if !ok || !passing(i) || c.revisions[i] < 0 {
 		return
 	}
 	c.revisions[i] = -1
