@@ -5,6 +5,7 @@ package console_test
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,12 +29,12 @@ func classes(n *html.Node) []string {
 	return strings.Fields(v)
 }
 
-// count says how many elements carry all of these classes.
+// carrying says how many elements carry all of these classes.
 func carrying(root *html.Node, names ...string) (n int) {
 	elements(root, func(e *html.Node) {
-		has := strings.Join(classes(e), " ") + " "
+		has := classes(e)
 		for _, name := range names {
-			if !strings.Contains(" "+has, " "+name+" ") {
+			if !slices.Contains(has, name) {
 				return
 			}
 		}
