@@ -28,11 +28,21 @@ func spread(t *testing.T, change func(*cell.Spec)) *cell.Map {
 	if change != nil {
 		change(&spec)
 	}
+	return newMap(t, spec)
+}
+
+func newMap(t *testing.T, spec cell.Spec) *cell.Map {
+	t.Helper()
 	m, err := cell.NewMap(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+func oneGeneration(t *testing.T, cells uint64) *cell.Map {
+	t.Helper()
+	return newMap(t, cell.Spec{ID: "one", Generations: []cell.Generation{{Cells: cells}}})
 }
 
 func TestPlanText(t *testing.T) {

@@ -34,11 +34,7 @@ func example(t *testing.T, generations int, until time.Time) *cell.Map {
 		{Cells: 6, Starts: time.UnixMilli(1400000000000)},
 		{Cells: 30, Starts: time.UnixMilli(1700000000000)},
 	}
-	m, err := cell.NewMap(cell.Spec{ID: "example", Current: generations - 1, Generations: all[:generations], Until: until})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return newMap(t, cell.Spec{ID: "example", Current: generations - 1, Generations: all[:generations], Until: until})
 }
 
 func TestSQL_Golden(t *testing.T) {
@@ -64,11 +60,7 @@ func TestSQL_Golden(t *testing.T) {
 
 func TestSQL_RefusesWhatHasNoRoom(t *testing.T) {
 	t.Parallel()
-	m, err := cell.NewMap(cell.Spec{ID: "large", Generations: []cell.Generation{{Cells: 1 << 32}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sqlOf(m); err == nil {
+	if _, err := sqlOf(oneGeneration(t, 1<<32)); err == nil {
 		t.Error("2^32 cells were written as SQL, whose products do not fit")
 	}
 }
@@ -78,10 +70,7 @@ func TestSQL_RefusesWhatHasNoRoom(t *testing.T) {
 func TestSQL_AnswersLikeTheMap(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
-	largest, err := cell.NewMap(cell.Spec{ID: "largest", Generations: []cell.Generation{{Cells: 1}, {Cells: 1 << 31, Starts: time.UnixMilli(5)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	largest := newMap(t, cell.Spec{ID: "largest", Generations: []cell.Generation{{Cells: 1}, {Cells: 1 << 31, Starts: time.UnixMilli(5)}}})
 	maps := map[string]*cell.Map{
 		"worked example":       example(t, 4, time.Time{}),
 		"before generation 3":  example(t, 3, time.Time{}),
@@ -125,15 +114,6 @@ func TestSQL_AnswersLikeTheMap(t *testing.T) {
 			}
 		})
 	}
-}
-
-func oneGeneration(t *testing.T, cells uint64) *cell.Map {
-	t.Helper()
-	m, err := cell.NewMap(cell.Spec{ID: "one", Generations: []cell.Generation{{Cells: cells}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // addresses are puids and ids that a map may get wrong, and some at random.

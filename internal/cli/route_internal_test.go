@@ -21,16 +21,12 @@ import (
 func grown(t *testing.T) *cell.Map {
 	t.Helper()
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
-	m, err := cell.NewMap(cell.Spec{ID: "test", Epoch: 9, Current: 2, Floor: 0, Until: day(30), Generations: []cell.Generation{
+	return newMap(t, cell.Spec{ID: "test", Epoch: 9, Current: 2, Floor: 0, Until: day(30), Generations: []cell.Generation{
 		{Cells: 4, Starts: day(1), URLs: []string{"sqlite:g{g}-{i}.db"}},
 		{Cells: 8, Starts: day(8), URLs: []string{"sqlite:g{g}-{i}.db"}},
 		{Cells: 48, Starts: day(15), URLs: []string{"sqlite:g{g}-{i}.db"}},
 		{Cells: 96, Starts: day(29), URLs: []string{"sqlite:g{g}-{i}.db"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // found is the way of a key of generation 1 that a filter shortened.
@@ -206,10 +202,7 @@ func TestRoute_ExplainsAnID(t *testing.T) {
 func TestUnrolled(t *testing.T) {
 	t.Parallel()
 	for _, cells := range []uint64{1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 4096} {
-		m, err := cell.NewMap(cell.Spec{ID: "test", Generations: []cell.Generation{{Cells: cells}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := oneGeneration(t, cells)
 		for _, at := range []uint32{0, 1, 1 << 31, 0x80e51c93, 1<<32 - 1} {
 			l := m.Layers(at)[0]
 			got := unrolled(&l)
