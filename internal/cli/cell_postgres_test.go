@@ -5,14 +5,11 @@
 package cli_test
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/internal/cli"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -26,15 +23,12 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 		t.Errorf("an installation that is not there: %d %s", got.code, got.err)
 	}
 
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	talk := &stopper{word: "next ", stop: cancel}
-	serve := []string{"serve", "--cells", "2", "--connections", "20", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"}
-	if code := cli.Run(ctx, serve, strings.NewReader(""), io.Discard, talk, env); code != 0 {
-		t.Fatalf("serve: exit code %d\n%s", code, talk)
+	code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--connections", "20", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s")
+	if code != 0 {
+		t.Fatalf("serve: exit code %d\n%s", code, said)
 	}
-	if !strings.Contains(talk.String(), "2 cells of PostgreSQL on 1 server, durable   epoch ") {
-		t.Errorf("banner:\n%s", talk)
+	if !strings.Contains(said, "2 cells of PostgreSQL on 1 server, durable   epoch ") {
+		t.Errorf("banner:\n%s", said)
 	}
 
 	file := write(t, "places.csv", businesses)
@@ -81,12 +75,9 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	t.Parallel()
 	up, down := pgtest.Shared(t), pgtest.Start(t, nil)
 	env := map[string]string{"LOCUS_MAP": up.URL("half") + "," + down.URL("half")}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	talk := &stopper{word: "next ", stop: cancel}
-	serve := []string{"serve", "--cells", "2", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"}
-	if code := cli.Run(ctx, serve, strings.NewReader(""), io.Discard, talk, env); code != 0 || !strings.Contains(talk.String(), "2 cells of PostgreSQL on 2 servers") {
-		t.Fatalf("serve: exit code %d\n%s", code, talk)
+	code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s")
+	if code != 0 || !strings.Contains(said, "2 cells of PostgreSQL on 2 servers") {
+		t.Fatalf("serve: exit code %d\n%s", code, said)
 	}
 	var rows strings.Builder
 	rows.WriteString("id,name\n")

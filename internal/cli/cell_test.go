@@ -3,15 +3,11 @@
 package cli_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/locus-db/locus/internal/cli"
 )
 
 // write makes a file and answers with its path.
@@ -41,12 +37,9 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	talk := &stopper{word: "announced generation 1", stop: cancel}
 	grow := []string{"cell", "grow", "--to", "32", "--yes", "--wait"}
-	if code := cli.Run(ctx, grow, strings.NewReader(""), io.Discard, talk, env); code != 130 || !strings.Contains(talk.String(), "run it again to go on") {
-		t.Fatalf("interrupted: exit code %d\n%s", code, talk)
+	if code, said := runUntil(t, env, "announced generation 1", grow...); code != 130 || !strings.Contains(said, "run it again to go on") {
+		t.Fatalf("interrupted: exit code %d\n%s", code, said)
 	}
 	got := must(t, env, grow...)
 	if strings.Contains(got.err, "created") || !strings.Contains(got.err, "done: generation 1 of 32 cells takes new keys") {

@@ -30,6 +30,30 @@ func run(ctx context.Context, env map[string]string, args ...string) result {
 	return result{code, out.String(), talk.String()}
 }
 
+// runUntil runs a command that is interrupted once it says a word. said is its standard error.
+func runUntil(t *testing.T, env map[string]string, word string, args ...string) (code int, said string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	talk := &stopper{word: word, stop: cancel}
+	code = cli.Run(ctx, args, strings.NewReader(""), io.Discard, talk, env)
+	return code, talk.String()
+}
+
+// stopper interrupts a command once it says a word.
+type stopper struct {
+	bytes.Buffer
+	word string
+	stop context.CancelFunc
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.word)) {
+		s.stop()
+	}
+	return s.Buffer.Write(p)
+}
+
 func TestRun_ExitCodes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -155,29 +179,11 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	}
 }
 
-// stopper interrupts a command once it says a word.
-type stopper struct {
-	bytes.Buffer
-	word string
-	stop context.CancelFunc
-}
-
-func (s *stopper) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(s.word)) {
-		s.stop()
-	}
-	return s.Buffer.Write(p)
-}
-
 func TestServe_WarnsOnceOfAWrongLevel(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	talk := &stopper{word: "Ctrl-C", stop: cancel}
-	args := []string{"demo", "--no-load", "--cells", "1", "--addr", "127.0.0.1:0"}
-	code := cli.Run(ctx, args, strings.NewReader(""), io.Discard, talk, map[string]string{"LOCUS_LOG": "loud"})
-	if n := strings.Count(talk.String(), "LOCUS_LOG=loud is no level"); code != 0 || n != 1 {
-		t.Errorf("exit code %d, %d warnings:\n%s", code, n, talk)
+	code, said := runUntil(t, map[string]string{"LOCUS_LOG": "loud"}, "Ctrl-C", "demo", "--no-load", "--cells", "1", "--addr", "127.0.0.1:0")
+	if n := strings.Count(said, "LOCUS_LOG=loud is no level"); code != 0 || n != 1 {
+		t.Errorf("exit code %d, %d warnings:\n%s", code, n, said)
 	}
 }
 
