@@ -58,9 +58,9 @@ func stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A server and the handler in this process give the same answers.
-func TestClient(t *testing.T) {
-	t.Parallel()
+// clients are one of a server, and one of the handler in this process.
+func clients(t *testing.T) (network, local *client) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(handler))
 	t.Cleanup(server.Close)
 	network, err := dial(server.URL + "/some/path")
@@ -68,7 +68,13 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = network.close() })
-	local := &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
+	return network, &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
+}
+
+// A server and the handler in this process give the same answers.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	network, local := clients(t)
 	for name, cl := range map[string]*client{"network": network, "in process": local} {
 		var got struct{ Method, Query, Type, Body, Raw string }
 		if _, err := cl.do(t.Context(), http.MethodPost, "/good", url.Values{"q": {"a b"}}, []byte("x"), &got); err != nil {
@@ -119,15 +125,8 @@ func TestRepeatable(t *testing.T) {
 
 func TestClient_Stream(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(handler))
-	t.Cleanup(server.Close)
-	network, err := dial(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = network.close() })
+	network, local := clients(t)
 	network.http.Timeout = time.Nanosecond // is no limit of a stream
-	local := &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
 	for name, cl := range map[string]*client{"network": network, "in process": local} {
 		steps := 0
 		ask := func(leave error, lines ...string) (string, error) {
