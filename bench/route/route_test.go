@@ -79,6 +79,16 @@ func BenchmarkEntity(b *testing.B) {
 // BenchmarkKeys goes from an external key to all cells that may have it.
 func BenchmarkKeys(b *testing.B) {
 	keys := external(pool)
+	on := func(nodes int) loop { // one cell, the same encoding and hash
+		return func(n int) {
+			var at int32
+			for i := range n {
+				k := keys[i&(pool-1)]
+				at = jump.Hash(cell.Hash(k[0], k[1]), nodes)
+			}
+			runtime.KeepAlive(at)
+		}
+	}
 	suite.Run(b,
 		subject{Peer: "locus", Loop: func(n int) {
 			var last cell.ID
@@ -87,23 +97,8 @@ func BenchmarkKeys(b *testing.B) {
 			}
 			runtime.KeepAlive(last)
 		}},
-		// One cell, the same encoding and hash.
-		subject{Peer: "jump", Loop: func(n int) {
-			var at int32
-			for i := range n {
-				k := keys[i&(pool-1)]
-				at = jump.Hash(cell.Hash(k[0], k[1]), nodes)
-			}
-			runtime.KeepAlive(at)
-		}},
-		subject{Peer: "jump-large", Loop: func(n int) {
-			var at int32
-			for i := range n {
-				k := keys[i&(pool-1)]
-				at = jump.Hash(cell.Hash(k[0], k[1]), 16*nodes)
-			}
-			runtime.KeepAlive(at)
-		}},
+		subject{Peer: "jump", Loop: on(nodes)},
+		subject{Peer: "jump-large", Loop: on(16 * nodes)},
 	)
 }
 
