@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
@@ -193,7 +192,11 @@ func BenchmarkMove(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { compare.Fail(service.Close()) })
+	b.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			b.Error(err)
+		}
+	})
 	n := little(10_000)
 	records := demo.New(1, int64(100*n))
 	write := func(first, n int) error {

@@ -86,7 +86,11 @@ func BenchmarkGate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { compare.Fail(conn.Close(context.Background())) })
+		b.Cleanup(func() {
+			if err := conn.Close(context.Background()); err != nil {
+				b.Error(err)
+			}
+		})
 		connections[i] = conn
 	}
 	suite.Run(b,
