@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
 func TestOpen_RefusesAnotherCell(t *testing.T) {
@@ -151,7 +152,7 @@ func cellOf(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(newLoad().write(t.Context(), c, 3), c.Close()); err != nil {
+	if err := errors.Join(resolvetest.NewLoad().Write(t.Context(), c, 3), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -159,7 +160,7 @@ func cellOf(t *testing.T, path string) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := newLoad().write(t.Context(), f, 100); err != nil {
+	if err := resolvetest.NewLoad().Write(t.Context(), f, 100); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -253,7 +254,7 @@ func TestWaiting_EndsWithTheContext(t *testing.T) {
 func TestStats(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := newLoad().write(t.Context(), f, 40); err != nil {
+	if err := resolvetest.NewLoad().Write(t.Context(), f, 40); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Stats(t.Context())
@@ -275,9 +276,9 @@ func TestLog_StaysShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := newLoad()
+	l := resolvetest.NewLoad()
 	for range 8 {
-		if err := l.write(t.Context(), c, 80); err != nil {
+		if err := l.Write(t.Context(), c, 80); err != nil {
 			t.Fatal(err)
 		}
 	}

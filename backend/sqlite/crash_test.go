@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,7 @@ func writeForEver(path string) error {
 	if err != nil {
 		return err
 	}
-	l := newLoad()
+	rng := rand.New(rand.NewPCG(1, 2))
 	for {
 		var n int64
 		err := c.Update(ctx, func(tx resolve.Tx) error {
@@ -55,7 +56,7 @@ func writeForEver(path string) error {
 			n = counts.Records + 1
 			add := make([]resolve.Posting, batchSize)
 			for i := range add {
-				add[i] = resolve.Posting{Feature: l.rand.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
+				add[i] = resolve.Posting{Feature: rng.Uint64()<<8 | uint64(i), PUID: entity.PUID(n)}
 			}
 			if err := tx.Post(ctx, add, nil); err != nil {
 				return err

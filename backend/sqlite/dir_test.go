@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
 func openDir(t *testing.T, path string, opts *sqlite.DirOptions) *cell.Cells[resolve.Tx] {
@@ -223,13 +224,13 @@ func TestOpenDir_DatesTheMap(t *testing.T) {
 	dir := t.TempDir()
 	d := openDir(t, dir, &sqlite.DirOptions{Cells: 2})
 	newest := time.Date(2031, 5, 1, 12, 0, 0, 1e6, time.UTC)
-	l := newLoad()
-	l.tick = newest.UnixMilli() - 10
+	l := resolvetest.NewLoad()
+	l.Tick = newest.UnixMilli() - 10
 	c, err := d.Cell(cell.ID{Index: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.write(t.Context(), c, 10); err != nil {
+	if err := l.Write(t.Context(), c, 10); err != nil {
 		t.Fatal(err)
 	}
 	spec := d.Map().Spec()
