@@ -51,28 +51,6 @@ func allocateOne(t *testing.T, c cell.Database[resolve.Tx], k cell.Key) (puid in
 	return puid
 }
 
-// dialled is a cell at a URL, identified unless that is refused.
-func dialled(t *testing.T, driver *postgres.Driver, url string, id cell.Identity, create bool) (*postgres.Cell, error) {
-	t.Helper()
-	opened, err := driver.Dial(t.Context(), url, create)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return opened.(*postgres.Cell), opened.Identify(t.Context(), id)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A copy of a cell's database is refused until it is adopted; then it gives no puid that the original may
 // have given away, and is sealed if the map says so, whatever the copy remembers.
 func TestP07_ACopyIsAdopted(t *testing.T) {

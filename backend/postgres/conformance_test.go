@@ -95,6 +95,28 @@ func (d *database) reopen() error {
 	return d.open()
 }
 
+// dialled is a cell at a URL until the end of the test, identified unless that is refused.
+func dialled(t *testing.T, driver *postgres.Driver, url string, id cell.Identity, create bool) (*postgres.Cell, error) {
+	t.Helper()
+	opened, err := driver.Dial(t.Context(), url, create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened.(*postgres.Cell), opened.Identify(t.Context(), id)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestCellStore(t *testing.T)      { t.Parallel(); cellStore(t, direct(t)) }
 func TestDriver(t *testing.T)         { t.Parallel(); drives(t, direct(t)) }
 func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) }

@@ -230,10 +230,8 @@ func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 		})
 	}()
 	<-inside
-	other, err := postgres.NewDriver(&postgres.Options{LockTimeout: 100 * time.Millisecond}).Dial(t.Context(), s.URL("cell_0"), false)
+	other, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 100 * time.Millisecond}), s.URL("cell_0"), identity(), false)
 	must(t, err)
-	defer other.Close()
-	must(t, other.Identify(t.Context(), identity()))
 	allocateOne(t, other, key(1))
 	close(goOn)
 	if err := <-done; !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
@@ -247,14 +245,8 @@ func TestUpdate_LockTimeout(t *testing.T) {
 	at := direct(t)
 	d := at.open(t)
 	first := pause(t, d, key(1))
-	impatient, err := postgres.NewDriver(&postgres.Options{LockTimeout: 20 * time.Millisecond}).Dial(t.Context(), d.url, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer impatient.Close()
-	if err := impatient.Identify(t.Context(), d.id); err != nil {
-		t.Fatal(err)
-	}
+	impatient, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 20 * time.Millisecond}), d.url, d.id, false)
+	must(t, err)
 	for range 5 { // more than the breaker tolerates: waiting for others is nobody's failure
 		err = impatient.Update(t.Context(), func(tx resolve.Tx) error {
 			_, err := tx.Allocate(t.Context(), []cell.Key{key(1)})

@@ -22,18 +22,8 @@ func opens(t *testing.T, n int, opts *postgres.Options) (*pgtest.Server, *postgr
 	s, driver := pgtest.Start(t, nil), postgres.NewDriver(opts)
 	var cells []cell.Opened[resolve.Tx]
 	for i := range n {
-		c, err := driver.Dial(t.Context(), s.URL("cell_"+strconv.Itoa(i)), true)
-		if err == nil {
-			err = c.Identify(t.Context(), identity())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		c, err := dialled(t, driver, s.URL("cell_"+strconv.Itoa(i)), identity(), true)
+		must(t, err)
 		cells = append(cells, c)
 	}
 	return s, driver, cells
@@ -165,18 +155,8 @@ func TestPool_ServerIsFull(t *testing.T) {
 	const processes, clients, calls = 3, 10, 20
 	cells := make([]cell.Opened[resolve.Tx], processes)
 	for p := range cells {
-		c, err := postgres.NewDriver(&postgres.Options{Connections: 10}).Dial(t.Context(), s.URL("cell"), true)
-		if err == nil {
-			err = c.Identify(t.Context(), identity())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		c, err := dialled(t, postgres.NewDriver(&postgres.Options{Connections: 10}), s.URL("cell"), identity(), true)
+		must(t, err)
 		cells[p] = c
 	}
 	var wg sync.WaitGroup
