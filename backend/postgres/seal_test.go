@@ -193,20 +193,7 @@ func TestP07_PuidsOfRowsThatAreGone(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	d := direct(t).open(t)
-	allocate := func() (puid int64) {
-		t.Helper()
-		if err := d.Update(ctx, func(tx resolve.Tx) error {
-			a, err := tx.Allocate(ctx, []cell.Key{key(1)})
-			if err == nil {
-				puid = a[0].PUID
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return puid
-	}
-	last := allocate()
+	last := allocateOne(t, d, key(1))
 	for what, lose := range map[string]func(resolve.Tx) error{
 		"unlinked": func(tx resolve.Tx) error { return tx.Unlink(ctx, []cell.Key{key(1)}) },
 		"dropped":  func(tx resolve.Tx) error { _, err := tx.Drop(ctx, 10); return err },
@@ -214,7 +201,7 @@ func TestP07_PuidsOfRowsThatAreGone(t *testing.T) {
 		if err := d.Update(ctx, lose); err != nil {
 			t.Fatal(err)
 		}
-		next := allocate()
+		next := allocateOne(t, d, key(1))
 		if next <= last {
 			t.Errorf("puid %d after %d, whose row was %s", next, last, what)
 		}
