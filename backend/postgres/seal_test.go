@@ -97,6 +97,23 @@ func blocked(t *testing.T, at place, d *database, n int, done <-chan struct{}) {
 	}
 }
 
+// begins starts fn, which must wait for a lock, and returns once so many transactions of the database wait
+// for one, or fn has ended. What it returns waits for fn, and answers with its error.
+func begins(t *testing.T, at place, d *database, n int, fn func() error) (ended func() error) {
+	t.Helper()
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = fn()
+	}()
+	blocked(t, at, d, n, done)
+	return func() error {
+		<-done
+		return err
+	}
+}
+
 // A seal that begins while a writer has passed the gate waits for it, and sees what it wrote: else the
 // key would get a second puid in a newer generation. Neither a weaker lock at the gate, nor a snapshot
 // that is older than the seal will do.
@@ -106,16 +123,9 @@ func TestP06_ASealSeesWhatWasBeforeIt(t *testing.T) {
 	d := at.open(t)
 	writer := pause(t, d, key(1))
 	var saw int64
-	var err error
-	sealed := make(chan struct{})
-	go func() {
-		defer close(sealed)
-		err = seal(d, key(1), &saw)
-	}()
-	blocked(t, at, d, 1, sealed)
+	sealed := begins(t, at, d, 1, func() error { return seal(d, key(1), &saw) })
 	writer.end(t)
-	<-sealed
-	if err != nil {
+	if err := sealed(); err != nil {
 		t.Fatalf("seal: %v", err)
 	}
 	if saw != writer.puid {
@@ -130,30 +140,20 @@ func TestP06_ASealIsNotOvertaken(t *testing.T) {
 	d := at.open(t)
 	first := pause(t, d, key(1))
 	var saw int64
-	var err error
-	sealed := make(chan struct{})
-	go func() {
-		defer close(sealed)
-		err = seal(d, key(1), &saw)
-	}()
-	blocked(t, at, d, 1, sealed)
+	sealed := begins(t, at, d, 1, func() error { return seal(d, key(1), &saw) })
 
-	passed := make(chan struct{})
-	second := make(chan error, 1)
 	var head cell.Head
-	go func() {
-		second <- d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+	second := begins(t, at, d, 2, func() error {
+		return d.Update(context.Background(), func(tx resolve.Tx) (err error) {
 			head, err = tx.Head(context.Background())
-			close(passed)
 			return err
 		})
-	}()
-	blocked(t, at, d, 2, passed)
+	})
 	first.end(t)
-	if <-sealed; err != nil {
+	if err := sealed(); err != nil {
 		t.Errorf("seal: %v", err)
 	}
-	if err := <-second; err != nil {
+	if err := second(); err != nil {
 		t.Errorf("the second update: %v", err)
 	}
 	if head.Keys != cell.Sealed {
@@ -169,18 +169,14 @@ func TestP06_TheSecondWriterAnswersWithTheFirstOnesPuid(t *testing.T) {
 	d := at.open(t)
 	first := pause(t, d, key(1))
 	var got []cell.Allocation
-	var err error
-	second := make(chan struct{})
-	go func() {
-		defer close(second)
-		err = d.Update(context.Background(), func(tx resolve.Tx) (err error) {
+	second := begins(t, at, d, 1, func() error {
+		return d.Update(context.Background(), func(tx resolve.Tx) (err error) {
 			got, err = tx.Allocate(context.Background(), []cell.Key{key(2), key(1)})
 			return err
 		})
-	}()
-	blocked(t, at, d, 1, second)
+	})
 	first.end(t)
-	if <-second; err != nil {
+	if err := second(); err != nil {
 		t.Fatal(err)
 	}
 	if got[1] != (cell.Allocation{PUID: first.puid}) || !got[0].Fresh || got[0].PUID <= first.puid {
