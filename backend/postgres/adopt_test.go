@@ -16,11 +16,11 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// installation is a map of two generations, of whose first generation a test has a cell.
-func twoGenerations(t *testing.T, current int) *cell.Map {
+// twoGenerations is a map whose second generation is the current one, and of whose first a test has a cell.
+func twoGenerations(t *testing.T) *cell.Map {
 	t.Helper()
 	m, err := cell.NewMap(cell.Spec{
-		ID: "7c0e31", Epoch: uint64(2 + current), Current: current, Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+		ID: "7c0e31", Epoch: 3, Current: 1, Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
 		Generations: []cell.Generation{{Cells: 2}, {Cells: 4, Starts: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}},
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func allocateOne(t *testing.T, c cell.Database[resolve.Tx], k cell.Key) (puid in
 func TestP07_ACopyIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, nil)
-	m := twoGenerations(t, 1)
+	m := twoGenerations(t)
 	id := m.IdentityOf(cell.ID{Index: 1}, "r")
 	original, err := dialled(t, postgres.NewDriver(nil), s.URL("original"), id, true)
 	must(t, err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,13 +60,7 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	for _, sql := range slices.Sorted(func(yield func(string) bool) {
-		for sql := range plans {
-			if !yield(sql) {
-				return
-			}
-		}
-	}) {
+	for _, sql := range slices.Sorted(maps.Keys(plans)) {
 		fmt.Fprintf(&b, "%s\n----\n%s\n", sql, plans[sql])
 		for line := range strings.Lines(plans[sql]) {
 			if strings.Contains(line, "Seq Scan") && !whole.MatchString(line) {
