@@ -5,7 +5,6 @@ package cell_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,10 +17,7 @@ import (
 // unlink takes their puids from keys with these numbers.
 func (l linked) unlink(t *testing.T, c *process, from, to int) {
 	t.Helper()
-	var keys []cell.Key
-	for n := from; n < to; n++ {
-		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
-	}
+	keys := keysOf(c, from, to)
 	if err := cell.NewLinks(c).Unlink(t.Context(), keys); err != nil {
 		t.Fatal(err)
 	}

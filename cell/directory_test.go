@@ -391,7 +391,6 @@ func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	const processes, clients, calls, numbers = 3, 3, 60, 40
 	memory := &celltest.Memory{}
 	owner := open(t, memory, 2)
-	notice := options(memory, 0)
 	var mu sync.Mutex
 	var clock atomic.Int64
 	history := map[int][]porcupine.Operation{}
@@ -403,11 +402,7 @@ func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for p := range processes {
-		c, err := cell.OpenCells(t.Context(), notice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { closeCells(t, c) })
+		c := open(t, memory, 0)
 		d := cell.NewDirectory(c)
 		for k := range clients {
 			rng := rand.New(rand.NewPCG(uint64(p), uint64(k)))

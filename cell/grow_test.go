@@ -23,10 +23,7 @@ type linked map[cell.Key]int64
 
 // put gives keys with these numbers puids, if they have none, and checks those that have.
 func (l linked) put(ctx context.Context, c *process, from, to int) error {
-	var keys []cell.Key
-	for n := from; n < to; n++ {
-		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
-	}
+	keys := keysOf(c, from, to)
 	as, err := cell.NewDirectory(c).Put(ctx, keys)
 	if err != nil {
 		return err
