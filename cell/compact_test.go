@@ -47,9 +47,7 @@ func threeGenerations(t *testing.T, memory *celltest.Memory) (*process, linked) 
 			grow(t, c, 2<<gen)
 			keys.unlink(t, c, 100*gen-20, 100*gen) // of the generation before
 		}
-		if err := keys.put(t.Context(), c, 100*gen, 100*gen+100); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 100*gen, 100*gen+100)
 		keys.unlink(t, c, 100*gen+10, 100*gen+20)
 	}
 	return c, keys
@@ -130,9 +128,7 @@ func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 						grow(t, other, uint64(gen))
 						keys.unlink(t, other, 20*gen-5, 20*gen)
 					}
-					if err := keys.put(t.Context(), other, 20*gen, 20*gen+20); err != nil {
-						t.Fatal(err)
-					}
+					keys.mustPut(t, other, 20*gen, 20*gen+20)
 				}
 				c := open(t, memory, 0)
 				steps := failing(memory, n, forever)
@@ -163,9 +159,7 @@ func TestP06_CompactionMeetsGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := &celltest.Memory{}
 		c, keys := open(t, memory, 2), linked{}
-		if err := keys.put(t.Context(), c, 0, 2000); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 0, 2000)
 		grow(t, c, 32)
 		other := open(t, memory, 0)
 		var copies atomic.Int64
@@ -203,9 +197,7 @@ func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := &celltest.Memory{}
 		c, keys := open(t, memory, 1), linked{}
-		if err := keys.put(t.Context(), c, 0, 7000); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 0, 7000)
 		growTo := func(url string) {
 			t.Helper()
 			if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 1, URLs: []string{url}}, nil); err != nil {
@@ -215,9 +207,7 @@ func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
 		growTo("mem:one")
 		keys.unlink(t, c, 0, 7000)
 		// The first page of generation 1 ends before that of generation 0.
-		if err := keys.put(t.Context(), c, 7000, 11000); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 7000, 11000)
 		growTo("mem:two")
 		slow, pages := open(t, memory, 0), 0
 		memory.Hook(func(ctx context.Context, s celltest.Step) error {
@@ -257,16 +247,12 @@ func TestP07_ARestoredInstallationGivesNoPuidAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := &celltest.Memory{}
 		c, keys := open(t, memory, 3), linked{}
-		if err := keys.put(t.Context(), c, 0, 100); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 0, 100)
 		var restore []func()
 		for _, url := range memory.URLs() {
 			restore = append(restore, memory.Save(url))
 		}
-		if err := keys.put(t.Context(), c, 100, 200); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 100, 200)
 		for _, r := range restore {
 			r()
 		}
@@ -279,9 +265,7 @@ func TestP07_ARestoredInstallationGivesNoPuidAgain(t *testing.T) {
 			given[puid] = true
 		}
 		after := linked{}
-		if err := after.put(t.Context(), c, 200, 400); err != nil {
-			t.Fatal(err)
-		}
+		after.mustPut(t, c, 200, 400)
 		for _, puid := range after {
 			if given[puid] {
 				t.Errorf("puid %d was given again", puid)

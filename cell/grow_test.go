@@ -37,6 +37,14 @@ func (l linked) put(ctx context.Context, c *process, from, to int) error {
 	return nil
 }
 
+// mustPut is put where nothing is in the way.
+func (l linked) mustPut(t *testing.T, c *process, from, to int) {
+	t.Helper()
+	if err := l.put(t.Context(), c, from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // check fails unless the process finds every key, and no two have one puid.
 func (l linked) check(t *testing.T, c *process) {
 	t.Helper()
@@ -197,9 +205,7 @@ func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 				memory := &celltest.Memory{}
 				c, other := open(t, memory, 2), open(t, memory, 2)
 				keys := linked{}
-				if err := keys.put(t.Context(), other, 0, 20); err != nil {
-					t.Fatal(err)
-				}
+				keys.mustPut(t, other, 0, 20)
 				steps := failing(memory, n, forever)
 				err := cell.Grow(t.Context(), c, cell.Growth{Cells: 4}, nil)
 				closeCells(t, c)
@@ -242,9 +248,7 @@ func TestGrow_TwoAtOnce(t *testing.T) {
 			wg.Go(func() { grow(t, p, 6) })
 		}
 		for n := range 40 {
-			if err := keys.put(t.Context(), c, 0, 5*n); err != nil {
-				t.Fatal(err)
-			}
+			keys.mustPut(t, c, 0, 5*n)
 			time.Sleep(2 * time.Minute) //nolint:forbidigo // the time of a bubble
 		}
 		wg.Wait()
@@ -321,9 +325,7 @@ func TestGrow_WithACellDown(t *testing.T) {
 		memory := &celltest.Memory{}
 		c := open(t, memory, 4)
 		keys := linked{}
-		if err := keys.put(t.Context(), c, 0, 100); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 0, 100)
 		err := cell.Grow(t.Context(), c, cell.Growth{Cells: 8}, func(p cell.Progress) {
 			memory.Down("mem:g0-2", p.Step == cell.StepCurrent || p.Step == cell.StepSealed)
 		})
@@ -356,9 +358,7 @@ func TestP06_FiltersMakeUpForCellsThatAreDown(t *testing.T) {
 		memory := &celltest.Memory{}
 		c := open(t, memory, 2)
 		keys := linked{}
-		if err := keys.put(t.Context(), c, 0, 1000); err != nil {
-			t.Fatal(err)
-		}
+		keys.mustPut(t, c, 0, 1000)
 		grow(t, c, 4)
 		keys.check(t, c) // meets the sealed cells, which have filters
 		synctest.Wait()
