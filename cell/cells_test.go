@@ -272,6 +272,16 @@ func next(t *testing.T, c *process, change func(*cell.Spec)) *cell.Map {
 	return newMap(t, s)
 }
 
+// swap makes these changes to the map, one after the other.
+func swap(t *testing.T, c *process, changes ...func(*cell.Spec)) {
+	t.Helper()
+	for _, change := range changes {
+		if err := c.Swap(t.Context(), next(t, c, change)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func extended(s *cell.Spec) { s.Until = s.Until.Add(time.Hour) }
 
 func announced(s *cell.Spec) {
@@ -354,9 +364,7 @@ func TestRefresh_WithoutAuthority(t *testing.T) {
 		t.Errorf("nobody knows more: %v, want ErrUnavailable", err)
 	}
 	memory.Down("mem:g0-0", false)
-	if err := a.Swap(t.Context(), next(t, a, announced)); err != nil {
-		t.Fatal(err)
-	}
+	swap(t, a, announced)
 	closeCells(t, a) // waits for the copies
 	memory.Down("mem:g0-0", true)
 	memory.Down("mem:g0-1", true)
@@ -375,9 +383,7 @@ func TestRefresh_NeverGoesBack(t *testing.T) {
 	memory := &celltest.Memory{}
 	a := open(t, memory, 4)
 	restore := memory.Save("mem:g0-0")
-	if err := a.Swap(t.Context(), next(t, a, announced)); err != nil {
-		t.Fatal(err)
-	}
+	swap(t, a, announced)
 	restore()
 	if err := a.Refresh(t.Context()); err != nil || a.Map().Epoch() != 2 {
 		t.Errorf("Refresh from an old authority: epoch %d, %v", a.Map().Epoch(), err)

@@ -190,12 +190,7 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 		d := cell.NewDirectory(c)
 		mustPut(t, d, keysOf(c, 0, 20))
 		// Current, and nothing sealed yet: the older cells must be asked.
-		if err := c.Swap(t.Context(), next(t, c, announced)); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Swap(t.Context(), next(t, c, current(1))); err != nil {
-			t.Fatal(err)
-		}
+		swap(t, c, announced, current(1))
 		if err := c.Ensure(t.Context(), c.Map().Cells()); err != nil {
 			t.Fatal(err)
 		}
@@ -319,12 +314,7 @@ func TestDirectory_SealOlder(t *testing.T) {
 		if err := d.SealOlder(t.Context(), []uint32{0, 1 << 31}); err != nil || asked.Load() != 0 {
 			t.Errorf("one generation: %v, %d transactions", err, asked.Load())
 		}
-		if err := c.Swap(t.Context(), next(t, c, announced)); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Swap(t.Context(), next(t, c, current(1))); err != nil {
-			t.Fatal(err)
-		}
+		swap(t, c, announced, current(1))
 		synctest.Wait()
 		if err := d.SealOlder(t.Context(), []uint32{5, 6, 7}); err != nil {
 			t.Fatal(err)
