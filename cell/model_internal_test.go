@@ -164,7 +164,6 @@ type model struct {
 type modelDB struct {
 	s    *state
 	gen  uint16
-	who  *modelProc
 	op   Op
 	bit  uint8
 	down bool
@@ -394,7 +393,7 @@ func (m *model) walk(s *state, i int, down bool) {
 	}
 	n := *s
 	p := &n.procs[i]
-	db := &modelDB{s: &n, gen: r.Gen, who: p, op: p.walk.Op, bit: 1 << i, down: down}
+	db := &modelDB{s: &n, gen: r.Gen, op: p.walk.Op, bit: 1 << i, down: down}
 	replies, _, err := ask(context.Background(), db, r, oneKey)
 	e := event{int8(i), [...]string{DoRead: "reads", DoSeal: "seals", DoPut: "puts into", DoUnlink: "unlinks in"}[r.Do], r.Gen}
 	if err != nil {
