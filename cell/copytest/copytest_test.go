@@ -77,19 +77,15 @@ func (s store) Tables() []cell.Table {
 }
 
 func (s store) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
+	rows, err := s.Copier.ReadRows(ctx, table, after, limit)
 	switch s.of.bug {
 	case "any order":
-		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
 		slices.Reverse(rows)
-		return rows, err
 	case "pages begin at the key":
-		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
 		if at, e := s.Copier.RowsAt(ctx, table, [][]any{after}); e == nil && after != nil && len(rows) > 0 {
 			rows = slices.Concat(at, rows[:len(rows)-1])
 		}
-		return rows, err
 	case "nil is empty":
-		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
 		for _, row := range rows {
 			for i, v := range row {
 				if v == nil {
@@ -97,9 +93,7 @@ func (s store) ReadRows(ctx context.Context, table string, after []any, limit in
 				}
 			}
 		}
-		return rows, err
 	case "another type":
-		rows, err := s.Copier.ReadRows(ctx, table, after, limit)
 		for _, row := range rows {
 			for i, v := range row {
 				if n, ok := v.(int64); ok {
@@ -107,14 +101,12 @@ func (s store) ReadRows(ctx context.Context, table string, after []any, limit in
 				}
 			}
 		}
-		return rows, err
 	case "the first column is the key":
 		if len(after) == 2 {
-			rows, err := s.Copier.ReadRows(ctx, table, after, limit)
-			return slices.DeleteFunc(rows, func(row []any) bool { return row[0] == after[0] }), err
+			rows = slices.DeleteFunc(rows, func(row []any) bool { return row[0] == after[0] })
 		}
 	}
-	return s.Copier.ReadRows(ctx, table, after, limit)
+	return rows, err
 }
 
 func (s store) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
