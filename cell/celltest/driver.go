@@ -97,6 +97,12 @@ func (k kind) identified(t tester, name string) handle {
 	return db
 }
 
+// cellOf is a database of that identity, as the cases of a Store take it.
+func cellOf(db Database) Cell {
+	id := identity()
+	return Cell{Database: db, Lo: id.Lo, Hi: id.Hi}
+}
+
 func nothingIsMadeUnasked(t tester, k kind) {
 	ctx := context.Background()
 	for range 2 {
@@ -251,7 +257,7 @@ func identityAtOnce(t tester, k kind) {
 }
 
 func keepsItsRows(t tester, k kind) {
-	c := Cell{Database: k.identified(t, "cell"), Lo: identity().Lo, Hi: identity().Hi}
+	c := cellOf(k.identified(t, "cell"))
 	as := allocate(t, c, keys(1, 10))
 	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 4, Fence: 5})
 	want := headOf(t, c)
@@ -275,7 +281,7 @@ func keepsItsRows(t tester, k kind) {
 func stats(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")
-	c := Cell{Database: db, Lo: identity().Lo, Hi: identity().Hi}
+	c := cellOf(db)
 	allocate(t, c, keys(1, 7))
 	update(t, c, func(ctx context.Context, s cell.Store) error { return s.SetFilter(ctx, []byte("f")) })
 	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 1, Epoch: 2})
@@ -325,7 +331,7 @@ func closeWaits(t tester, k kind) {
 			t.Fatalf("%s of a closed cell: %v, want ErrUnavailable", name, err)
 		}
 	}
-	c := Cell{Database: k.open(t, "cell", false), Lo: identity().Lo, Hi: identity().Hi}
+	c := cellOf(k.open(t, "cell", false))
 	if got := lookup(t, c, keys(1, 1)); got[0] == cell.Nothing {
 		t.Fatalf("what was written while the cell was closed is gone")
 	}

@@ -30,6 +30,16 @@ func setHead(t tester, c Cell, head cell.Head) {
 	exclusive(t, c, func(ctx context.Context, s cell.Store) error { return s.SetHead(ctx, head) })
 }
 
+// seal seals a cell, and leaves the rest of its head.
+func seal(ctx context.Context, s cell.Store) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	head.Keys = cell.Sealed
+	return s.SetHead(ctx, head)
+}
+
 func headIsKept(t tester, c Cell) {
 	if got, want := headOf(t, c), (cell.Head{Incarnation: 1}); got != want {
 		t.Fatalf("the head of a new cell is %+v, want %+v", got, want)
@@ -155,12 +165,7 @@ func sealWaitsForUpdates(t tester, c Cell) {
 			if !ended.Load() {
 				t.Errorf("an Exclusive ran beside an update")
 			}
-			head, err := s.Head(ctx)
-			if err != nil {
-				return err
-			}
-			head.Keys = cell.Sealed
-			if err := s.SetHead(ctx, head); err != nil {
+			if err := seal(ctx, s); err != nil {
 				return err
 			}
 			got, err := s.Lookup(ctx, keys(1, 1))
@@ -233,14 +238,9 @@ func sealAmongWriters(t tester, c Cell) {
 	var inTime bool
 	var rows []cell.Row
 	calling.Store(true)
-	err := c.Exclusive(ctx, func(s cell.Store) error {
+	err := c.Exclusive(ctx, func(s cell.Store) (err error) {
 		inTime = !exhausted.Load()
-		head, err := s.Head(ctx)
-		if err != nil {
-			return err
-		}
-		head.Keys = cell.Sealed
-		if err := s.SetHead(ctx, head); err != nil {
+		if err := seal(ctx, s); err != nil {
 			return err
 		}
 		rows, err = s.Scan(ctx, nil, 1<<24)
