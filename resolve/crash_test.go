@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
@@ -59,7 +60,7 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 		}
 		r.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
 		fault := &crash{left: step}
-		in = open(t, dir, func(c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in = open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
 		results := in.Apply(t.Context(), ops)
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 	ops := world(11, 40)
 	for _, left := range []int{1, 3, 5, 8} {
 		fault := &crash{left: 1 << 30}
-		in := open(t, t.TempDir(), func(c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
 		in.apply(t, ops[:len(ops)/2])
 		fault.mu.Lock()
 		fault.left = left

@@ -52,22 +52,13 @@ func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
 	t.Helper()
 	var down atomic.Bool
 	cells := open(t, t.TempDir(), nil).cells
-	return processOver(t, sometimes{cells, cells.Map().Cells()[which], &down}, cells, "", time.Now), &down
-}
-
-// sometimes are cells one of which is down at times.
-type sometimes struct {
-	*cell.Cells[resolve.Tx]
-	which cell.ID
-	down  *atomic.Bool
-}
-
-func (s sometimes) Cell(id cell.ID) (resolve.Cell, error) {
-	c, err := s.Cells.Cell(id)
-	if err == nil && id == s.which {
-		c = faulty{c, s.down}
-	}
-	return c, err
+	broken := cells.Map().Cells()[which]
+	return process(t, cells, "", func(id cell.ID, c resolve.Cell) resolve.Cell {
+		if id == broken {
+			c = faulty{c, &down}
+		}
+		return c
+	}), &down
 }
 
 // A cell that is down fails its own records only. All others are accepted, and resolved when it is back.
@@ -160,7 +151,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 
 		cells := open(t, t.TempDir(), nil).cells
 		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}
-		a := process(t, cells, "a", func(c resolve.Cell) resolve.Cell { return pausedCell{c, gate} })
+		a := process(t, cells, "a", func(_ cell.ID, c resolve.Cell) resolve.Cell { return pausedCell{c, gate} })
 		// The clock of the one that waits runs ahead: leases run out at once when they are not kept.
 		began := time.Now()
 		b := processOver(t, wrapped{cells, nil}, cells, "b", func() time.Time { return began.Add(100 * time.Since(began)) })

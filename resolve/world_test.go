@@ -48,18 +48,18 @@ type installation struct {
 // wrapped is an installation whose cells have something between them and their callers.
 type wrapped struct {
 	*cell.Cells[resolve.Tx]
-	wrap func(resolve.Cell) resolve.Cell
+	wrap func(cell.ID, resolve.Cell) resolve.Cell
 }
 
 func (w wrapped) Cell(id cell.ID) (resolve.Cell, error) {
 	c, err := w.Cells.Cell(id)
 	if err == nil && w.wrap != nil {
-		c = w.wrap(c)
+		c = w.wrap(id, c)
 	}
 	return c, err
 }
 
-func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *installation {
+func open(t testing.TB, dir string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
 	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 3, Rules: "test", Notice: time.Second})
 	if err != nil {
@@ -70,7 +70,7 @@ func open(t testing.TB, dir string, wrap func(resolve.Cell) resolve.Cell) *insta
 }
 
 // process is one of those that write to the same cells, which has a name; "" is the only one.
-func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(resolve.Cell) resolve.Cell) *installation {
+func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
 	return processOver(t, wrapped{cells, wrap}, cells, owner, time.Now)
 }
