@@ -13,9 +13,7 @@ import (
 func TestResolver_AnyOrderGivesTheSameEntities(t *testing.T) {
 	t.Parallel()
 	ops := world(1, 120)
-	in := open(t, t.TempDir(), nil)
-	in.apply(t, ops)
-	want := in.check(t)
+	want := madeOf(t, ops)
 	t.Logf("%d records, %d entities", len(ops), len(want))
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -35,9 +33,7 @@ func TestResolver_DeletionUndoesExactlyWhatTheRecordDid(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		ops := shuffled(r, world(seed, 100))
 		stay, go_ := ops[:len(ops)*8/10], ops[len(ops)*8/10:]
-		never := open(t, t.TempDir(), nil)
-		never.apply(t, stay)
-		want := never.check(t)
+		want := madeOf(t, stay)
 
 		in := open(t, t.TempDir(), nil)
 		in.apply(t, shuffled(r, ops))

@@ -103,9 +103,7 @@ func TestP09_ManyProcessesMakeTheSameEntities(t *testing.T) {
 	for seed := range seeds(1) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		ops := shuffled(r, world(seed+50, 50))
-		alone := open(t, t.TempDir(), nil)
-		alone.apply(t, ops)
-		want := alone.check(t)
+		want := madeOf(t, ops)
 
 		cells := open(t, t.TempDir(), nil).cells
 		var all []*installation
@@ -145,9 +143,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 	for stop := range uint64(12) {
 		r := rand.New(rand.NewPCG(stop, 7))
 		ops := shuffled(r, world(60, 30))
-		alone := open(t, t.TempDir(), nil)
-		alone.apply(t, ops)
-		want := alone.check(t)
+		want := madeOf(t, ops)
 
 		cells := open(t, t.TempDir(), nil).cells
 		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}

@@ -243,6 +243,14 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 	return got
 }
 
+// madeOf are the entities that one resolver makes of these ops at once, by itself.
+func madeOf(t testing.TB, ops []resolve.Op) map[locality.ID]string {
+	t.Helper()
+	alone := open(t, t.TempDir(), nil)
+	alone.apply(t, ops)
+	return alone.check(t)
+}
+
 var (
 	firsts  = []string{"Golden", "Blue", "Old", "Corner", "Harbor", "Maple", "Royal", "Sunny", "Twin", "Velvet", "Quill", "Zephyr"}
 	seconds = []string{"Pizza", "Bakery", "Garage", "Books", "Dental", "Yoga", "Noodles", "Optics"}
