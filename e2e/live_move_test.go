@@ -106,6 +106,9 @@ func (tr *traffic) oneProbe(n *node, s *summary) {
 	tr.t.Helper()
 	tried := 0
 	for i := range s.puids {
+		if s.deleted[i] { // nothing is stored there any more, perhaps
+			continue
+		}
 		if tried++; tried > 20 {
 			return
 		}
