@@ -26,6 +26,7 @@ func TestKeeper_FinishesAGrowth(t *testing.T) {
 	}
 	defer s.Close()
 	s.keeper.stop()
+	s.follow.stop() // the clock is changed below
 	begun, leave := context.WithCancel(t.Context())
 	err = s.Grow(begun, cell.Growth{Cells: 4}, func(p cell.Progress) {
 		if p.Step == cell.StepAnnounced {

@@ -32,6 +32,9 @@ type PutResult struct {
 	// Pending tells that the record is durable, and that its entity is not worked out yet: a cell that it
 	// takes does not answer, or another process is at it. It is done as soon as that can be.
 	Pending bool
+	// Watermark is a place in the logs of the cells that the write touched, at or after the write: a rollup
+	// read with it as its minimum contains the write.
+	Watermark Watermark
 	// Err is set if this item was refused or failed; the other fields but Ref are zero then. It is
 	// an *InvalidError for what could not be accepted.
 	Err error
@@ -44,6 +47,8 @@ type DeleteResult struct {
 	Entity locality.ID
 	// Pending tells that what it held together is not separated yet; see PutResult.
 	Pending bool
+	// Watermark is a place in the logs at or after the deletion; see PutResult.
+	Watermark Watermark
 	// Err is entity.ErrNotFound if there was no such record.
 	Err error
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Waiting int
 	// OnBatch, if set, is called after every group of writes. It must return soon.
 	OnBatch func(resolve.Batched)
+	// Retention is how long changes stay in the logs. Those that a rollup has not counted stay longer.
+	// Defaults to 24 hours.
+	Retention time.Duration
 }
 
 func (o *Options) withDefaults() Options {
@@ -60,6 +63,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if d.Waiting == 0 {
 		d.Waiting = 256
+	}
+	if d.Retention == 0 {
+		d.Retention = 24 * time.Hour
 	}
 	return d
 }
@@ -87,6 +93,7 @@ type Service struct {
 	queue    *resolve.Queue
 	live     *live
 	keeper   *keeper
+	follow   *following
 }
 
 // Open starts a service over opened cells and finishes what a crash left undone. The cells are the
@@ -113,6 +120,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	}
 	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
 	s.keeper = keep(s)
+	s.follow = follow(s, owner(cells))
 	return s, nil
 }
 
@@ -151,6 +159,7 @@ func (s *Service) mint() (func(entity.Ref, locality.Segment) (locality.ID, error
 func (s *Service) Close() error {
 	s.keeper.stop()
 	s.queue.Close()
+	s.follow.stop()
 	return s.cells.Close()
 }
 
@@ -191,6 +200,7 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 	for n, res := range done {
 		r := &results[at[n]]
 		r.PUID, r.Version, r.Entity, r.Outcome, r.Pending, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, res.Pending, wrap(res.Err)
+		r.Watermark = res.Marks
 		if res.Err == nil {
 			written++
 		} else {
@@ -224,7 +234,7 @@ func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult
 	}
 	results := make([]DeleteResult, len(refs))
 	for i, res := range done {
-		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Pending: res.Pending, Err: wrap(res.Err)}
+		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Pending: res.Pending, Watermark: res.Marks, Err: wrap(res.Err)}
 	}
 	return results, nil
 }
@@ -245,6 +255,7 @@ func (s *Service) batched(b resolve.Batched) {
 	if b.Err != nil {
 		s.opts.Logger.Warn("records wait for their resolution", "pending", b.Pending, "err", b.Err)
 	}
+	s.follow.poke()
 	if s.opts.OnBatch != nil {
 		s.opts.OnBatch(b)
 	}

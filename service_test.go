@@ -28,6 +28,12 @@ import (
 
 func open(t testing.TB, dir string, cells int) *locus.Service {
 	t.Helper()
+	_, s := openBoth(t, dir, cells)
+	return s
+}
+
+func openBoth(t testing.TB, dir string, cells int) (*locus.Cells, *locus.Service) {
+	t.Helper()
 	c, err := all.Open(t.Context(), dir, &all.Options{Cells: cells, Rules: locus.Rules(nil)})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,7 @@ func open(t testing.TB, dir string, cells int) *locus.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return c, s
 }
 
 func fresh(t testing.TB) *locus.Service {

@@ -33,6 +33,9 @@ type Head struct {
 	// Fence is the lowest token of a lease that may still write what is done under one
 	// (package lease).
 	Fence int64 `json:"fence"`
+	// Images says which entries of the log carry what was and what is, for those who count by it: the text
+	// of an Images of package changelog.
+	Images string `json:"images,omitempty"`
 }
 
 // Admits reports whether the cell takes keys and postings from who routes with a map of

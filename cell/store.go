@@ -49,8 +49,9 @@ type Store interface {
 	Scan(ctx context.Context, after *Key, limit int) ([]Row, error)
 	// Drop deletes at most limit rows of keys and answers how many it deleted.
 	Drop(ctx context.Context, limit int) (int, error)
-	// Skip makes the cell pass over its next n puids: for a cell that came back from a
-	// copy of itself, and cannot know which ones the other has given away.
+	// Skip makes the cell pass over its next n puids, and over as many numbers of its log of
+	// changes: for a cell that came back from a copy of itself, and cannot know which ones
+	// the other has given away.
 	Skip(ctx context.Context, n uint64) error
 
 	// CellMap answers with the newest version of the cell map that this cell has: its

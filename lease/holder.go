@@ -54,6 +54,18 @@ func (h *Holder) Held() (Lease, bool) { return h.held, h.mine }
 // the process works with; the lease that Held answers with may know a newer one. After an error nothing is
 // known to have changed, and a lease that was held is still held.
 func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
+	return h.take(ctx, epoch, true)
+}
+
+// Try is Take for who does not need the lease: another owner is not told that it is wanted.
+func (h *Holder) Try(ctx context.Context, epoch uint64) (bool, error) {
+	return h.take(ctx, epoch, false)
+}
+
+// Seen is the lease as it was when another process was last seen to hold it, the zero value if none ever was.
+func (h *Holder) Seen() Lease { return h.seen }
+
+func (h *Holder) take(ctx context.Context, epoch uint64, want bool) (bool, error) {
 	if h.mine {
 		return h.keep(ctx, epoch)
 	}
@@ -62,7 +74,7 @@ func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 		return false, err
 	}
 	now := h.opts.Now()
-	if !h.free(l, now) && l.Wanted {
+	if !h.free(l, now) && (l.Wanted || !want) {
 		return false, nil
 	}
 	if l.Owner == "" && l.Wanted && now.Sub(h.gave) < courtesy {
@@ -74,6 +86,9 @@ func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 			return err
 		}
 		h.mine = h.free(l, now)
+		if !h.mine && !want {
+			return nil
+		}
 		if !h.mine {
 			l.Wanted = true
 			return s.PutLease(ctx, h.opts.Name, l)

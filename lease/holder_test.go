@@ -217,3 +217,34 @@ func TestHolder_OldOwnersAreBelowTheFence(t *testing.T) {
 		}
 	})
 }
+
+func TestHolder_TryDoesNotAskForIt(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	ctx := t.Context()
+	if held, err := b.Try(ctx, 1); !held || err != nil {
+		t.Fatalf("a free lease: %v, %v", held, err)
+	}
+	for range 2 {
+		if held, err := a.Try(ctx, 1); held || err != nil {
+			t.Fatalf("a lease that is held: %v, %v", held, err)
+		}
+	}
+	if wanted, err := b.Wanted(ctx); wanted || err != nil {
+		t.Errorf("the owner is told that it is wanted: %v, %v", wanted, err)
+	}
+	if got := a.Seen(); got.Owner != "b" || got.Token != 1 {
+		t.Errorf("seen was %+v", got)
+	}
+	if got := b.Seen(); got != (lease.Lease{}) {
+		t.Errorf("the owner has seen %+v", got)
+	}
+	s.now = s.now.Add(ttl)
+	if held, err := a.Try(ctx, 1); !held || err != nil {
+		t.Errorf("a lease whose owner is gone: %v, %v", held, err)
+	}
+	if l, _ := a.Held(); l.Token != 2 || l.Fence != 2 {
+		t.Errorf("it was taken over as %+v", l)
+	}
+}

@@ -5,6 +5,8 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
@@ -20,7 +22,16 @@ type outcome struct {
 	entities []entity.Indexed
 	retired  []entity.PUID
 	changes  []changelog.Change
+	changed  []changed // of each change
 	counts   entity.Counts
+	now      time.Time
+	mark     changelog.Seq // the end of the log, if somebody counts by it
+}
+
+// changed is the entity that a change is about: where it stands, and what it is from now on, if anything.
+type changed struct {
+	anchor entity.PUID
+	is     *entity.Entity
 }
 
 // resolve is the third round: edges, clusters, entities. Nothing is written before all is decided,
@@ -42,7 +53,7 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	if err := b.readEdges(ctx, stored, have); err != nil {
 		return err
 	}
-	out := &outcomes{Resolver: b.Resolver, cells: map[cell.ID]*outcome{}}
+	out := &outcomes{Resolver: b.Resolver, now: b.now, cells: map[cell.ID]*outcome{}}
 	seeds := b.diff(stored, now, out)
 	g := newGraph(b.writes, stored, now)
 	var p *plan
@@ -120,6 +131,7 @@ func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entit
 // outcomes gathers what each cell is to write.
 type outcomes struct {
 	*Resolver
+	now   time.Time
 	cells map[cell.ID]*outcome
 	err   error
 }
@@ -131,7 +143,7 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 		o.err = err
 	}
 	if o.cells[id] == nil {
-		o.cells[id] = &outcome{}
+		o.cells[id] = &outcome{now: o.now}
 	}
 	return o.cells[id]
 }
@@ -158,11 +170,19 @@ func (o *outcomes) cut(p, q entity.PUID, both bool) {
 
 func (o *outcomes) commit(ctx context.Context) error {
 	return eachCell(o.cells, func(id cell.ID, out *outcome) error {
-		return o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx) })
+		err := o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx, o.Resolver) })
+		if err == nil {
+			o.noteMark(id, out.mark)
+		}
+		return err
 	})
 }
 
-func (o *outcome) store(ctx context.Context, tx Tx) error {
+func (o *outcome) store(ctx context.Context, tx Tx, r *Resolver) error {
+	images, moved, err := o.images(ctx, tx, r)
+	if err != nil {
+		return err
+	}
 	if err := tx.DeleteEdges(ctx, o.cut); err != nil {
 		return fmt.Errorf("delete edges: %w", err)
 	}
@@ -178,13 +198,15 @@ func (o *outcome) store(ctx context.Context, tx Tx) error {
 	if err := tx.PutEntities(ctx, o.entities); err != nil {
 		return fmt.Errorf("put entities: %w", err)
 	}
-	if err := tx.Append(ctx, o.changes); err != nil {
+	if err := tx.Append(ctx, slices.Concat(o.changes, moved)); err != nil {
 		return fmt.Errorf("append changes: %w", err)
 	}
-	if o.counts == (entity.Counts{}) {
-		return nil
+	if o.counts != (entity.Counts{}) {
+		if err := tx.AddCounts(ctx, o.counts); err != nil {
+			return err
+		}
 	}
-	return tx.AddCounts(ctx, o.counts)
+	return r.end(ctx, tx, images, &o.mark)
 }
 
 // answer fills in the entity of every record that an op named, as far as the cells answer.

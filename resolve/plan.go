@@ -138,6 +138,7 @@ func (p *plan) write(out *outcomes) {
 		o.changes = append(o.changes, changelog.Change{
 			Time: p.now, Kind: kind, Entity: c.entity.ID, Before: versions(old), After: versions(c.entity),
 		})
+		o.changed = append(o.changed, changed{anchor, c.entity})
 	}
 	for _, anchor := range slices.Sorted(maps.Keys(p.olds)) {
 		p.retire(out, anchor, p.olds[anchor])
@@ -164,6 +165,7 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	o.retired = append(o.retired, anchor)
 	o.counts.Entities--
 	o.changes = append(o.changes, change)
+	o.changed = append(o.changed, changed{anchor: anchor})
 }
 
 // kind says what happened to an entity, and how many merges it took: one less than the entities

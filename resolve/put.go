@@ -150,6 +150,7 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 
 // took notes what the first round wrote in a cell.
 func (b *batch) took(id cell.ID, p *putter) {
+	b.noteMark(id, p.mark)
 	b.redo[id] = append(b.redo[id], p.entered...)
 	for i, w := range p.writes {
 		w.lost = p.entered[i].Lost

@@ -37,9 +37,15 @@ type putter struct {
 	births    []entity.Birth
 	changes   []changelog.Change
 	counts    entity.Counts
+	images    changelog.Images // which changes carry them
+	mark      changelog.Seq    // the end of the log, if somebody counts by it
 }
 
 func (p *putter) run(ctx context.Context, tx Tx) error {
+	var err error
+	if p.images, err = imagesOf(ctx, tx); err != nil {
+		return err
+	}
 	puids, err := p.allocate(ctx, tx)
 	if err != nil {
 		return err
@@ -165,6 +171,12 @@ func (p *putter) delete(i int, stored *entity.Record) {
 func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
 	w.lost = lostFeatures(w.old, w.new)
 	c.Time, c.Before = p.now, versionOf(w.old)
+	if attributes := p.images.Records; attributes != nil {
+		if w.old != nil {
+			c.Was = changelog.ImageOfRecord(w.old.Record, attributes)
+		}
+		c.Is = changelog.ImageOfRecord(rec, attributes)
+	}
 	p.writes = append(p.writes, w)
 	p.records = append(p.records, rec)
 	p.changes = append(p.changes, c)
@@ -174,8 +186,8 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	if err := tx.ClearRedo(ctx, p.cleared[p.id]); err != nil {
 		return fmt.Errorf("clear redo: %w", err)
 	}
-	if len(p.writes) == 0 {
-		return nil
+	if len(p.writes) == 0 { // what is unchanged may be what an answer that was lost has told of
+		return p.end(ctx, tx, p.images, &p.mark)
 	}
 	records, redos := p.records, make([]Redo, len(p.writes))
 	for i, w := range p.writes {
@@ -200,7 +212,10 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	if err := tx.Append(ctx, p.changes); err != nil {
 		return fmt.Errorf("append changes: %w", err)
 	}
-	return tx.AddCounts(ctx, p.counts)
+	if err := tx.AddCounts(ctx, p.counts); err != nil {
+		return err
+	}
+	return p.end(ctx, tx, p.images, &p.mark)
 }
 
 // lostFeatures are those of old that new does not carry.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
@@ -61,7 +62,11 @@ type Result struct {
 	// Pending tells that the record is durable and what follows from it is not done yet: a cell that it
 	// takes does not answer, or another process is at it. It is done as soon as that can be.
 	Pending bool
-	Err     error
+	// Marks are places in the logs of the cells that the Apply wrote to, at or after what it wrote. They are
+	// known while changes carry images, that is while somebody counts by the logs; all results of an Apply
+	// share them.
+	Marks map[cell.ID]changelog.Seq
+	Err   error
 }
 
 // Batched reports one Apply.
@@ -95,9 +100,10 @@ type Resolver struct {
 	unread  bool                     // a cell did not say what its redo set is
 	sweep   time.Time                // when the redo set is looked through again
 
-	asks   sync.Mutex        // guards what follows: cells are asked side by side
-	down   map[cell.ID]bool  // the cells that did not answer
-	fenced map[cell.ID]int64 // below which token the cells refuse, as far as known
+	asks   sync.Mutex                // guards what follows: cells are asked side by side
+	down   map[cell.ID]bool          // the cells that did not answer
+	fenced map[cell.ID]int64         // below which token the cells refuse, as far as known
+	marks  map[cell.ID]changelog.Seq // where this Apply has left their logs
 }
 
 // New makes a resolver. What a crash left undone is done before its first batch.
@@ -108,7 +114,7 @@ func New(opts Options) (*Resolver, error) {
 	r := &Resolver{
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, fenced: map[cell.ID]int64{},
-		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{},
+		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
 	}
 	if opts.Owner != "" {
 		r.lease = r.newLease(opts.Owner)
@@ -131,7 +137,9 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	for _, pass := range passes(ops) {
 		newBatch(r, ops, pass, results).run(ctx, &report)
 	}
+	marks := r.takeMarks()
 	for i := range results {
+		results[i].Marks = marks
 		if results[i].Err != nil {
 			report.Failed++
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/rollup"
 )
 
 // Posting says that a record carries a feature. Features are the keys under which records that
@@ -81,6 +82,7 @@ type Tx interface {
 	entity.Store
 	changelog.Store
 	lease.Store
+	rollup.Store
 	Store
 	// Copier reads and writes the cell as rows, when it moves.
 	cell.Copier

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
@@ -39,8 +40,17 @@ func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
 
 // ParseAttributes reads what AppendAttributes writes, or any JSON that means the same.
 func ParseAttributes(text string) (entity.Attributes, error) {
-	attributes := make(entity.Attributes, 12)
 	s := scan{rest: text}
+	attributes := s.attributes()
+	if s.done() {
+		return attributes, nil
+	}
+	attributes = entity.Attributes{}
+	return attributes, json.Unmarshal([]byte(text), &attributes)
+}
+
+func (s *scan) attributes() entity.Attributes {
+	attributes := make(entity.Attributes, 12)
 	s.object(func() {
 		name := s.string()
 		s.literal(":")
@@ -48,11 +58,7 @@ func ParseAttributes(text string) (entity.Attributes, error) {
 		s.list(func() { values = append(values, s.string()) })
 		attributes[name] = values
 	})
-	if s.done() {
-		return attributes, nil
-	}
-	attributes = entity.Attributes{}
-	return attributes, json.Unmarshal([]byte(text), &attributes)
+	return attributes
 }
 
 // body is an entity but for its id and stamp.
@@ -190,6 +196,47 @@ func ParseVersions(text string) ([]changelog.Version, error) {
 		members = append(members, changelog.Version{PUID: entity.PUID(p[0]), Version: p[1]})
 	}
 	return members, nil
+}
+
+// AppendImage appends what an entity or a record says to b.
+func AppendImage(b []byte, im *changelog.Image) []byte {
+	b = append(b, `{"sources":[`...)
+	for i, source := range im.Sources {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, source)
+	}
+	b = append(b, ']')
+	if im.Outcome != "" {
+		b = appendString(append(b, `,"outcome":`...), im.Outcome)
+	}
+	b = AppendAttributes(append(b, `,"attributes":`...), im.Attributes)
+	return append(b, '}')
+}
+
+// ParseImage reads what AppendImage writes, or any JSON that means the same; the empty text is no image.
+func ParseImage(text string) (*changelog.Image, error) {
+	if text == "" {
+		return nil, nil
+	}
+	im := &changelog.Image{Sources: make([]string, 0, 2)}
+	s := scan{rest: text}
+	s.literal(`{"sources":`)
+	s.list(func() { im.Sources = append(im.Sources, s.string()) })
+	if s.skip(',') && strings.HasPrefix(s.rest, `"outcome"`) {
+		s.literal(`"outcome":`)
+		im.Outcome = s.string()
+		s.literal(`,`)
+	}
+	s.literal(`"attributes":`)
+	im.Attributes = s.attributes()
+	s.literal(`}`)
+	if s.done() {
+		return im, nil
+	}
+	im = &changelog.Image{}
+	return im, json.Unmarshal([]byte(text), im)
 }
 
 // appendString writes a string of valid UTF-8.

@@ -37,6 +37,13 @@ var drawEntity = rapid.Custom(func(t *rapid.T) *entity.Entity {
 	return e
 })
 
+var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
+	return &changelog.Image{
+		Sources: rapid.SliceOfN(drawText, 0, 3).Draw(t, "sources"), Attributes: drawAttributes.Draw(t, "attributes"),
+		Outcome: rapid.SampledFrom([]string{"", changelog.Founded, changelog.Joined, `"`}).Draw(t, "outcome"),
+	}
+})
+
 // A document is what encoding/json reads as the same, and what this package reads back.
 func TestDocuments_AreJSON(t *testing.T) {
 	t.Parallel()
@@ -61,6 +68,17 @@ func TestDocuments_AreJSON(t *testing.T) {
 		members, view, err := ParseEntity(text)
 		want := body{e.Members, e.View}
 		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()) + cmp.Diff(want, body{members, view}, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Fatalf("%s, %v: %s", text, err, diff)
+		}
+
+		im := drawImage.Draw(t, "image")
+		text = string(AppendImage(nil, im))
+		var imageByJSON *changelog.Image
+		if err := json.Unmarshal([]byte(text), &imageByJSON); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		gotImage, err := ParseImage(text)
+		if diff := cmp.Diff(im, imageByJSON, cmpopts.EquateEmpty()) + cmp.Diff(im, gotImage, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Fatalf("%s, %v: %s", text, err, diff)
 		}
 
@@ -95,12 +113,50 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	if !slices.Equal(versions, []changelog.Version{{PUID: 1, Version: 2}}) || err != nil {
 		t.Errorf("versions %v, %v", versions, err)
 	}
+	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "outcome":"joined"}`)
+	wantImage := &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.Joined, Attributes: entity.Attributes{"a": {"é"}}}
+	if diff := cmp.Diff(wantImage, im); diff != "" || err != nil {
+		t.Errorf("image %v: %s", err, diff)
+	}
+}
+
+// Members and images that are not there are the empty text.
+func TestDocuments_OfNothing(t *testing.T) {
+	t.Parallel()
+	if versions, err := ParseVersions(""); versions != nil || err != nil {
+		t.Errorf("versions of nothing: %v, %v", versions, err)
+	}
+	if im, err := ParseImage(""); im != nil || err != nil {
+		t.Errorf("an image of nothing: %v, %v", im, err)
+	}
+	if im, err := ParseImage("{"); err == nil {
+		t.Errorf("an image of half a text: %v", im)
+	}
+}
+
+// The text of an image is pinned: it is what people read in a cell.
+func TestAppendImage(t *testing.T) {
+	t.Parallel()
+	for want, im := range map[string]*changelog.Image{
+		`{"sources":[],"attributes":{}}`: {},
+		`{"sources":["fsq","osm"],"attributes":{"city":["Växjö"],"phones":["1","2"]}}`: {
+			Sources: []string{"fsq", "osm"}, Attributes: entity.Attributes{"phones": {"1", "2"}, "city": {"Växjö"}},
+		},
+		`{"sources":["osm"],"outcome":"founded","attributes":{"name":["Joe's \"1\""]}}`: {
+			Sources: []string{"osm"}, Outcome: changelog.Founded, Attributes: entity.Attributes{"name": {`Joe's "1"`}},
+		},
+	} {
+		if got := string(AppendImage(nil, im)); got != want {
+			t.Errorf("image %+v is\n%s, want\n%s", im, got, want)
+		}
+	}
 }
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "{}", `{"a":["b"]}`, `{"a":["\u001f\""]}`, `{"a":["\u00e9"]}`, `{"a":["b"],}`, `{"a"}`, `[[1,2]]`, `[[1,2],[-3,4]`, "[[9223372036854775808,1]]",
 		`{"members":[{"puid":"1","source":"s","key":"k","version":1}],"view":[]}`, `{"a":["\`, `{"a":["\u00`, `{"a":["\n"]}`,
+		`{"sources":["osm"],"outcome":"joined","attributes":{"a":["b"]}}`, `{"sources":[],"attributes":{}}`, `{"sources":[]`, "null",
 	} {
 		f.Add(seed)
 	}
@@ -118,6 +174,14 @@ func FuzzParse(f *testing.F) {
 		}
 		_, _, _ = ParseEntity(text)
 		_, _ = ParseVersions(text)
+		var wantImage changelog.Image
+		asImage := json.Unmarshal([]byte(text), &wantImage)
+		im, err := ParseImage(text)
+		if err == nil && asImage == nil && strings.ToValidUTF8(text, "") == text {
+			if diff := cmp.Diff(&wantImage, im, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%q: %s", text, diff)
+			}
+		}
 	})
 }
 

@@ -14,7 +14,8 @@ import (
 //	ring, puid, version, ...   numbers; a hash is the signed number of its 64 bits
 //	digest, birth, id, ...     bytes: 16 of them; an id that is not there is nil
 //	observed, at               milliseconds since 1970
-//	body, before, after        the documents of this package; nil for none
+//	body, before, was, ...     the documents of this package; nil for none. Of rollups they are the JSON of
+//	                           package rollup, and its bytes in a row of a generation, as the key there is
 //	lost                       features, 8 bytes each, big endian; nil for none
 //	used                       puids given away; the next is one more, above the lowest of the range
 func Tables() []cell.Table {
@@ -22,11 +23,14 @@ func Tables() []cell.Table {
 		{Name: "locus_key", Columns: []string{"ring", "digest", "puid"}, Key: 2},
 		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body"}, Key: 1},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
-		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after"}, Key: 1},
+		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became"}, Key: 1},
 		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},
 		{Name: "edge", Columns: []string{"a", "b", "vec", "score"}, Key: 2},
 		{Name: "redo", Columns: []string{"puid", "version", "lost"}, Key: 1},
-		{Name: cell.Total, Columns: []string{"one", "used", "seq", "records", "entities", "merges", "splits"}, Key: 1},
+		{Name: "rollup", Columns: []string{"name", "body"}, Key: 1},
+		{Name: "rollup_generation", Columns: []string{"number", "body"}, Key: 1},
+		{Name: "rollup_row", Columns: []string{"generation", "key", "body"}, Key: 2},
+		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits"}, Key: 1},
 	}
 }
 
@@ -42,15 +46,16 @@ func Table(name string) (cell.Table, bool) {
 
 // Totals is the row of cell.Total.
 type Totals struct {
-	Used   int64 // puids given away
-	Seq    int64 // the last change
-	Counts entity.Counts
+	Used    int64 // puids given away
+	Seq     int64 // the last change
+	Trimmed int64 // the last change that was trimmed
+	Counts  entity.Counts
 }
 
 // Row is the row as cell.Copier has it.
 func (t Totals) Row() []any {
 	n := t.Counts
-	return []any{int64(1), t.Used, t.Seq, n.Records, n.Entities, n.Merges, n.Splits}
+	return []any{int64(1), t.Used, t.Seq, t.Trimmed, n.Records, n.Entities, n.Merges, n.Splits}
 }
 
 // IsTotals tells whether a key is that of the row.
@@ -58,13 +63,13 @@ func IsTotals(key []any) bool { return len(key) == 1 && key[0] == int64(1) }
 
 // ParseTotals reads what Row makes.
 func ParseTotals(row []any) (Totals, error) {
-	var n [7]int64
+	var n [8]int64
 	ok := len(row) == len(n)
 	for i := 0; ok && i < len(n); i++ {
 		n[i], ok = row[i].(int64)
 	}
 	if !ok || n[0] != 1 {
-		return Totals{}, errors.New("want a row of 7 numbers whose first is 1")
+		return Totals{}, errors.New("want a row of 8 numbers whose first is 1")
 	}
-	return Totals{Used: n[1], Seq: n[2], Counts: entity.Counts{Records: n[3], Entities: n[4], Merges: n[5], Splits: n[6]}}, nil
+	return Totals{Used: n[1], Seq: n[2], Trimmed: n[3], Counts: entity.Counts{Records: n[4], Entities: n[5], Merges: n[6], Splits: n[7]}}, nil
 }

@@ -57,18 +57,18 @@ func (t *tx) queueWhere() {
 	}))
 }
 
-// adoptionGap is how many puids and lease tokens a cell passes over that cannot know which ones it has given
-// away.
+// adoptionGap is how many puids, numbers of its log and lease tokens a cell passes over that cannot know
+// which ones it has given away.
 const adoptionGap = 1 << 20
 
 // Adopt makes a database the cell that was refused with ErrStrange, because it is a restored backup, a
-// copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids it
-// gave away. So the cell is sealed, or retired, if the newest map says that newer generations take the
-// keys; the sequence of puids passes over 2^20; so does each lease, whose owner is as if it had been lost
-// without being given back; a copy gets the next incarnation; and from then on the database is the cell's
-// home. newest reads the map of the authority; it is called while nobody else
-// can write in the cell, since a map that was read before may be too old. Adopting a database that is
-// not strange does nothing.
+// copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids and
+// numbers of its log it gave away. So the cell is sealed, or retired, if the newest map says that newer
+// generations take the keys; the sequence of puids passes over 2^20; so do the log and each lease, whose
+// owner is as if it had been lost without being given back; a copy gets the next incarnation; and from
+// then on the database is the cell's home. newest reads the map of the authority; it is called while nobody
+// else can write in the cell, since a map that was read before may be too old. Adopting a database that
+// is not strange does nothing.
 //
 // No more than one database may be adopted as a cell: whoever promotes a replica sees to it that the
 // old primary does not come back.

@@ -51,8 +51,9 @@ func allocateOne(t *testing.T, c cell.Database[resolve.Tx], k cell.Key) (puid in
 	return puid
 }
 
-// A copy of a cell's database is refused until it is adopted; then it gives no puid that the original may
-// have given away, and is sealed if the map says so, whatever the copy remembers.
+// A copy of a cell's database is refused until it is adopted; then it gives no puid and no number of its
+// log that the original may have given away, and is sealed if the map says so, whatever the copy
+// remembers.
 func TestP07_ACopyIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, nil)
@@ -69,6 +70,7 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	lost := allocateOne(t, original, key(2)) // after the backup was made
 	owned := lease.Lease{Owner: "who goes on", Token: 8, TTL: time.Second}
 	putLease(t, original, owned)
+	must(t, original.Update(t.Context(), appends(1)))
 
 	copied, err := dialled(t, postgres.NewDriver(nil), s.URL("copy"), id, true)
 	if !errors.Is(err, postgres.ErrStrange) || !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "copy") {
@@ -96,6 +98,9 @@ func TestP07_ACopyIsAdopted(t *testing.T) {
 	}
 	if puid := allocateOne(t, copied, key(3)); puid <= lost+1<<19 {
 		t.Errorf("the copy gives puid %d, the original gave %d after it was made", puid, lost)
+	}
+	if last, given := bounds(t, copied).Last, bounds(t, original).Last; last <= given+1<<19 {
+		t.Errorf("the log of the copy goes on after %d, the original gave %d after it was made", last, given)
 	}
 	// Who had the lease then is behind its fence, also for an owner who finds it given back.
 	must(t, copied.View(t.Context(), func(tx resolve.Tx) error {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -269,11 +270,17 @@ func (t *tx) Drop(ctx context.Context, limit int) (n int, err error) {
 	return len(gone), nil
 }
 
-// Skip holds the sequence, so that nobody draws from it before the commit, and begins it anew.
+// sqlSkip never comes to the end of numbers.
+const sqlSkip = "UPDATE locus_total SET seq = seq + least($1, 9223372036854775807 - seq)"
+
+// Skip holds the sequence, so that nobody draws from it before the commit, and begins it anew. What the
+// transaction has appended comes before the numbers that are passed over.
 func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
+	t.queueTotals()
+	t.queueJournal()
 	t.exec("ALTER SEQUENCE locus_puid NO CYCLE") // changes nothing, but locks
 	var last, hi int64
 	err := t.query(ctx, sqlSequence, func(r pgx.Rows) error { return r.Scan(&last, &hi) })
@@ -285,5 +292,6 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	} else {
 		t.restart(hi, hi)
 	}
+	t.exec(sqlSkip, int64(min(n, math.MaxInt64)))
 	return nil
 }

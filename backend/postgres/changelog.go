@@ -11,29 +11,67 @@ import (
 
 	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
-const sqlChanges = "SELECT seq, at, kind, entity, into_id, before::text, after::text FROM change WHERE seq > $1 ORDER BY seq LIMIT $2"
+const (
+	sqlChanges = `SELECT seq, at, kind, entity, into_id, before::text, after::text, was::text, became::text
+		FROM change WHERE seq > $1 ORDER BY seq LIMIT $2`
+
+	sqlBounds = "SELECT trimmed, seq FROM locus_total"
+
+	// sqlTrim begins after what was trimmed before: rows that are dead are passed over one by one.
+	sqlTrim = `WITH doomed AS MATERIALIZED (SELECT seq FROM change
+			WHERE seq > (SELECT trimmed FROM locus_total) AND seq <= $1 ORDER BY seq LIMIT $2 FOR UPDATE)
+		DELETE FROM change AS c USING doomed WHERE c.seq = doomed.seq RETURNING c.seq`
+)
 
 // Append is done by the last statement of the transaction: see queueTotals.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
+	if mutant.On("P4a") {
+		return t.number(ctx, changes)
+	}
 	t.changes = append(t.changes, changes...)
 	return nil
 }
 
-// Changes reads the table in order.
+// number is Append as one would write it who has the order of a sequence, or of the clock, for that of
+// commits: see queueTotals.
+func (t *tx) number(ctx context.Context, changes []changelog.Change) error {
+	drawn, err := rows(ctx, t, scalar[int64], "SELECT nextval('locus_puid')")
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		c.Seq = changelog.Seq(drawn[0]-t.cell.identity().Lo) * 1000
+		t.changes = append(t.changes, c)
+	}
+	return nil
+}
+
+// Changes reads the table in order, and then what was trimmed: what an update does not find because
+// somebody trims it meanwhile, it then knows of.
 func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
 	t.queueTotals()
-	changes, err := rows(ctx, t, readChange, sqlChanges, int64(after), int64(limit))
+	var changes []changelog.Change
+	t.queue.Queue(sqlChanges, int64(after), int64(limit)).Query(eachRow(func(r pgx.Rows) error {
+		c, err := readChange(r)
+		changes = append(changes, c)
+		return err
+	}))
+	bounds, err := t.bounds(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read changes after %d: %w", after, err)
+	}
+	if max(after, 0) < bounds.Trimmed {
+		return nil, fmt.Errorf("changes after %d of cell %s: %w up to %d", after, t.cell, changelog.ErrTrimmed, bounds.Trimmed)
 	}
 	return changes, nil
 }
@@ -41,8 +79,8 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 func readChange(r pgx.Rows) (c changelog.Change, err error) {
 	var at int64
 	var into locality.NullID
-	var before, after *string
-	if err := r.Scan((*int64)(&c.Seq), &at, (*string)(&c.Kind), &c.Entity, &into, &before, &after); err != nil {
+	var before, after, was, became *string
+	if err := r.Scan((*int64)(&c.Seq), &at, (*string)(&c.Kind), &c.Entity, &into, &before, &after, &was, &became); err != nil {
 		return c, err
 	}
 	c.Time, c.Into = time.UnixMilli(at).UTC(), into.ID
@@ -52,8 +90,60 @@ func readChange(r pgx.Rows) (c changelog.Change, err error) {
 	if after != nil && err == nil {
 		c.After, err = document.ParseVersions(*after)
 	}
+	if was != nil && err == nil {
+		c.Was, err = document.ParseImage(*was)
+	}
+	if became != nil && err == nil {
+		c.Is, err = document.ParseImage(*became)
+	}
 	if err != nil {
 		return c, fmt.Errorf("%w: change %d: %w", errRow, c.Seq, err)
 	}
 	return c, nil
+}
+
+// Bounds is one row.
+func (t *tx) Bounds(ctx context.Context) (changelog.Bounds, error) {
+	if err := t.use(ctx); err != nil {
+		return changelog.Bounds{}, err
+	}
+	t.queueTotals()
+	bounds, err := t.bounds(ctx)
+	if err != nil {
+		return changelog.Bounds{}, fmt.Errorf("read bounds of the log: %w", err)
+	}
+	return bounds, nil
+}
+
+func (t *tx) bounds(ctx context.Context) (b changelog.Bounds, err error) {
+	err = t.query(ctx, sqlBounds, func(r pgx.Rows) error { return r.Scan((*int64)(&b.Trimmed), (*int64)(&b.Last)) })
+	return b, err
+}
+
+// Trim deletes the first rows of the index, and leaves what was trimmed to the last statement of the
+// transaction, so that writers do not wait for it. It goes no further than the last change before it
+// began: that all up to there are gone is known of no other.
+func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (int, error) {
+	if err := t.alter(ctx); err != nil {
+		return 0, err
+	}
+	t.queueTotals()
+	var bounds changelog.Bounds
+	t.queue.Queue(sqlBounds).Query(eachRow(func(r pgx.Rows) error {
+		return r.Scan((*int64)(&bounds.Trimmed), (*int64)(&bounds.Last))
+	}))
+	gone, err := rows(ctx, t, scalar[int64], sqlTrim, int64(upTo), int64(limit))
+	if err != nil {
+		return 0, fmt.Errorf("trim changes up to %d: %w", upTo, err)
+	}
+	last := min(upTo, bounds.Last)
+	if len(gone) >= limit {
+		last = 0
+		for _, seq := range gone {
+			last = max(last, changelog.Seq(seq))
+		}
+	}
+	t.trimmed = max(t.trimmed, last)
+	t.noteNumbers("change", gone)
+	return len(gone), nil
 }

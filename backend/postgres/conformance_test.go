@@ -21,6 +21,8 @@ import (
 	"github.com/locus-db/locus/lease/leasetest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
@@ -128,8 +130,25 @@ func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
 func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooled(t)) }
 func TestPooled_ResolveCell(t *testing.T) { t.Parallel(); resolveCell(t, pooled(t)) }
 
+func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooled(t)) }
+
 func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
 func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
+
+func TestRollupStore(t *testing.T)        { t.Parallel(); rollupStore(t, direct(t)) }
+func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooled(t)) }
+
+func rollupStore(t *testing.T, at place) {
+	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell {
+		d := at.open(t)
+		return rolluptest.Cell{
+			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
 
 func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooled(t)) }
 

@@ -32,7 +32,7 @@ var (
 	text   = kind{"text", "%[1]s", "%[1]s"}
 	octets = kind{"bytea", "%[1]s", "%[1]s"}
 	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
-	json   = kind{"text", "%[1]s::json", "%[1]s::text"}
+	object = kind{"text", "%[1]s::json", "%[1]s::text"}
 	// An array of numbers is sent as 8 bytes each, and is NULL if there are none.
 	packed = kind{
 		"bytea",
@@ -42,21 +42,25 @@ var (
 
 	kinds = map[string]kind{
 		"digest": octets, "lost": packed,
-		"source": text, "key": text, "kind": text,
+		"source": text, "key": text, "kind": text, "name": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
-		"body": json, "before": json, "after": json,
+		"body": object, "before": object, "after": object, "was": object, "became": object,
+		"rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
 	}
 )
 
-func kindOf(column string) kind {
-	if k, ok := kinds[column]; ok {
-		return k
+// copied is a table whose rows are copied, and the parts of its statements.
+type copied struct{ cell.Table }
+
+// kind is that of a column, or of the column of that name in all tables, or else number.
+func (c copied) kind(column string) kind {
+	for _, name := range []string{c.Name + "." + column, column} {
+		if k, ok := kinds[name]; ok {
+			return k
+		}
 	}
 	return number
 }
-
-// copied is a table whose rows are copied, and the parts of its statements.
-type copied struct{ cell.Table }
 
 func (t *tx) table(name string) (copied, error) {
 	table, ok := document.Table(name)
@@ -82,18 +86,18 @@ func each(columns []string, of func(i int, column string) string) []string {
 
 // read is the list of what is read of a row.
 func (c copied) read() string {
-	return list(c.Columns, func(_ int, column string) string { return fmt.Sprintf(kindOf(column).to, "t."+column) })
+	return list(c.Columns, func(_ int, column string) string { return fmt.Sprintf(c.kind(column).to, "t."+column) })
 }
 
 // arrays is what makes rows of arguments, an array for each column.
 func (c copied) arrays(columns []string) string {
-	return "unnest(" + list(columns, func(i int, column string) string { return fmt.Sprintf("$%d::%s[]", i+1, kindOf(column).sent) }) + ")"
+	return "unnest(" + list(columns, func(i int, column string) string { return fmt.Sprintf("$%d::%s[]", i+1, c.kind(column).sent) }) + ")"
 }
 
 // at is the condition that a row has the key of v.
 func (c copied) at() string {
 	return strings.Join(each(c.Columns[:c.Key], func(_ int, column string) string {
-		return "t." + column + " = " + fmt.Sprintf(kindOf(column).from, "v."+column)
+		return "t." + column + " = " + fmt.Sprintf(c.kind(column).from, "v."+column)
 	}), " AND ")
 }
 
@@ -119,7 +123,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 		}
 		where = "WHERE (" + list(of.Columns[:of.Key], func(_ int, column string) string { return "t." + column }) + ") > (" +
 			list(of.Columns[:of.Key], func(i int, column string) string {
-				return fmt.Sprintf(kindOf(column).from, fmt.Sprintf("$%d::%s", i+2, kindOf(column).sent))
+				return fmt.Sprintf(of.kind(column).from, fmt.Sprintf("$%d::%s", i+2, of.kind(column).sent))
 			}) + ")"
 	}
 	sql := fmt.Sprintf("SELECT %s FROM %s AS t %s ORDER BY %s LIMIT $1", of.read(), table, where,
@@ -147,7 +151,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	if len(keys) == 0 {
 		return found, nil
 	}
-	args, err := columns(of.Columns[:of.Key], keys)
+	args, err := of.arguments(of.Columns[:of.Key], keys)
 	if err != nil {
 		return nil, t.fail(fmt.Errorf("read rows of %s: %w", table, err))
 	}
@@ -179,7 +183,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		return err
 	}
 	rows = inOrder(rows, func(a, b []any) int { return compareValues(a[:min(of.Key, len(a))], b[:min(of.Key, len(b))]) })
-	args, err := columns(of.Columns, rows)
+	args, err := of.arguments(of.Columns, rows)
 	if err != nil {
 		return t.fail(fmt.Errorf("write rows of %s: %w", table, err))
 	}
@@ -191,7 +195,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		set = "UPDATE SET " + list(rest, func(_ int, column string) string { return column + " = excluded." + column })
 	}
 	t.exec(fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS v (%s) ON CONFLICT (%s) DO %s",
-		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string { return fmt.Sprintf(kindOf(column).from, "v."+column) }),
+		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string { return fmt.Sprintf(of.kind(column).from, "v."+column) }),
 		of.arrays(of.Columns), strings.Join(of.Columns, ", "), strings.Join(of.Columns[:of.Key], ", "), set), args...)
 	return nil
 }
@@ -205,7 +209,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	args, err := columns(of.Columns[:of.Key], keys)
+	args, err := of.arguments(of.Columns[:of.Key], keys)
 	if err != nil {
 		return t.fail(fmt.Errorf("delete rows of %s: %w", table, err))
 	}
@@ -217,7 +221,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	return nil
 }
 
-const sqlTotal = "SELECT seq, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
+const sqlTotal = "SELECT seq, trimmed, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
 
 // totals answers with the row of totals where a key is 1.
 func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
@@ -226,7 +230,7 @@ func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 	err := t.query(ctx, sqlTotal, func(r pgx.Rows) error {
 		var total document.Totals
 		n := &total.Counts
-		err := r.Scan(&total.Seq, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Used)
+		err := r.Scan(&total.Seq, &total.Trimmed, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Used)
 		total.Used -= t.cell.identity().Lo
 		for i, key := range keys {
 			if document.IsTotals(key) {
@@ -249,7 +253,8 @@ func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
 			return t.fail(fmt.Errorf("postgres: write totals: %w", err))
 		}
 		n := total.Counts
-		t.exec("UPDATE locus_total SET seq = $1, records = $2, entities = $3, merges = $4, splits = $5", total.Seq, n.Records, n.Entities, n.Merges, n.Splits)
+		t.exec("UPDATE locus_total SET seq = $1, trimmed = $2, records = $3, entities = $4, merges = $5, splits = $6",
+			total.Seq, total.Trimmed, n.Records, n.Entities, n.Merges, n.Splits)
 		id := t.cell.identity()
 		t.restart(id.Lo+total.Used, id.Hi)
 	}
@@ -264,12 +269,12 @@ func (t *tx) restart(last, hi int64) {
 	}
 }
 
-// columns makes an argument of each column of rows.
-func columns(names []string, rows [][]any) ([]any, error) {
+// arguments makes an argument of each column of rows.
+func (c copied) arguments(names []string, rows [][]any) ([]any, error) {
 	args := make([]any, len(names))
 	for i, name := range names {
 		var err error
-		switch kindOf(name).sent {
+		switch c.kind(name).sent {
 		case "bigint":
 			args[i], err = values[int64](rows, i, len(names))
 		case "text":
@@ -321,6 +326,9 @@ func compareValues(a, b []any) int {
 		case []byte:
 			y, _ := b[i].([]byte)
 			c = bytes.Compare(x, y)
+		case string:
+			y, _ := b[i].(string)
+			c = cmp.Compare(x, y)
 		}
 		if c != 0 {
 			return c

@@ -10,8 +10,8 @@
 //	Update ──► BEGIN, gate ──► what fn asks ──► what fn writes, totals, COMMIT
 //	View   ──► BEGIN, what fn asks first ──► ...
 //
-// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease
-// and resolve, and pass their suites. Every Store method takes a batch and is a statement or two, with
+// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease,
+// rollup and resolve, and pass their suites. Every Store method takes a batch and is a statement or two, with
 // arrays as arguments, rows in the order of their keys. What writes is queued until something must be
 // read, and sent with it, the rest with the commit: a transaction takes a round trip for each decision.
 //
@@ -22,8 +22,11 @@
 // overtaken by none; a lock of the row alone would starve among busy writers. The statements after the
 // lock have snapshots of their own: one that is older than the lock would miss what the last writer
 // did. The row of totals is locked last, by the statement before the commit, so the order of the change
-// log is the order of commits. A View is one snapshot. Deadlocks, and waits for locks that take too
-// long, are run again.
+// log is the order of commits. What a transaction has trimmed of the log is written by that statement too.
+// A View is one snapshot. Deadlocks, and waits for locks that take too long, are run again.
+//
+// An update that reads the rollups of the catalogue, or the generations of a cell, has them to itself until
+// it ends: it takes an advisory lock before it reads, and so does who writes them. Nobody else waits.
 //
 // puids come out of a sequence with the cell's range for its ends. What a rolled back transaction drew is
 // a gap; nothing is ever drawn twice.
@@ -42,8 +45,8 @@
 // Every new connection is looked at: a server that may lose what it has acknowledged is refused by name
 // (ErrPreflight), a standby is not the primary, and a database that is not the one that the cell was
 // written in is strange (ErrStrange): a copy, a restored backup, a promoted replica. It may have
-// forgotten that it was sealed and which puids it gave away. The Driver adopts it by the map of the
-// authority; see Cell.Adopt.
+// forgotten that it was sealed, and which puids and numbers of its log it gave away. The Driver adopts it
+// by the map of the authority; see Cell.Adopt.
 //
 // With pooler=1 in the URL a pooler in transaction mode may stand before the server: no prepared
 // statement, no setting, no lock outlives a transaction, and each looks at where it is.

@@ -72,6 +72,8 @@ func (t *tx) noteRow(table string, key []any) {
 			}
 		case []byte:
 			n.bytes = v
+		case string:
+			n.bytes = []byte(v)
 		}
 	}
 	t.notes = append(t.notes, n)
@@ -85,7 +87,10 @@ func (n note) key() (key []any) {
 	if n.num2 != nil {
 		key = append(key, *n.num2)
 	}
-	if n.bytes != nil {
+	switch {
+	case n.table == "rollup": // the only one whose key is text
+		key = append(key, string(n.bytes))
+	case n.bytes != nil:
 		key = append(key, n.bytes)
 	}
 	return key
@@ -138,8 +143,8 @@ func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jour
 	}
 	entries, err := rows(ctx, t, func(r pgx.Rows) (e cell.JournalEntry, err error) {
 		var n note
-		err = r.Scan(&e.Seq, &e.Table, &n.num, &n.num2, &n.bytes)
-		e.Key = n.key()
+		err = r.Scan(&e.Seq, &n.table, &n.num, &n.num2, &n.bytes)
+		e.Table, e.Key = n.table, n.key()
 		return e, err
 	}, "SELECT seq, tab, num, num2, bytes FROM locus_journal WHERE seq > $1 ORDER BY seq LIMIT $2", after, int64(limit))
 	if err != nil {

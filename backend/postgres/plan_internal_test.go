@@ -26,6 +26,7 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
@@ -34,7 +35,7 @@ var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid)\b`)
 
 // How PostgreSQL runs every statement of a transaction, whatever is in the tables: nothing but tables of
-// one row is read as a whole. Plans are pinned as this version makes them; others need not agree.
+// one row is read as a whole, nor is a generation. Plans are pinned as this version makes them; others need not agree.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -65,6 +66,9 @@ func TestPlans(t *testing.T) {
 		for line := range strings.Lines(plans[sql]) {
 			if strings.Contains(line, "Seq Scan") && !whole.MatchString(line) {
 				t.Errorf("%s\nreads a whole table:\n%s", sql, plans[sql])
+			}
+			if strings.Contains(line, "Cond: (generation = $1)") && !strings.Contains(sql, "LIMIT $2") {
+				t.Errorf("%s\nreads a whole generation:\n%s", sql, plans[sql])
 			}
 		}
 	}
@@ -135,6 +139,7 @@ func useAll(ctx context.Context, t *tx) error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
 	k := cell.Key{Ring: 1}
+	definition := rollup.Definition{Name: "a", Kind: "place", Over: rollup.Entities}
 	reads := []func() error{
 		func() error { _, err := t.Head(ctx); return err },
 		func() error { _, err := t.Lookup(ctx, []cell.Key{k}); return err },
@@ -151,7 +156,12 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Names: []string{"a"}, Limit: 1}); return err },
 		func() error { _, err := t.Counts(ctx); return err },
-		func() error { _, err := t.Changes(ctx, 0, 1); return err },
+		func() error { _, err := t.Changes(ctx, math.MaxInt64, 1); return err },
+		func() error { _, err := t.Bounds(ctx); return err },
+		func() error { _, err := t.Rollups(ctx); return err },
+		func() error { _, err := t.Generations(ctx); return err },
+		func() error { _, err := t.Rows(ctx, 1, [][]byte{{1}}); return err },
+		func() error { _, err := t.ScanRows(ctx, 1, []rollup.Range{{}, {Last: true}}); return err },
 		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.Redo(ctx, math.MinInt64, 1); return err },
@@ -170,6 +180,13 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Names: []string{"a"}}}) },
 		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
+		func() error { _, err := t.Trim(ctx, 1, 1); return err },
+		func() error { return t.PutRollup(ctx, rollup.Rollup{Name: "a"}) },
+		func() error { return t.PutGeneration(ctx, rollup.Generation{Number: 1, Definition: definition}) },
+		func() error { return t.DeleteGeneration(ctx, 1) },
+		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte{1}, Body: []byte{1}}}) },
+		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte{2}}}) },
+		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
 			return t.Post(ctx, []resolve.Posting{{Feature: 1, PUID: 1}}, []resolve.Posting{{Feature: 1, PUID: 1}})
 		},

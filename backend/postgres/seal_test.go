@@ -20,35 +20,46 @@ func key(n uint64) (k cell.Key) {
 	return k
 }
 
-// paused is an update that has allocated a key and stays open until it is told to go on.
+// paused is an update that has done something and stays open until it is told to go on.
 type paused struct {
-	puid int64
+	puid int64 // what it allocated, if it did
 	goOn chan struct{}
 	done chan error
 }
 
-func pause(t *testing.T, d *database, k cell.Key) *paused {
+// stay begins an update that stays open after fn.
+func stay(t *testing.T, d *database, fn func(*paused, resolve.Tx) error) *paused {
 	t.Helper()
 	p := &paused{goOn: make(chan struct{}), done: make(chan error, 1)}
-	allocated := make(chan struct{})
+	stays := make(chan struct{})
 	go func() {
 		p.done <- d.Update(context.Background(), func(tx resolve.Tx) error {
-			a, err := tx.Allocate(context.Background(), []cell.Key{k})
-			if err != nil {
+			if err := fn(p, tx); err != nil {
 				return err
 			}
-			p.puid = a[0].PUID
-			close(allocated)
+			close(stays)
 			<-p.goOn
 			return nil
 		})
 	}()
 	select {
-	case <-allocated:
+	case <-stays:
 	case err := <-p.done:
-		t.Fatalf("allocate: %v", err)
+		t.Fatalf("the update that was to stay open: %v", err)
 	}
 	return p
+}
+
+// pause begins an update that allocates a key and stays open.
+func pause(t *testing.T, d *database, k cell.Key) *paused {
+	t.Helper()
+	return stay(t, d, func(p *paused, tx resolve.Tx) error {
+		a, err := tx.Allocate(context.Background(), []cell.Key{k})
+		if err == nil {
+			p.puid = a[0].PUID
+		}
+		return err
+	})
 }
 
 // end lets the update commit.

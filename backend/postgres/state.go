@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, journal FROM locus_cell"
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7"
 )
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
 	var epoch, told int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, journal)
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, journal)
 	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
 	return err
 }
@@ -85,7 +85,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence).
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images).
 		Exec(func(tag pgconn.CommandTag) error {
 			if tag.RowsAffected() == 0 {
 				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
@@ -126,32 +126,37 @@ func (t *tx) Counts(ctx context.Context) (c entity.Counts, err error) {
 
 const (
 	sqlAddTotals = `UPDATE locus_total SET seq = seq + $1,
-		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5`
+		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, trimmed = greatest(trimmed, $6)`
 
 	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
-		INSERT INTO change (seq, at, kind, entity, into_id, before, after)
-		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json
-		FROM total, unnest($6::bigint[], $7::text[], $8::uuid[], $9::uuid[], $10::text[], $11::text[])
-			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, n)`
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json
+		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, n)`
 )
 
 // queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
 // the row of totals until the commit. So the order of the log is the order of commits.
 func (t *tx) queueTotals() {
-	n, changes := t.counts, t.changes
-	t.counts, t.changes = entity.Counts{}, nil
+	n, changes, trimmed := t.counts, t.changes, t.trimmed
+	t.counts, t.changes, t.trimmed = entity.Counts{}, nil, 0
 	t.appended += len(changes)
-	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits}
+	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits, int64(trimmed)}
 	switch {
 	case len(changes) > 0:
+		if mutant.On("P4a") {
+			t.exec("UPDATE locus_total SET seq = $1", int64(changes[0].Seq))
+		}
 		t.exec(sqlAppend, append(args,
 			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),
 			column(changes, func(c changelog.Change) string { return string(c.Kind) }),
 			column(changes, func(c changelog.Change) locality.ID { return c.Entity }),
 			column(changes, func(c changelog.Change) locality.NullID { return idOrNull(c.Into) }),
 			column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }),
-			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }))...)
-	case n != entity.Counts{}:
+			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }),
+			column(changes, func(c changelog.Change) *string { return t.image(c.Was) }),
+			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }))...)
+	case n != entity.Counts{} || trimmed > 0:
 		t.exec(sqlAddTotals, args...)
 	}
 }
@@ -162,6 +167,16 @@ func (t *tx) versions(members []changelog.Version) *string {
 		return nil
 	}
 	t.text = document.AppendVersions(t.text[:0], members)
+	text := string(t.text)
+	return &text
+}
+
+// image is an image as JSON, NULL for none.
+func (t *tx) image(im *changelog.Image) *string {
+	if im == nil {
+		return nil
+	}
+	t.text = document.AppendImage(t.text[:0], im)
 	text := string(t.text)
 	return &text
 }

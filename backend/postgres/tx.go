@@ -35,11 +35,14 @@ type tx struct {
 	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
 	counts  entity.Counts
 	changes []changelog.Change
+	trimmed changelog.Seq // the last change that was trimmed by this transaction
 	text    []byte
 
 	journal  bool // what changes is noted
 	notes    []note
 	appended int // changes that were queued
+
+	held [2]bool // the locks of tables: see hold
 }
 
 // mode is what a transaction may do.
@@ -318,6 +321,12 @@ func rows[T any](ctx context.Context, t *tx, read func(pgx.Rows) (T, error), sql
 		return err
 	}, args...)
 	return all, err
+}
+
+// scalar reads a row of one column.
+func scalar[T any](r pgx.Rows) (value T, err error) {
+	err = r.Scan(&value)
+	return value, err
 }
 
 // column makes an argument of a batch: one value of every item.

@@ -181,7 +181,7 @@ func (t *tx) Drop(ctx context.Context, limit int) (int, error) {
 	return n, nil
 }
 
-// Skip counts puids as given away.
+// Skip counts puids and numbers of the log as given away.
 func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
@@ -192,5 +192,6 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	}
 	lo, hi := t.cell.bounds()
 	s.used += int64(min(n, uint64(hi-lo-s.used)))
+	s.seq += int64(min(n, uint64(math.MaxInt64-s.seq)))
 	return nil
 }

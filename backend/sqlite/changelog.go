@@ -11,6 +11,12 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
+const (
+	sqlAppend  = "INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became FROM change WHERE seq > ? ORDER BY seq LIMIT ?"
+	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT ?) RETURNING seq"
+)
+
 // Append is a row each.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err := t.alter(ctx); err != nil {
@@ -18,11 +24,11 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	}
 	s, err := t.own(ctx)
 	if err == nil {
-		err = each(t, "INSERT INTO change (seq, at, kind, entity, into_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)", changes,
-			func(st *stmt, c changelog.Change) error {
-				s.seq++
-				return st.exec(s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After))
-			})
+		err = each(t, sqlAppend, changes, func(st *stmt, c changelog.Change) error {
+			s.seq++
+			return st.exec(s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
+				t.image(c.Was), t.image(c.Is))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("append %d changes: %w", len(changes), err)
@@ -39,13 +45,28 @@ func (t *tx) versions(members []changelog.Version) any {
 	return string(t.text)
 }
 
+// image is an image as JSON, NULL for none.
+func (t *tx) image(im *changelog.Image) any {
+	if im == nil {
+		return nil
+	}
+	t.text = document.AppendImage(t.text[:0], im)
+	return string(t.text)
+}
+
 // Changes reads the table in order.
 func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	changes, err := rows(ctx, t, readChange,
-		"SELECT seq, at, kind, entity, into_id, before, after FROM change WHERE seq > ? ORDER BY seq LIMIT ?", int64(after), int64(limit))
+	s, err := t.own(ctx)
+	if err == nil && max(int64(after), 0) < s.trimmed {
+		return nil, fmt.Errorf("changes of cell %s after %d, trimmed up to %d: %w", t.cell, after, s.trimmed, changelog.ErrTrimmed)
+	}
+	var changes []changelog.Change
+	if err == nil {
+		changes, err = rows(ctx, t, readChange, sqlChanges, int64(after), int64(limit))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read changes after %d: %w", after, err)
 	}
@@ -63,8 +84,47 @@ func readChange(r row) (c changelog.Change, err error) {
 	if err == nil {
 		c.After, err = document.ParseVersions(r.text(6))
 	}
+	if err == nil {
+		c.Was, err = document.ParseImage(r.text(7))
+	}
+	if err == nil {
+		c.Is, err = document.ParseImage(r.text(8))
+	}
 	if err != nil {
 		return c, fmt.Errorf("%w: change %d: %w", errRow, c.Seq, err)
 	}
 	return c, nil
+}
+
+// Bounds costs nothing in an Update, which has read them.
+func (t *tx) Bounds(ctx context.Context) (changelog.Bounds, error) {
+	if err := t.use(ctx); err != nil {
+		return changelog.Bounds{}, err
+	}
+	s, err := t.own(ctx)
+	if err != nil {
+		return changelog.Bounds{}, fmt.Errorf("read the ends of the log: %w", err)
+	}
+	return changelog.Bounds{Trimmed: changelog.Seq(s.trimmed), Last: changelog.Seq(s.seq)}, nil
+}
+
+// Trim is one statement.
+func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (n int, err error) {
+	if err := t.alter(ctx); err != nil {
+		return 0, err
+	}
+	s, err := t.own(ctx)
+	if err == nil {
+		err = t.query(ctx, sqlTrim, func(r row) error {
+			n, s.trimmed = n+1, max(s.trimmed, r.int(0))
+			return nil
+		}, int64(upTo), int64(limit))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("trim changes up to %d: %w", upTo, err)
+	}
+	if n < limit { // there are none left, and no numbers that changes to come could have
+		s.trimmed = max(s.trimmed, min(int64(upTo), s.seq))
+	}
+	return n, nil
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/locus-db/locus/lease/leasetest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
 // file is a cell in a directory of the test, which can be closed and opened again.
@@ -119,6 +121,19 @@ func TestLeaseStore(t *testing.T) {
 		f := openFile(t)
 		return func(ctx context.Context, fn func(lease.Store) error) error {
 			return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		}
+	})
+}
+
+func TestRollupStore(t *testing.T) {
+	t.Parallel()
+	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell {
+		f := openFile(t)
+		return rolluptest.Cell{
+			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
+				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: f.reopen,
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 		}
 		for i := range keys {
 			if *s != (state{}) && document.IsTotals(keys[i]) {
-				found[i] = document.Totals{Used: s.used, Seq: s.seq, Counts: s.counts}.Row()
+				found[i] = document.Totals{Used: s.used, Seq: s.seq, Trimmed: s.trimmed, Counts: s.counts}.Row()
 			}
 		}
 		return found, nil
@@ -147,7 +147,7 @@ func (t *tx) writeTotal(ctx context.Context, rows [][]any) error {
 		if err != nil {
 			return t.fail(fmt.Errorf("sqlite: write totals: %w", err))
 		}
-		s.used, s.seq, s.counts = total.Used, total.Seq, total.Counts
+		s.used, s.seq, s.trimmed, s.counts = total.Used, total.Seq, total.Trimmed, total.Counts
 	}
 	return nil
 }

@@ -10,8 +10,8 @@
 //	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
 //	                                      └──────────────────────────────┘     └ copied when it is long
 //
-// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease
-// and resolve, and pass their suites. What a cell says about itself, its head and its totals, is one row:
+// A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease,
+// rollup and resolve, and pass their suites. What a cell says about itself, its head and its totals, is one row:
 // an Update reads it before anything else, and writes it once, before the commit. Updates wait for each
 // other in the order in which they came, so whatever the head says holds until one ends, and sealing a
 // cell is an Update like any other. Every Store method takes a batch. Reading one is a single

@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
@@ -119,6 +120,22 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.Counts(ctx); return err },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
 		func() error { _, err := t.Changes(ctx, 0, 1); return err },
+		func() error { _, err := t.Bounds(ctx); return err },
+		func() error { _, err := t.Trim(ctx, 1, 1); return err },
+		func() error { return t.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
+		func() error { _, err := t.Rollups(ctx); return err },
+		func() error {
+			return t.PutGeneration(ctx, rollup.Generation{Definition: rollup.Definition{Name: "r", Kind: "place", Group: []string{"city"}}})
+		},
+		func() error { _, err := t.Generations(ctx); return err },
+		func() error { return t.DeleteGeneration(ctx, 1) },
+		func() error { return t.PutRows(ctx, 1, []rollup.Row{{Key: []byte("a"), Body: []byte("1")}}) },
+		func() error { _, err := t.Rows(ctx, 1, [][]byte{[]byte("a")}); return err },
+		func() error {
+			_, err := t.ScanRows(ctx, 1, []rollup.Range{{Limit: 1}, {Limit: 1, Last: true}})
+			return err
+		},
+		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
 			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, postingsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
 		},

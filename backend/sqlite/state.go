@@ -14,17 +14,18 @@ import (
 // state is what a cell says about itself: one row. A transaction reads it once, an Update before
 // anything else, and writes it once, before the commit.
 type state struct {
-	head   cell.Head
-	used   int64 // puids given away
-	seq    int64 // the last change's place in the log
-	counts entity.Counts
+	head    cell.Head
+	used    int64 // puids given away
+	seq     int64 // the last change's place in the log
+	trimmed int64 // that of the last change that was trimmed
+	counts  entity.Counts
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, used, seq, records, entities, merges, splits FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
 
-	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?,
-		used = ?, seq = ?, records = ?, entities = ?, merges = ?, splits = ?`
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?,
+		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?`
 )
 
 var errNobody = errors.New("sqlite: the cell was never told who it is")
@@ -40,10 +41,10 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 		*s = state{
 			head: cell.Head{
 				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
-				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5),
+				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6),
 			},
-			used: r.int(6), seq: r.int(7),
-			counts: entity.Counts{Records: r.int(8), Entities: r.int(9), Merges: r.int(10), Splits: r.int(11)},
+			used: r.int(7), seq: r.int(8), trimmed: r.int(9),
+			counts: entity.Counts{Records: r.int(10), Entities: r.int(11), Merges: r.int(12), Splits: r.int(13)},
 		}
 		return nil
 	})
@@ -64,8 +65,8 @@ func (t *tx) keep() error {
 		return errNobody
 	}
 	h, n := s.head, s.counts
-	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence,
-		s.used, s.seq, n.Records, n.Entities, n.Merges, n.Splits)
+	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images,
+		s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits)
 	if err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
 	}

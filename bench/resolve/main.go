@@ -42,6 +42,7 @@ import (
 )
 
 type options struct {
+	rollups      bool
 	records      int64
 	batch        int64
 	services     int
@@ -64,6 +65,7 @@ func main() {
 	flag.IntVar(&o.services, "services", 1, "services that share the cells, as processes do; with -map")
 	flag.StringVar(&o.cellmap, "map", "", "a new installation on PostgreSQL servers, postgres://HOST/NAME, instead of files")
 	flag.StringVar(&o.dir, "dir", "", "where the data goes; a temporary directory by default")
+	flag.BoolVar(&o.rollups, "rollups", false, "two rollups follow the writes, and are verified at the end")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "file for a profile of the run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -117,8 +119,18 @@ func run(ctx context.Context, o options) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	if o.rollups {
+		if err := define(ctx, service); err != nil {
+			return err
+		}
+	}
 	if err := load(ctx, o, put, &stages); err != nil {
 		return err
+	}
+	if o.rollups {
+		if err := verify(ctx, service); err != nil {
+			return err
+		}
 	}
 	quality, err := judge(ctx, o, service)
 	if err != nil {

@@ -246,8 +246,11 @@ type buggyStore struct {
 }
 
 func (s *buggyStore) SetHead(ctx context.Context, head cell.Head) error {
-	if s.bug == "fences are narrow" {
+	switch s.bug {
+	case "fences are narrow":
 		head.Fence = int64(int32(head.Fence))
+	case "images are forgotten":
+		head.Images = ""
 	}
 	return s.Store.SetHead(ctx, head)
 }

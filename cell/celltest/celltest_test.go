@@ -91,6 +91,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"views see what is committed":   "ViewIsASnapshot",
 			"views write":                   "ViewDoesNotWrite",
 			"fences are narrow":             "Head",
+			"images are forgotten":          "Head",
 			"updates write heads":           "HeadOnlyInExclusive",
 			"exclusives always commit":      "ExclusiveRollsBack",
 			"moved cells are written":       "UpdateOnlyWhereServing",

@@ -140,7 +140,8 @@ func totals(t tester, p Pair) {
 	same(t, "totals", read(t, p.To, table, many), row)
 	same(t, "totals at their key", rowsAt(t, p.To, cell.Total, [][]any{{int64(2)}, {int64(1)}}), [][]any{nil, row[0]})
 	from, to := ask(t, p.From, population), ask(t, p.To, 0)
-	same(t, "counts, next puid, next place in the log", []any{to.Counts, to.Next, to.Seq}, []any{from.Counts, from.Next, from.Seq})
+	same(t, "counts, next puid, ends of the log, next place in it", []any{to.Counts, to.Next, to.Bounds, to.Seq},
+		[]any{from.Counts, from.Next, from.Bounds, from.Seq})
 	if err := p.To.Update(context.Background(), func(tx resolve.Tx) error {
 		return copier(tx).DeleteRows(context.Background(), cell.Total, [][]any{{int64(1)}})
 	}); err == nil {
@@ -202,7 +203,7 @@ func rollbackLeavesNothing(t tester, p Pair) {
 				return err
 			}
 		}
-		return errors.Join(c.WriteRows(ctx, cell.Total, [][]any{{int64(1), int64(9), int64(9), int64(9), int64(9), int64(9), int64(9)}}), conformance.ErrRollback)
+		return errors.Join(c.WriteRows(ctx, cell.Total, [][]any{{int64(1), int64(9), int64(9), int64(9), int64(9), int64(9), int64(9), int64(9)}}), conformance.ErrRollback)
 	})
 	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Exclusive returned %v, want the error of its function", err)

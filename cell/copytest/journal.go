@@ -126,7 +126,7 @@ func journalFollows(t tester, p Pair) {
 			return err
 		}
 		first, gone = entity.PUID(puids[1]), entity.PUID(puids[2])
-		return errors.Join(put(ctx, tx, population, 3, 1), put(ctx, tx, 5, 1, 9), remove(ctx, tx, 6, gone),
+		return errors.Join(put(ctx, tx, population, 3, 1), put(ctx, tx, 5, 1, 9), remove(ctx, tx, 6, gone), trim(ctx, tx, 3),
 			tx.Assign(ctx, []entity.Assignment{{PUID: first, Anchor: gone}}))
 	})
 	err := p.From.Update(context.Background(), func(tx resolve.Tx) error {
@@ -137,6 +137,10 @@ func journalFollows(t tester, p Pair) {
 	}
 	exclusive(t, p.From, func(ctx context.Context, c cell.Copier) error { return nil })
 	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error { _, err := tx.Drop(ctx, 3); return err })
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx resolve.Tx) error {
+		_, err := tx.DropRows(ctx, thingOf(7, 0, 1).generation.Number, 2)
+		return err
+	})
 	f.finish(t)
 	same(t, "answers of the Stores", ask(t, p.To, population+4), ask(t, p.From, population+4))
 	if len(f.entities) != 5 || !f.entities[int64(first)] || !f.entities[int64(gone)] {

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 // population is how many records a case begins with.
@@ -33,6 +34,10 @@ type thing struct {
 	postings []resolve.Posting
 	edges    []resolve.Edge
 	redo     resolve.Redo
+	// A rollup of its own, with a generation and rows.
+	rollup     rollup.Rollup
+	generation rollup.Generation
+	rows       []rollup.Row
 }
 
 func keyOf(n int) (k cell.Key) {
@@ -68,6 +73,9 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 		},
 		redo: resolve.Redo{PUID: puid, Version: version},
 	}
+	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.Joined, Attributes: w.record.Attributes}
+	w.changes[0].Is, w.changes[1].Was = image, &changelog.Image{}
+	w.define(n, version, at)
 	if n%2 == 0 {
 		w.redo.Lost = []uint64{1 << 63, uint64(n)}
 	}
@@ -81,6 +89,23 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 	return w
 }
 
+// define gives the thing its rollup.
+func (w *thing) define(n int, version int64, at time.Time) {
+	d := rollup.Definition{
+		Name: fmt.Sprintf("r-%d", n), Kind: "place", Over: rollup.Entities, Group: []string{"city"},
+		Where:    []rollup.Condition{{Attribute: "name", Values: []string{"'\"\\寿"}}},
+		Measures: []rollup.Measure{{Name: "count", Func: rollup.Count}},
+	}
+	number := int64(n) << 56
+	w.rollup = rollup.Rollup{Name: d.Name, Serving: &rollup.Version{Generation: number, Definition: d, Since: at}, Last: number + version}
+	w.generation = rollup.Generation{
+		Number: number, Definition: d, State: rollup.Following, Watermark: changelog.Seq(math.MaxInt64 - version), At: at, Groups: version,
+		Reason: "none", Verified: at,
+	}
+	body := []byte{0, byte(version), 0xff}
+	w.rows = []rollup.Row{{Key: []byte{0}, Body: body}, {Key: []byte("g寿\x00\xff"), Body: body}, {Key: []byte{0xff, byte(n)}, Body: body}}
+}
+
 // put writes the things from n to n+count-1, new ones or new versions.
 func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error {
 	for i := n; i < n+count; i++ {
@@ -92,6 +117,7 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 		_, err = tx.PutRedo(ctx, []resolve.Redo{w.redo})
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
+			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
 			tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
 			tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
@@ -109,10 +135,25 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 	return errors.Join(
 		tx.Unlink(ctx, []cell.Key{w.key}), tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
 		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
+		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
 		tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
-// populate writes things into a cell: new ones, new versions, and one that is gone again.
+// trim trims so many changes.
+func trim(ctx context.Context, tx resolve.Tx, n int) error {
+	b, err := tx.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	got, err := tx.Trim(ctx, b.Last, n)
+	if err == nil && got != n {
+		err = fmt.Errorf("%d changes were trimmed, want %d", got, n)
+	}
+	return err
+}
+
+// populate writes things into a cell: new ones, new versions, one that is gone again, and changes that
+// are trimmed.
 func populate(t tester, c resolve.Cell) {
 	t.Helper()
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, 0, population, 1) })
@@ -121,7 +162,7 @@ func populate(t tester, c resolve.Cell) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])))
+		return errors.Join(put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
 	})
 }
 
@@ -138,6 +179,11 @@ type answers struct {
 	Depth    int
 	Counts   entity.Counts
 	Seq      []changelog.Change
+
+	Bounds      changelog.Bounds
+	Rollups     []rollup.Rollup
+	Generations []rollup.Generation
+	Rows        [][][]rollup.Row
 }
 
 // ask asks the Stores, and writes one more key and change to see what they are given. It rolls that
@@ -151,7 +197,7 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 			keys[i], ids[i] = keyOf(i), idOf(i)
 			features, limits = append(features, uint64(i)<<58), append(limits, many)
 		}
-		var err [9]error
+		var err [13]error
 		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
 		var puids []entity.PUID
 		for _, p := range a.PUIDs {
@@ -159,12 +205,21 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		}
 		a.Records, err[1] = tx.Records(ctx, puids)
 		a.Births, err[2] = tx.Births(ctx, ids)
-		a.Changes, err[3] = tx.Changes(ctx, 0, many)
+		a.Bounds, err[9] = tx.Bounds(ctx)
+		a.Changes, err[3] = tx.Changes(ctx, a.Bounds.Trimmed, many)
 		a.Carriers, err[4] = tx.Carriers(ctx, features, limits)
 		a.Edges, err[5] = tx.Edges(ctx, puids)
 		a.Redo, err[6] = tx.Redo(ctx, math.MinInt64, many)
 		a.Depth, err[7] = tx.RedoDepth(ctx)
 		a.Counts, err[8] = tx.Counts(ctx)
+		a.Rollups, err[10] = tx.Rollups(ctx)
+		a.Generations, err[11] = tx.Generations(ctx)
+		a.Rows = make([][][]rollup.Row, n)
+		for i := range n {
+			if a.Rows[i], err[12] = tx.ScanRows(ctx, int64(i)<<56, []rollup.Range{{Limit: many}}); err[12] != nil {
+				break
+			}
+		}
 		if err := errors.Join(err[:]...); err != nil {
 			return err
 		}
@@ -173,14 +228,10 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 			return e
 		}
 		a.Next = next[0]
-		last := changelog.Seq(0)
-		if len(a.Changes) > 0 {
-			last = a.Changes[len(a.Changes)-1].Seq
-		}
 		if e := tx.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0).UTC(), Kind: changelog.Put, Entity: idOf(1)}}); e != nil {
 			return e
 		}
-		a.Seq, e = tx.Changes(ctx, last, many)
+		a.Seq, e = tx.Changes(ctx, a.Bounds.Last, many)
 		return errors.Join(e, conformance.ErrRollback)
 	})
 	if !errors.Is(err, conformance.ErrRollback) {

@@ -135,6 +135,10 @@ func seesItsOwnWrites(t tester, c Cell) {
 			if err != nil {
 				return err
 			}
+			b, err := s.Bounds(ctx)
+			if err != nil || b.Last != got[len(got)-1].Seq {
+				return fmt.Errorf("the ends in the transaction are %+v, %w, its last change has number %d", b, err, got[len(got)-1].Seq)
+			}
 			if diff := differ(got, series(1, n)); diff != "" {
 				return fmt.Errorf("changes in the transaction (-want +got):\n%s", diff)
 			}

@@ -47,6 +47,7 @@ type tester = conformance.TB
 var cases = conformance.Suite[Cell]{
 	{Name: "EmptyLog", Run: emptyLog},
 	{Name: "ComeBackWhole", Run: comeBackWhole},
+	{Name: "ImagesComeBackWhole", Run: imagesComeBackWhole},
 	{Name: "NumbersRise", Run: numbersRise},
 	{Name: "InPages", Run: inPages},
 	{Name: "ThousandChanges", Run: thousandChanges},
@@ -55,6 +56,11 @@ var cases = conformance.Suite[Cell]{
 	{Name: "SurvivesReopening", Run: survivesReopening},
 	{Name: "CancelledContext", Run: cancelledContext},
 	{Name: "ConcurrentAppends", Run: concurrentAppends},
+	{Name: "BoundsOfTheLog", Run: boundsOfTheLog},
+	{Name: "TrimsTheOldest", Run: trimsTheOldest},
+	{Name: "TrimmedIsAnError", Run: trimmedIsAnError},
+	{Name: "NeverTrimsAhead", Run: neverTrimsAhead},
+	{Name: "TrimmingRollsBack", Run: trimmingRollsBack},
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
@@ -70,6 +76,24 @@ func changesAfter(t tester, c Cell, after changelog.Seq, limit int) (got []chang
 		return err
 	})
 	return got
+}
+
+func boundsOf(t tester, c Cell) (b changelog.Bounds) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
+		b, err = s.Bounds(ctx)
+		return err
+	})
+	return b
+}
+
+func trim(t tester, c Cell, upTo changelog.Seq, limit int) (n int) {
+	t.Helper()
+	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
+		n, err = s.Trim(ctx, upTo, limit)
+		return err
+	})
+	return n
 }
 
 // differ says what differs between two lists of changes, their numbers left out.

@@ -23,6 +23,8 @@ func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 type log struct {
 	changelog.Store
 	bug string
+	// trimmed is what a transaction cannot take back.
+	trimmed *changelog.Seq
 }
 
 func (l log) Append(ctx context.Context, changes []changelog.Change) error {
@@ -44,6 +46,13 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	case "limit is not kept":
 		limit = 1 << 20
 	}
+	b, _ := l.Store.Bounds(ctx)
+	switch {
+	case l.bug == "trimmed changes are passed over":
+		after = max(after, b.Trimmed)
+	case l.bug == "before the beginning is trimmed" && after < b.Trimmed:
+		return nil, changelog.ErrTrimmed
+	}
 	changes, err := l.Store.Changes(ctx, after, limit)
 	for i := range changes {
 		c := &changes[i]
@@ -56,6 +65,22 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 			c.Time = c.Time.In(time.FixedZone("", 3600))
 		case "successors are lost":
 			c.Into = locality.ID{}
+		case "images are lost":
+			c.Was, c.Is = nil, nil
+		case "images are swapped":
+			c.Was, c.Is = c.Is, c.Was
+		case "no image is an empty one":
+			if c.Was == nil {
+				c.Was = &changelog.Image{}
+			}
+		case "an empty image is none":
+			if c.Is != nil && len(c.Is.Sources)+len(c.Is.Attributes) == 0 {
+				c.Is = nil
+			}
+		case "images without outcome", "images of one value", "images of ASCII":
+			c.Was = spoil(c.Was, l.bug)
+		case "numbers begin anew after trimming":
+			c.Seq -= b.Trimmed
 		case "numbers of 53 bits":
 			c.Before = slices.Clone(c.Before)
 			for k := range c.Before {
@@ -69,8 +94,72 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	return changes, err
 }
 
+// spoil is an image as a log with the bug keeps it.
+func spoil(im *changelog.Image, bug string) *changelog.Image {
+	if im == nil {
+		return nil
+	}
+	spoilt := *im
+	spoilt.Attributes = entity.Attributes{}
+	for name, values := range im.Attributes {
+		switch {
+		case bug == "images of one value" && len(values) > 0:
+			values = values[:1]
+		case bug == "images of ASCII":
+			name = strings.Map(func(r rune) rune { return r & 0x7f }, name)
+		}
+		spoilt.Attributes[name] = values
+	}
+	if bug == "images without outcome" {
+		spoilt.Outcome = ""
+	}
+	return &spoilt
+}
+
+func (l log) Bounds(ctx context.Context) (changelog.Bounds, error) {
+	b, err := l.Store.Bounds(ctx)
+	switch {
+	case l.bug == "the last number is the next":
+		b.Last++
+	case l.bug == "the last number is that of a change" && b.Last == b.Trimmed:
+		b.Last = 0
+	case l.bug == "bounds are those before" && b.Last > 0:
+		b.Last--
+	case l.bug == "trimmed is not told":
+		b.Trimmed = 0
+	case l.bug == "trimming is not rolled back":
+		b.Trimmed = max(b.Trimmed, *l.trimmed)
+	}
+	return b, err
+}
+
+func (l log) Trim(ctx context.Context, upTo changelog.Seq, limit int) (int, error) {
+	b, err := l.Store.Bounds(ctx)
+	switch l.bug {
+	case "trims without limit":
+		limit = 1 << 20
+	case "trims below":
+		upTo = max(upTo, 1) - 1
+	case "trims everything":
+		upTo = b.Last
+	case "trims nothing":
+		return 0, err
+	case "trims nothing that is ahead":
+		if upTo > b.Last {
+			return 0, err
+		}
+	case "trims by a number too many":
+		n, err := l.Store.Trim(ctx, upTo, limit)
+		return n + 1, err
+	case "trimming is not rolled back":
+		*l.trimmed = upTo
+	}
+	return l.Store.Trim(ctx, upTo, limit)
+}
+
 func open(_ *testing.T, bug string) changelogtest.Cell {
-	return changelogtest.Memory(func(s changelog.Store) changelog.Store { return log{s, bug} }, bug)
+	var trimmed changelog.Seq
+	return changelogtest.Memory(func(s changelog.Store) changelog.Store { return log{s, bug, &trimmed} }, bug)
 }
 
 func TestRun_PassesWithoutBug(t *testing.T) {
@@ -107,10 +196,34 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"error is swallowed":       "RollbackLeavesNothing",
 			"nothing is kept":          "SurvivesReopening",
 			"the context is not asked": "CancelledContext",
+
+			"images are lost":          "ImagesComeBackWhole",
+			"images are swapped":       "ImagesComeBackWhole",
+			"no image is an empty one": "ImagesComeBackWhole",
+			"an empty image is none":   "ImagesComeBackWhole",
+			"images without outcome":   "ImagesComeBackWhole",
+			"images of one value":      "ImagesComeBackWhole",
+			"images of ASCII":          "ImagesComeBackWhole",
+
+			"the last number is the next":         "BoundsOfTheLog",
+			"the last number is that of a change": "NeverTrimsAhead",
+			"bounds are those before":             "SeesItsOwnWrites",
+			"trimmed is not told":                 "TrimsTheOldest",
+			"trims without limit":                 "TrimsTheOldest",
+			"trims below":                         "TrimsTheOldest",
+			"trims everything":                    "TrimsTheOldest",
+			"trims by a number too many":          "TrimsTheOldest",
+			"trims nothing":                       "TrimmedIsAnError",
+			"trimmed changes are passed over":     "TrimmedIsAnError",
+			"before the beginning is trimmed":     "InPages",
+			"trimming is not rolled back":         "TrimmingRollsBack",
+			"trims nothing that is ahead":         "NeverTrimsAhead",
+			"numbers begin anew after trimming":   "NeverTrimsAhead",
 		},
 		ByModel: []string{
 			"after is included", "limit is not kept", "successors are lost", "newest first", "rollback keeps rows",
-			"error is swallowed",
+			"error is swallowed", "images are swapped", "an empty image is none", "trims without limit", "trims below",
+			"trimmed changes are passed over", "trimmed is not told", "bounds are those before",
 		},
 		Tries: 1,
 	})

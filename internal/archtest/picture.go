@@ -46,10 +46,11 @@ const (
 	xText      = "golang.org/x/text"
 	xorfilter  = "github.com/FastFilter/xorfilter"
 	xxhash     = "github.com/cespare/xxhash/v2"
+	yaml       = "go.yaml.in/yaml/v3"
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup"}
 
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
@@ -57,8 +58,9 @@ const mutant = "internal/mutant"
 // conformance is what the suites of the Stores have in common; a suite of a library may name it.
 const conformance = "conformance"
 
-// Pure are the third-party modules that a library may take: no I/O, no global state.
-var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter}
+// Pure are the third-party modules that a library may take: no I/O, no global state. The one of YAML is
+// there because people write definitions of rollups in it and want to know the line of a mistake.
+var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter, yaml}
 
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
 // code of none but the conformance suites, which name them below.
@@ -76,32 +78,37 @@ var Picture = map[string]Rule{
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"match", "entity", "cell", "changelog", "lease", "locality", mutant},
+		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "locality", mutant},
 	},
 	"lease": {},
-	mutant:  {},
+	"rollup": {
+		Imports: []string{"changelog", "lease", mutant},
+		Modules: []string{xxhash, yaml},
+	},
+	mutant: {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:     {Modules: []string{rapid}},
 	"cell/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"cell/copytest": {
-		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "locality", conformance},
+		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "rollup", "locality", conformance},
 		Modules: []string{goCmp},
 	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"lease/leasetest":         {Imports: []string{"lease", conformance}},
+	"rollup/rolluptest":       {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "locality", conformance},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
 		Modules: []string{rapid, goCmp},
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "locality", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "locality", "backend/document", mutant},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/postgres": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "locality", "locality/localitypgx", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
 	// The documents that every backend stores.
@@ -109,17 +116,17 @@ var Picture = map[string]Rule{
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "locality", mutant},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "locality", mutant},
 		Modules: []string{xxhash, xSync},
 	},
 
-	"console":             {Imports: []string{"", "match", "entity", "cell"}},
+	"console":             {Imports: []string{"", "match", "entity", "cell", "changelog", "rollup"}},
 	"internal/strictjson": {},
 	"internal/obs":        {Imports: []string{"", "resolve"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
 			"", "console", "internal/strictjson", "internal/obs",
-			"resolve", "lease", "match", "entity", "cell", "locality",
+			"rollup", "changelog", "resolve", "lease", "match", "entity", "cell", "locality",
 		},
 		Modules: []string{huma, xNet},
 	},
@@ -132,7 +139,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
 			"internal/eval", "internal/term", "internal/obs", "internal/simulate",
-			"match", "entity", "cell", "locality",
+			"match", "entity", "cell", "changelog", "rollup", "locality",
 		},
 		Modules: []string{cobra, pflag, xTerm},
 	},
@@ -145,11 +152,12 @@ var Picture = map[string]Rule{
 	"docs":                    {},
 	"e2e":                     {},
 	"bench/resolve": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity"},
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup"},
 	},
 	"bench/internal/compare": {},
 	"bench/ids":              {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 	"bench/route":            {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	"bench/rollups":          {Tests: []string{pgx}}, // the other ways to count
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package resolvetest is the conformance suite of resolve.Cell: of resolve.Store, and of the
-// transaction that joins it with the Stores of packages cell, entity and changelog, which have
-// suites of their own. Whoever implements it calls Run from a test of its own, with a function
+// transaction that joins it with the Stores of packages cell, entity, changelog and rollup, which
+// have suites of their own. Whoever implements it calls Run from a test of its own, with a function
 // that opens a fresh cell:
 //
 //	open ──► Cell{Update, View, Reopen} ──► backend ─┐
@@ -65,6 +65,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "ErrorsComeBack", Run: errorsComeBack},
 	{Name: "CancelledContext", Run: cancelledContext},
 	{Name: "OverIsOver", Run: overIsOver},
+	{Name: "SkipsTheLogToo", Run: skipsTheLogToo},
 	{Name: "ConcurrentUpdatesAreSerial", Run: concurrentUpdatesAreSerial},
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

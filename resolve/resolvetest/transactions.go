@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 func vector(bits uint64) match.Vector { return match.Vector(bits) }
@@ -34,10 +35,14 @@ type contents struct {
 	Carriers [][]entity.PUID
 	Edges    []resolve.Edge
 	Redo     []resolve.Redo
+	Rollups  int
+	Groups   []int64 // of generations
+	Rows     [][]byte
 }
 
 var (
 	sampleKey = cell.Key{Ring: -7, Digest: [16]byte{1, 2, 3}}
+	sampleRow = []byte{0, 0xff}
 	sampleID  = locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")
 )
 
@@ -62,12 +67,17 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 		},
 		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
 		Carriers: [][]entity.PUID{{puid}}, Edges: []resolve.Edge{edge(puid, 3)}, Redo: []resolve.Redo{{PUID: puid, Version: 1, Lost: []uint64{4}}},
+		Rollups: 1, Groups: []int64{5}, Rows: [][]byte{[]byte("6")},
 	}
+	number, d := int64(7), rollup.Definition{Name: "r", Kind: "place", Group: []string{"city"}}
 	change := changelog.Change{Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID, After: []changelog.Version{{PUID: puid, Version: 1}}}
 	return want, errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{want.Record}), tx.PutBirths(ctx, []entity.Birth{*want.Birth}),
 		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Names: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
-		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...))
+		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...),
+		tx.PutRollup(ctx, rollup.Rollup{Name: "r", Next: &rollup.Version{Generation: number, Definition: d}, Last: number}),
+		tx.PutGeneration(ctx, rollup.Generation{Number: number, Definition: d, State: rollup.Filling, Groups: want.Groups[0]}),
+		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 
 // inspect reads through every Store.
@@ -82,10 +92,20 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 	carriers, err8 := tx.Carriers(ctx, []uint64{9}, []int{10})
 	es, err9 := tx.Edges(ctx, []entity.PUID{puid})
 	redo, err10 := tx.Redo(ctx, first, 10)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10); err != nil {
+	rollups, err11 := tx.Rollups(ctx)
+	generations, err12 := tx.Generations(ctx)
+	rows, err13 := tx.Rows(ctx, 7, [][]byte{sampleRow})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13); err != nil {
 		return got, err
 	}
-	return contents{puids[0], records[0], births[0], entities[0], len(found), counts, len(changes), carriers, es, redo}, nil
+	var groups []int64
+	for _, g := range generations {
+		groups = append(groups, g.Groups)
+	}
+	return contents{
+		puids[0], records[0], births[0], entities[0], len(found), counts, len(changes), carriers, es, redo,
+		len(rollups), groups, rows,
+	}, nil
 }
 
 // holds fails unless the cell holds exactly this.
@@ -95,7 +115,7 @@ func holds(t tester, c Cell, puid entity.PUID, want contents) {
 }
 
 // nothing is what an empty cell holds.
-var nothing = contents{Carriers: [][]entity.PUID{nil}}
+var nothing = contents{Carriers: [][]entity.PUID{nil}, Rows: [][]byte{nil}}
 
 func seesItsOwnWrites(t tester, c Cell) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
@@ -175,9 +195,14 @@ func viewCannotWrite(t tester, c Cell) {
 		"Post":     func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
 		"PutRedo":  func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
 		"Append":   func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
+		"Trim":     func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
 		"AddCounts": func(tx resolve.Tx) error {
 			return tx.AddCounts(ctx, entity.Counts{Records: 1})
 		},
+		"PutRollup":        func(tx resolve.Tx) error { return tx.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
+		"DeleteGeneration": func(tx resolve.Tx) error { return tx.DeleteGeneration(ctx, 1) },
+		"PutRows":          func(tx resolve.Tx) error { return tx.PutRows(ctx, 1, []rollup.Row{{Key: sampleRow, Body: sampleRow}}) },
+		"DropRows":         func(tx resolve.Tx) error { _, err := tx.DropRows(ctx, 1, 1); return err },
 	} {
 		if err := c.View(ctx, write); err == nil {
 			t.Fatalf("%s in a View is no error", name)
@@ -327,4 +352,48 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 	if len(got) != writers*each {
 		t.Fatalf("%d updates left %d postings: some of them read the same", writers*each, len(got))
 	}
+}
+
+// skipsTheLogToo has a cell pass over numbers: no change ever has one of them, and they can be trimmed like
+// changes.
+func skipsTheLogToo(t tester, c Cell) {
+	const skipped = 1000
+	change := []changelog.Change{{Time: time.UnixMilli(0).UTC(), Kind: changelog.Put, Entity: sampleID}}
+	bounds := func() changelog.Bounds {
+		return view(t, c, func(ctx context.Context, tx resolve.Tx) (changelog.Bounds, error) { return tx.Bounds(ctx) })
+	}
+	for range 2 {
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Append(ctx, change) })
+		before := bounds()
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Skip(ctx, skipped) })
+		after := bounds()
+		if after != (changelog.Bounds{Last: before.Last + skipped}) {
+			t.Fatalf("the ends of a log that passes over %d numbers are %+v, before %+v", skipped, after, before)
+		}
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Append(ctx, change) })
+		next := view(t, c, func(ctx context.Context, tx resolve.Tx) ([]changelog.Change, error) {
+			return tx.Changes(ctx, before.Last, 10)
+		})
+		if len(next) != 1 || next[0].Seq <= after.Last {
+			t.Fatalf("changes %+v after %d numbers that were passed over: want one after %d", next, skipped, after.Last)
+		}
+	}
+	last := bounds().Last
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+		if n, err := tx.Trim(ctx, last, 2); err != nil || n != 2 {
+			return fmt.Errorf("2 changes of 4 are to be trimmed, %d were, %w", n, err)
+		}
+		if n, err := tx.Trim(ctx, last, 10); err != nil || n != 2 {
+			return fmt.Errorf("the other 2 are to be trimmed, %d were, %w", n, err)
+		}
+		return tx.Skip(ctx, skipped)
+	})
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+		n, err := tx.Trim(ctx, last+skipped/2, 10)
+		b, err2 := tx.Bounds(ctx)
+		if want := (changelog.Bounds{Trimmed: last + skipped/2, Last: last + skipped}); n != 0 || b != want {
+			return fmt.Errorf("%d changes were trimmed of none, and the ends are %+v, want %+v", n, b, want)
+		}
+		return errors.Join(err, err2)
+	})
 }

@@ -19,6 +19,7 @@ CREATE TABLE locus_cell (
   told        bigint   NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       bigint   NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   journal     boolean  NOT NULL DEFAULT false, -- changes are noted in locus_journal
+  images      text     NOT NULL DEFAULT '', -- which changes say what was and what is, and of which attributes
   -- The database that this row was written in. In a copy, a restored backup or a promoted replica
   -- the server's own differ: see adopt.go.
   system      text     NOT NULL, -- identifier of the server's data directory
@@ -30,13 +31,14 @@ CREATE TABLE locus_cell (
 CREATE TABLE locus_total (
   one      smallint PRIMARY KEY CHECK (one = 1),
   seq      bigint   NOT NULL, -- the last change's place in the log
+  trimmed  bigint   NOT NULL, -- the last change that was trimmed
   records  bigint   NOT NULL,
   entities bigint   NOT NULL,
   merges   bigint   NOT NULL,
   splits   bigint   NOT NULL,
   noted    bigint   NOT NULL -- the last entry of locus_journal
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0.02);
-INSERT INTO locus_total VALUES (1, 0, 0, 0, 0, 0, 0);
+INSERT INTO locus_total VALUES (1, 0, 0, 0, 0, 0, 0, 0);
 
 -- What changed since a move began: the keys of rows, in the order of commits.
 CREATE TABLE locus_journal (
@@ -107,7 +109,8 @@ CREATE TABLE entity (
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
 
--- before and after are members: [[puid, version], ...], NULL for none.
+-- before and after are members: [[puid, version], ...], NULL for none; was and became are images, NULL
+-- for none and where nobody asks for them.
 CREATE TABLE change (
   seq     bigint PRIMARY KEY,
   at      bigint NOT NULL, -- milliseconds since 1970
@@ -115,7 +118,9 @@ CREATE TABLE change (
   entity  uuid   NOT NULL,
   into_id uuid,
   before  json,
-  after   json
+  after   json,
+  was     json,
+  became  json
 );
 
 -- A feature is an unsigned number; the column holds the signed number of the same bits.
@@ -138,3 +143,23 @@ CREATE TABLE redo (
   version bigint   NOT NULL, -- of the record
   lost    bigint[] NOT NULL -- features, as in posting
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
+
+-- The catalogue of rollups, dropped ones too. Only the authority has rows here.
+CREATE TABLE rollup (
+  name text COLLATE "C" PRIMARY KEY,
+  body text NOT NULL -- JSON
+);
+
+-- What the cell holds of them. A row changes with every batch of changes.
+CREATE TABLE rollup_generation (
+  number bigint PRIMARY KEY,
+  body   text   NOT NULL -- JSON
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Rows of generations. What is in them is the business of package rollup.
+CREATE TABLE rollup_row (
+  generation bigint NOT NULL,
+  key        bytea  NOT NULL,
+  body       bytea  NOT NULL,
+  PRIMARY KEY (generation, key)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);

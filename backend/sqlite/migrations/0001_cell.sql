@@ -16,8 +16,10 @@ CREATE TABLE locus_cell (
   epoch       INTEGER NOT NULL DEFAULT 0, -- lowest epoch of a map that may write here
   told        INTEGER NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       INTEGER NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
+  images      TEXT    NOT NULL DEFAULT '', -- which changes carry images, and what is in them
   used        INTEGER NOT NULL DEFAULT 0, -- puids given away
   seq         INTEGER NOT NULL DEFAULT 0, -- the last change's place in the log
+  trimmed     INTEGER NOT NULL DEFAULT 0, -- the place of the last change that was trimmed
   records     INTEGER NOT NULL DEFAULT 0,
   entities    INTEGER NOT NULL DEFAULT 0,
   merges      INTEGER NOT NULL DEFAULT 0,
@@ -43,7 +45,7 @@ CREATE TABLE locus_filter (
   body BLOB NOT NULL
 ) STRICT;
 
--- Leases of the installation. Only the authority has rows here.
+-- Leases of the installation, in the authority, and those of this cell.
 CREATE TABLE locus_lease (
   name   TEXT    PRIMARY KEY,
   owner  TEXT    NOT NULL, -- '' for nobody
@@ -96,7 +98,8 @@ CREATE VIRTUAL TABLE search USING fts5 (
   words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
 
--- before and after are members: [[puid, version], ...], NULL for none.
+-- before and after are members: [[puid, version], ...]; was and became are what the entity or record
+-- said before and after, as JSON. NULL for none.
 CREATE TABLE change (
   seq     INTEGER PRIMARY KEY,
   at      INTEGER NOT NULL, -- milliseconds since 1970
@@ -104,8 +107,30 @@ CREATE TABLE change (
   entity  BLOB    NOT NULL,
   into_id BLOB,
   before  TEXT,
-  after   TEXT
+  after   TEXT,
+  was     TEXT,
+  became  TEXT
 ) STRICT;
+
+-- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
+CREATE TABLE rollup (
+  name TEXT PRIMARY KEY,
+  body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What this cell holds of rollups, as JSON; numbers are those of the installation.
+CREATE TABLE rollup_generation (
+  number INTEGER PRIMARY KEY,
+  body   TEXT NOT NULL
+) STRICT;
+
+-- The rows of generations, in the order of their keys. Package rollup alone reads what is in them.
+CREATE TABLE rollup_row (
+  generation INTEGER NOT NULL,
+  key        BLOB    NOT NULL,
+  body       BLOB    NOT NULL,
+  PRIMARY KEY (generation, key)
+) STRICT, WITHOUT ROWID;
 
 -- A feature is an unsigned number; the column holds the signed number of the same bits.
 CREATE TABLE posting (

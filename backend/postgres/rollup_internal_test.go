@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
+)
+
+// trips counts how often a connection waits for the server.
+type trips struct{ n atomic.Int64 }
+
+func (c *trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (c *trips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)     {}
+
+// What a follower does for a batch of changes costs as many round trips as it takes decisions.
+func TestRollup_RoundTrips(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := pgtest.Shared(t)
+	opened, err := NewDriver(&Options{Connections: 1}).Dial(ctx, s.URL(s.Database(t)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := opened.(*Cell)
+	defer c.Close()
+	if err := c.Identify(ctx, cell.Identity{Map: "m", Lo: 0, Hi: 1<<32 - 1}); err != nil {
+		t.Fatal(err)
+	}
+	var counted trips
+	c.target.config.Tracer = &counted
+	c.pool.drop(c)
+
+	g := rollup.Generation{Number: 1, Definition: rollup.Definition{Name: "a", Kind: "place", Over: rollup.Entities, Group: []string{"city"}}}
+	for _, step := range []struct {
+		what string
+		run  func(context.Context, func(resolve.Tx) error) error
+		fn   func(tx resolve.Tx) error
+		want int64
+	}{
+		{"the beginning, the lease, the generations, rows, and the commit with all that is written", c.Update, func(tx resolve.Tx) error {
+			_, errLease := tx.Lease(ctx, rollup.LeaseName)
+			_, err := tx.Generations(ctx)
+			_, errRows := tx.Rows(ctx, 1, [][]byte{{1}, {2}})
+			return errors.Join(errLease, err, errRows,
+				tx.PutRows(ctx, 1, []rollup.Row{{Key: []byte{1}, Body: []byte{1}}, {Key: []byte{2}}}), tx.PutGeneration(ctx, g))
+		}, 5},
+		{"the generations with the beginning, changes with what was trimmed, the end", c.View, func(tx resolve.Tx) error {
+			_, err := tx.Generations(ctx)
+			_, errChanges := tx.Changes(ctx, 0, 10)
+			return errors.Join(err, errChanges)
+		}, 3},
+		{"ranges of both directions with the beginning, the end", c.View, func(tx resolve.Tx) error {
+			_, err := tx.ScanRows(ctx, 1, []rollup.Range{{Limit: 1}, {Limit: 1, Last: true}, {Limit: 1}})
+			return err
+		}, 2},
+	} {
+		for _, use := range []string{"first", "second"} { // the first one prepares statements
+			counted.n.Store(0)
+			if err := step.run(ctx, step.fn); err != nil {
+				t.Fatal(err)
+			}
+			if got := counted.n.Load(); use == "second" && got != step.want {
+				t.Errorf("%s: %d round trips, want %d", step.what, got, step.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/rollup"
+)
+
+// definitions are what is counted with -rollups.
+var definitions = []rollup.Definition{
+	{Name: "places_by_category", Kind: "place", Group: []string{"category"}, Dimension: "city"},
+	{Name: "records_by_source", Kind: "place", Over: rollup.Records, Group: []string{"source"}, Dimension: "outcome"},
+}
+
+// define has the rollups follow from the beginning.
+func define(ctx context.Context, s *locus.Service) error {
+	for _, d := range definitions {
+		if _, _, err := s.DefineRollup(ctx, d); err != nil {
+			return err
+		}
+		if _, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{}); err != nil { // once it serves
+			return err
+		}
+	}
+	return nil
+}
+
+// verify says how far behind the rollups are when the last put was answered, and holds them against their
+// recomputation.
+func verify(ctx context.Context, s *locus.Service) error {
+	for _, d := range definitions {
+		begin := time.Now()
+		answer, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}, Limit: 1000})
+		if err != nil {
+			return err
+		}
+		caught := time.Since(begin)
+		differs, rows := 0, 0
+		if err := s.VerifyRollup(ctx, d.Name, func(v locus.RollupVerification) error {
+			differs += v.Differs
+			rows += v.Rows
+			return nil
+		}, nil); err != nil {
+			return err
+		}
+		if differs > 0 {
+			return fmt.Errorf("rollup %s: %d rows differ from their recomputation", d.Name, differs)
+		}
+		fmt.Printf("\nrollup %s: %d groups, up to date %v after the last put, %d rows verified\n", d.Name, len(answer.Groups), caught.Round(time.Millisecond), rows)
+	}
+	return nil
+}

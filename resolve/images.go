@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// Image is the image of an entity, as changes carry it and as rollups count it.
+func (r *Resolver) Image(e *entity.Entity, attributes []string) *changelog.Image {
+	return changelog.ImageOf(e, attributes, r.opts.Policy.Many)
+}
+
+// imagesOf says which changes carry images, in a transaction.
+func imagesOf(ctx context.Context, tx Tx) (changelog.Images, error) {
+	head, err := tx.Head(ctx)
+	if err != nil || head.Images == "" {
+		return changelog.Images{}, err
+	}
+	return changelog.ParseImages(head.Images)
+}
+
+// images gives the changes their images, where anybody asks for them: what the transaction finds stored, and
+// what it is about to write, so that each image of an entity is the one that the next change finds. moved
+// are changes of records that have another outcome now.
+func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
+	if images, err = imagesOf(ctx, tx); err != nil {
+		return images, nil, err
+	}
+	if images.Entities != nil && len(o.changed) > 0 {
+		anchors := make([]entity.PUID, len(o.changed))
+		for i, c := range o.changed {
+			anchors[i] = c.anchor
+		}
+		stored, err := tx.Entities(ctx, anchors)
+		if err != nil {
+			return images, nil, fmt.Errorf("read entities that change: %w", err)
+		}
+		for i, c := range o.changed {
+			o.changes[i].Was, o.changes[i].Is = r.Image(stored[i], images.Entities), r.Image(c.is, images.Entities)
+			if mutant.On("P4n") {
+				o.changes[i].Was = nil
+			}
+		}
+	}
+	if images.Records != nil && len(o.assigned) > 0 {
+		moved, err = o.moved(ctx, tx, images.Records)
+	}
+	return images, moved, err
+}
+
+// moved are the changes of records that become the anchor of their entity, or a later member.
+func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved []changelog.Change, err error) {
+	puids := make([]entity.PUID, len(o.assigned))
+	for i, a := range o.assigned {
+		puids[i] = a.PUID
+	}
+	stored, err := tx.Records(ctx, puids)
+	if err != nil {
+		return nil, fmt.Errorf("read records that are assigned: %w", err)
+	}
+	for i, rec := range stored {
+		if rec == nil || rec.Deleted() {
+			continue
+		}
+		is := *rec
+		is.Anchor = o.assigned[i].Anchor
+		if (rec.Anchor == rec.PUID) == (is.Anchor == is.PUID) {
+			continue
+		}
+		at := []changelog.Version{{PUID: rec.PUID, Version: rec.Version}}
+		moved = append(moved, changelog.Change{
+			Time: o.now, Kind: changelog.Assigned, Entity: rec.Birth, Before: at, After: at,
+			Was: changelog.ImageOfRecord(rec, attributes), Is: changelog.ImageOfRecord(&is, attributes),
+		})
+	}
+	return moved, nil
+}
+
+// end reads where a transaction leaves the log, if somebody counts by it: who wrote may want to wait for
+// that.
+func (*Resolver) end(ctx context.Context, tx Tx, images changelog.Images, mark *changelog.Seq) error {
+	if images.None() {
+		return nil
+	}
+	bounds, err := tx.Bounds(ctx)
+	*mark = bounds.Last
+	return err
+}
+
+// noteMark notes what a transaction of an Apply left behind.
+func (r *Resolver) noteMark(id cell.ID, mark changelog.Seq) {
+	if mark == 0 {
+		return
+	}
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	r.marks[id] = max(r.marks[id], mark)
+}
+
+// takeMarks answers with what was noted since the last time, nil if nothing was.
+func (r *Resolver) takeMarks() map[cell.ID]changelog.Seq {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	marks := r.marks
+	if len(marks) == 0 {
+		return nil
+	}
+	r.marks = map[cell.ID]changelog.Seq{}
+	return marks
+}

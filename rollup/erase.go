@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/changelog"
+)
+
+// Erase removes a generation that nobody reads any more, its rows in portions. An Erase that was killed
+// is begun again. Once the cell holds no generation, changes carry no images any more.
+func (f *Follower) Erase(ctx context.Context, number int64) error {
+	if err := f.term().erase(ctx, number); err != nil {
+		return fmt.Errorf("erase generation %d: %w", number, err)
+	}
+	return nil
+}
+
+func (f term) erase(ctx context.Context, number int64) error {
+	err := f.opts.Database.Update(ctx, func(tx Tx) error {
+		if err := f.holds(ctx, tx); err != nil {
+			return err
+		}
+		now, err := tx.Generations(ctx)
+		if err != nil {
+			return err
+		}
+		for _, g := range now {
+			if g.Number == number {
+				g.State = Dropping
+				return tx.PutGeneration(ctx, g)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = f.dropRows(ctx, number)
+	}
+	if err == nil {
+		err = f.unwant(ctx) // before the last trace of the generation goes, so that it is not forgotten
+	}
+	if err == nil {
+		err = f.opts.Database.Update(ctx, func(tx Tx) error {
+			if err := f.holds(ctx, tx); err != nil {
+				return err
+			}
+			return tx.DeleteGeneration(ctx, number)
+		})
+	}
+	return err
+}
+
+func (f term) dropRows(ctx context.Context, number int64) error {
+	for {
+		n := 0
+		if err := f.opts.Database.Update(ctx, func(tx Tx) error {
+			if err := f.holds(ctx, tx); err != nil {
+				return err
+			}
+			var err error
+			n, err = tx.DropRows(ctx, number, written)
+			return err
+		}); err != nil || n < written {
+			return err
+		}
+	}
+}
+
+// unwant has changes carry no more than the generations need.
+func (f term) unwant(ctx context.Context) error {
+	needed := func(tx Tx) (need, have changelog.Images, err error) {
+		all, err := tx.Generations(ctx)
+		for _, g := range all {
+			if g.State == Dropping {
+				continue
+			}
+			need = need.Union(g.Definition.Images())
+		}
+		if err == nil {
+			have, err = tx.Wanted(ctx)
+		}
+		return need, have, err
+	}
+	var need, have changelog.Images
+	err := f.opts.Database.View(ctx, func(tx Tx) (err error) { need, have, err = needed(tx); return err })
+	if err != nil || need.String() == have.String() {
+		return err
+	}
+	return f.opts.Database.Exclusive(ctx, func(tx Tx) error {
+		if err := f.holds(ctx, tx); err != nil {
+			return err
+		}
+		need, have, err := needed(tx)
+		if err != nil || need.String() == have.String() {
+			return err
+		}
+		return tx.Want(ctx, need)
+	})
+}

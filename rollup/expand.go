@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/changelog"
+)
+
+// Expand says what a thing counts for: the function that a rollup is the sum of. It is pure, and the same
+// everywhere; nil counts for nothing. each is called for each group that the image falls into, with the
+// values of the group's attributes, which are the callee's only until it returns.
+//
+// A value twice in one list counts once. Whatever has no value for one of the group's attributes is in no
+// group; without a value for the dimension it is under "", which no real value is. A value that is too
+// long for a key is shortened, with a hash at its end, so that no two become one.
+func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) error {
+	if im == nil || !d.holds(im) {
+		return nil
+	}
+	dimension := ""
+	if d.Dimension != "" {
+		if values := valuesOf(im, d.Dimension); len(values) > 0 {
+			dimension = shorten(values[0])
+		}
+	}
+	var lists [maxAttributes][]string
+	product := 1
+	for i, name := range d.Group {
+		lists[i] = distinct(valuesOf(im, name))
+		product *= len(lists[i])
+	}
+	if product > MaxProduct {
+		return fmt.Errorf("rollup %s: one of the things falls into %d groups, %d are allowed: group by less", d.Name, product, MaxProduct)
+	}
+	var group [maxAttributes]string
+	for n := range product {
+		for i := range d.Group {
+			list := lists[i]
+			group[i] = shorten(list[n%len(list)])
+			n /= len(list)
+		}
+		each(group[:len(d.Group)], dimension)
+	}
+	return nil
+}
+
+// valuesOf are those of an attribute of the kind, or of one that every image has.
+func valuesOf(im *changelog.Image, attribute string) []string {
+	switch attribute {
+	case attrSource:
+		return im.Sources
+	case attrOutcome:
+		if im.Outcome == "" {
+			return nil
+		}
+		return []string{im.Outcome}
+	default:
+		return im.Attributes[attribute]
+	}
+}
+
+// distinct leaves each value once, in order of first appearance.
+func distinct(values []string) []string {
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			once := slices.Clone(values[:i])
+			for _, v := range values[i:] {
+				if !slices.Contains(once, v) {
+					once = append(once, v)
+				}
+			}
+			return once
+		}
+	}
+	return values
+}
+
+// maxKeyPart is how long a value may be in a key, in bytes: keys are of three groups, a dimension and a
+// value, and databases bound them.
+const maxKeyPart = 200
+
+// shorten cuts a value that is too long and puts a hash in place of the rest.
+func shorten(value string) string {
+	if len(value) <= maxKeyPart && !strings.Contains(value, separator) {
+		return value
+	}
+	cut := min(len(value), maxKeyPart-len("…")-16)
+	for cut < len(value) && cut > 0 && !utf8.RuneStart(value[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s…%016x", strings.ReplaceAll(value[:cut], separator, " "), xxhash.Sum64String(value))
+}
+
+// holds tells whether all conditions hold.
+func (d *Definition) holds(im *changelog.Image) bool {
+	for i := range d.Where {
+		if !d.Where[i].holds(valuesOf(im, d.Where[i].Attribute)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Condition) holds(values []string) bool {
+	is := false
+	switch {
+	case c.Exists:
+		is = len(values) > 0
+	case c.Absent:
+		is = len(values) == 0
+	case len(c.Values) > 0:
+		is = slices.ContainsFunc(values, func(v string) bool { return slices.Contains(c.Values, v) })
+	default:
+		is = slices.ContainsFunc(values, c.within)
+	}
+	return is != c.Not
+}
+
+func (c *Condition) within(value string) bool {
+	v, ok := parseBound(value)
+	if low, set := parseBound(c.Min); ok && set {
+		ok = low.date == v.date && low.compare(v) <= 0
+	}
+	if high, set := parseBound(c.Max); ok && set {
+		ok = high.date == v.date && v.compare(high) <= 0
+	}
+	return ok
+}
+
+// measured is what the measures read of an image.
+type measured struct {
+	skipped int64
+	of      []reading // in the order of the measures
+}
+
+type reading struct {
+	numbers []int64
+	texts   []string
+}
+
+// read reads the values that are measured: each distinct value once.
+func (d *Definition) read(im *changelog.Image) measured {
+	m := measured{of: make([]reading, len(d.Measures))}
+	for i, measure := range d.Measures {
+		if measure.Func == Count {
+			continue
+		}
+		values := distinct(valuesOf(im, measure.Attribute))
+		if !measure.Func.numeric() {
+			m.of[i].texts = values
+			continue
+		}
+		for _, v := range values {
+			if n, ok := parseNumber(v, measure.Scale); ok {
+				m.of[i].numbers = append(m.of[i].numbers, n)
+			} else {
+				m.skipped++
+			}
+		}
+	}
+	return m
+}
+
+// separator divides the parts of a key, and stands in none: see shorten.
+const separator = "\x00"
+
+// groupKey is the key of a group.
+func groupKey(group []string) string { return strings.Join(group, separator) }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Merge adds up what the cells say, in the order of the groups, at most limit of them if that is not 0. more
+// tells whether there are others after the last one.
+func Merge(d *Definition, parts []*Part, limit int) (groups []Group, more bool) {
+	m := merging{d: d, measures: d.Measures, next: make([][]read, 0, len(parts))}
+	// A cell that has more says nothing about groups after the last one that it named.
+	horizon := ""
+	for _, p := range parts {
+		if m.next = append(m.next, p.groups); p.plain {
+			m.measures = slices.DeleteFunc(slices.Clone(d.Measures), func(m Measure) bool { return m.Func.multiset() })
+		}
+		if last := len(p.groups) - 1; p.more && (!more || p.groups[last].key < horizon) {
+			horizon, more = p.groups[last].key, true
+		}
+	}
+	bounded, most := more, 0
+	for _, next := range m.next {
+		most = max(most, len(next))
+	}
+	groups = slices.Grow(groups, most)
+	for {
+		key, of := m.least()
+		switch {
+		case len(of) == 0, bounded && key > horizon:
+			return groups, more
+		case limit > 0 && len(groups) == limit:
+			return groups, true
+		}
+		groups = append(groups, m.group(key, of))
+	}
+}
+
+// merging walks through the groups of all cells side by side.
+type merging struct {
+	d        *Definition
+	measures []Measure // that were read
+	next     [][]read  // of each cell
+	of       []*read   // those of the group that is next
+	slab     []Value   // values that nobody has yet
+	slots    []Slot    // the same
+}
+
+// least takes the group that is next, and answers with what each cell that has it says.
+func (m *merging) least() (key string, of []*read) {
+	m.of = m.of[:0]
+	found := false
+	for _, next := range m.next {
+		if len(next) > 0 && (!found || next[0].key < key) {
+			key, found = next[0].key, true
+		}
+	}
+	for i := range m.next {
+		if len(m.next[i]) > 0 && m.next[i][0].key == key {
+			m.of = append(m.of, &m.next[i][0])
+			m.next[i] = m.next[i][1:]
+		}
+	}
+	return key, m.of
+}
+
+// group adds up one group.
+func (m *merging) group(key string, of []*read) Group {
+	g := Group{Group: strings.Split(key, separator), Total: m.blank(), By: m.none(len(of[0].group))}
+	for _, r := range of {
+		for n := range r.group {
+			s := &r.group[n]
+			g.Skipped += s.slot[slotSkipped]
+			var kept []map[string]int64
+			if r.kept != nil {
+				kept = r.kept[n]
+			}
+			g.Total.add(m.d, s.slot, kept)
+			if m.d.Dimension != "" {
+				m.slot(&g, s.value).add(m.d, s.slot, kept)
+			}
+		}
+	}
+	g.Total.settle()
+	for i := range g.By {
+		g.By[i].Values.settle()
+	}
+	return g
+}
+
+// slot is the one of a value of the dimension: the cells name them in order, so it is often the last.
+func (m *merging) slot(g *Group, value string) Values {
+	i, found := slices.BinarySearchFunc(g.By, value, func(s Slot, value string) int { return cmp.Compare(s.Value, value) })
+	if !found {
+		g.By = slices.Insert(g.By, i, Slot{Value: value, Values: m.blank()})
+	}
+	return g.By[i].Values
+}
+
+// none is room for n slots.
+func (m *merging) none(n int) []Slot {
+	if m.d.Dimension == "" {
+		return []Slot{}
+	}
+	if len(m.slots) < n {
+		m.slots = make([]Slot, max(n, 1024))
+	}
+	slots := m.slots[:0:n]
+	m.slots = m.slots[n:]
+	return slots
+}
+
+// blank are the values of nothing.
+func (m *merging) blank() Values {
+	n := len(m.measures)
+	if len(m.slab) < n {
+		m.slab = make([]Value, max(n, 4096))
+	}
+	vs := Values(m.slab[:n:n])
+	m.slab = m.slab[n:]
+	for i := range vs {
+		vs[i].Measure = &m.measures[i]
+	}
+	return vs
+}
+
+// Largest answers with the n groups whose total of a measure is largest, the largest first; those that are
+// equal in the order of their groups.
+func Largest(groups []Group, measure string, n int) []Group {
+	value := func(g Group) Value { v, _ := g.Total.Get(measure); return v }
+	slices.SortStableFunc(groups, func(a, b Group) int {
+		return cmp.Or(compareRank(value(a), value(b)), slices.Compare(a.Group, b.Group))
+	})
+	return groups[:min(n, len(groups))]
+}

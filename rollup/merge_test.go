@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/rollup"
+)
+
+// testing and rapid both can fail.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+// counted is a cell that holds things, counted as generation 1.
+func counted(t failer, d rollup.Definition, things ...changelog.Image) *cell {
+	t.Helper()
+	at := newCell()
+	for i, im := range things {
+		at.put(d.Over, int64(i), &im)
+	}
+	f := rollup.NewFollower(rollup.Options{Database: database(&at), Owner: "a", TTL: time.Hour, Now: func() time.Time { return time.UnixMilli(0) }})
+	v := rollup.Version{Generation: 1, Definition: d}
+	ctx := context.Background()
+	if _, err := f.Step(ctx, rollup.Catalog{{Name: d.Name, Last: 1, Next: &v}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Build(ctx, v, nil); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func partOf(t failer, c *cell, q rollup.Query) *rollup.Part {
+	t.Helper()
+	q.Generation = 1
+	part, err := rollup.Read(context.Background(), c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return part
+}
+
+// Whatever cells the things are in, the answer is the oracle's; and pages together are the whole.
+func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDefinition(t, drawnAttributes, rapid.SampledFrom([]string{"a", "ears"}))
+		var all []changelog.Image
+		things := make([][]changelog.Image, rapid.IntRange(1, 4).Draw(t, "cells"))
+		for range rapid.IntRange(0, 12).Draw(t, "things") {
+			im, i := *drawImage(t), rapid.IntRange(0, len(things)-1).Draw(t, "cell")
+			all, things[i] = append(all, im), append(things[i], im)
+		}
+		var cells []*cell
+		var parts []*rollup.Part
+		for _, of := range things {
+			c := counted(t, d, of...)
+			cells, parts = append(cells, c), append(parts, partOf(t, c, rollup.Query{}))
+		}
+		whole, more := rollup.Merge(&d, parts, 0)
+		if got, want := shown(&d, whole), naive(&d, all); more || !slices.Equal(got, want) {
+			t.Fatalf("%+v makes of %v\n%s\nwant\n%s", d, things, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		want, _ := json.Marshal(whole)
+
+		var pages, single []rollup.Group
+		limit := rapid.IntRange(1, 3).Draw(t, "limit")
+		for q := (rollup.Query{Limit: limit}); ; {
+			parts = nil
+			for _, c := range cells {
+				parts = append(parts, partOf(t, c, q))
+			}
+			page, more := rollup.Merge(&d, parts, limit)
+			if len(page) > limit || more && len(page) == 0 {
+				t.Fatalf("a page has %d groups of %d, more: %v", len(page), limit, more)
+			}
+			if pages = append(pages, page...); !more {
+				break
+			}
+			q.After = page[len(page)-1].Group
+		}
+		if got, _ := json.Marshal(pages); string(got) != string(want) {
+			t.Fatalf("the pages are\n%s\nwant\n%s", got, want)
+		}
+		for _, g := range whole {
+			parts = nil
+			for _, c := range cells {
+				parts = append(parts, partOf(t, c, rollup.Query{Keys: [][]string{g.Group}}))
+			}
+			one, _ := rollup.Merge(&d, parts, 0)
+			single = append(single, one...)
+		}
+		if got, _ := json.Marshal(single); string(got) != string(want) {
+			t.Fatalf("asked for one by one they are\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+func TestGroup_JSON(t *testing.T) {
+	t.Parallel()
+	d := definitions(`{ rollup: a, kind: k, group: tags, dimension: city, measures: {
+		n: count, s: { sum: w, scale: 2 }, m: { avg: w, scale: 1 }, l: { min: w, scale: 1 }, h: { max: w, scale: 1 }, t: { top: w, k: 3, scale: 1 }, d: { distinct: w } } }`)[0]
+	thing := func(city string, weights ...string) changelog.Image {
+		im := changelog.Image{Attributes: map[string][]string{"tags": {"ears"}, "w": weights}}
+		if city != "" {
+			im.Attributes["city"] = []string{city}
+		}
+		return im
+	}
+	c := counted(t, d, thing("", "heavy"), thing("a", "1.5", "-2"), thing("a", "1.5"), thing("b", "0.1"))
+	groups, _ := rollup.Merge(&d, []*rollup.Part{partOf(t, c, rollup.Query{})}, 0)
+	got, err := json.Marshal(groups)
+	const want = `[{"group":["ears"],"total":{"d":4,"h":1.5,"l":-2,"m":0.275,"n":4,"s":1.1,"t":[1.5,1.5,0.1]},"by":[` +
+		`{"value":null,"values":{"d":1,"h":null,"l":null,"m":null,"n":1,"s":0,"t":[]}},` +
+		`{"value":"a","values":{"d":2,"h":1.5,"l":-2,"m":0.3333333,"n":2,"s":1,"t":[1.5,1.5,-2]}},` +
+		`{"value":"b","values":{"d":1,"h":0.1,"l":0.1,"m":0.1,"n":1,"s":0.1,"t":[0.1]}}],"skipped":5}]`
+	if err != nil || string(got) != want {
+		t.Errorf("JSON is\n%s, %v\nwant\n%s", got, err, want)
+	}
+	groups, _ = rollup.Merge(&d, []*rollup.Part{partOf(t, c, rollup.Query{Plain: true})}, 0)
+	got, err = json.Marshal(groups[0].Total)
+	if err != nil || string(got) != `{"m":0.275,"n":4,"s":1.1}` {
+		t.Errorf("plain it is %s, %v", got, err)
+	}
+}
+
+// A sum that does not fit over all cells is none, whatever comes after it.
+func TestMerge_ASumThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	d := definitions(`{ rollup: a, kind: k, group: g, measures: { s: { sum: w }, m: { avg: w } } }`)[0]
+	var parts []*rollup.Part
+	for _, w := range []string{fmt.Sprint(math.MaxInt64), "1", "-5"} {
+		parts = append(parts, partOf(t, counted(t, d, changelog.Image{Attributes: map[string][]string{"g": {"g"}, "w": {w}}}), rollup.Query{}))
+	}
+	groups, _ := rollup.Merge(&d, parts, 0)
+	if got, err := json.Marshal(groups[0].Total); err != nil || string(got) != `{"m":null,"s":null}` {
+		t.Errorf("the total is %s, %v", got, err)
+	}
+}
+
+func TestLargest(t *testing.T) {
+	t.Parallel()
+	d := definitions(`{ rollup: a, kind: k, group: g, measures: { n: count, s: { sum: w }, m: { avg: w } } }`)[0]
+	var things []changelog.Image
+	for group, weights := range map[string][]string{"a": {"1", "2"}, "b": {"10"}, "c": {"x"}, "d": {"2", "8"}, "e": {"-1"}} {
+		for _, w := range weights {
+			things = append(things, changelog.Image{Attributes: map[string][]string{"g": {group}, "w": {w}}})
+		}
+	}
+	for measure, want := range map[string]string{"n": "a d b c e", "s": "b d a c e", "m": "b d a e c"} {
+		groups, _ := rollup.Merge(&d, []*rollup.Part{partOf(t, counted(t, d, things...), rollup.Query{})}, 0)
+		var got []string
+		for _, g := range rollup.Largest(groups, measure, 10) {
+			got = append(got, g.Group[0])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("by %s they are %v, want %s", measure, got, want)
+		}
+		if few := rollup.Largest(groups, measure, 2); len(few) != 2 || few[1].Group[0] != got[1] {
+			t.Errorf("the largest two by %s are %v", measure, few)
+		}
+	}
+}

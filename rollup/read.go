@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+)
+
+// Group is what a rollup says of one group.
+type Group struct {
+	// Group are the values of the group's attributes.
+	Group []string `json:"group"`
+	// Total are the measures of the whole group.
+	Total Values `json:"total"`
+	// By are those of each value of the dimension, in the order of the values, "" for things without one. It
+	// is empty without a dimension.
+	By []Slot `json:"by"`
+	// Skipped is how many values were left out of the measures, because they are no numbers or have too many
+	// digits.
+	Skipped int64 `json:"skipped,omitempty"`
+}
+
+// Slot is one value of the dimension.
+type Slot struct {
+	Value  string
+	Values Values
+}
+
+// MarshalJSON writes the slot as an object of measures with the value beside them: null for things without
+// one.
+func (s Slot) MarshalJSON() ([]byte, error) {
+	text := struct {
+		Value  *string `json:"value"`
+		Values Values  `json:"values"`
+	}{Values: s.Values}
+	if s.Value != "" {
+		text.Value = &s.Value
+	}
+	return json.Marshal(text)
+}
+
+// Standing is how a generation stands in a cell, as an answer carries it.
+type Standing struct {
+	Generation
+	// Last is the last change of the cell's log in the same snapshot.
+	Last changelog.Seq `json:"last,string"`
+	// Oldest is the time of the oldest change that the generation does not contain, zero if it contains all.
+	Oldest time.Time `json:"oldest,omitzero"`
+	// Owner follows the cell, with this token of the lease; "" if nobody does.
+	Owner string `json:"owner,omitempty"`
+	Token int64  `json:"token"`
+}
+
+// Lag is for how long the oldest change has been waiting, 0 if none is.
+func (s *Standing) Lag(now time.Time) time.Duration {
+	if s.Oldest.IsZero() {
+		return 0
+	}
+	return max(now.Sub(s.Oldest), 0)
+}
+
+// StandingOf reads how a generation stands in a cell. The error is ErrGone if the cell does not hold it, or
+// not whole.
+func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
+	all, err := tx.Generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(g Generation) bool { return g.Number == generation })
+	if i < 0 {
+		return nil, ErrGone
+	}
+	s := &Standing{Generation: all[i]}
+	bounds, err := tx.Bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Last = bounds.Last; s.Watermark >= bounds.Trimmed && s.Watermark < s.Last {
+		next, err := tx.Changes(ctx, s.Watermark, 1)
+		if err != nil {
+			return nil, err
+		}
+		// A restored cell passes over numbers: what lies before the next change is in it, too.
+		if s.Watermark = s.Last; len(next) > 0 {
+			s.Watermark, s.Oldest = next[0].Seq-1, next[0].Time
+		}
+	}
+	l, err := tx.Lease(ctx, LeaseName)
+	s.Owner, s.Token = l.Owner, l.Token
+	return s, err
+}
+
+// Part is what one cell says of some groups, to be merged with what the others say.
+type Part struct {
+	Standing *Standing
+	groups   []read // in the order of their keys
+	// more says that there are more groups after the last one.
+	more bool
+	// plain says that measures whose values are kept were not read.
+	plain bool
+}
+
+// read is a group of one cell.
+type read struct {
+	key   string
+	group group
+	kept  [][]map[string]int64 // values that measures keep, by slot and measure; nil for none
+}
+
+// Query asks a cell for groups: those of Keys, or else those after After in the order of their keys, at
+// most Limit; 0 is no limit.
+type Query struct {
+	Generation int64
+	Keys       [][]string
+	After      []string
+	Limit      int
+	// Plain leaves out measures whose values are kept one by one, which cost a reading of their own.
+	Plain bool
+}
+
+// Read reads groups of one cell, in one snapshot. The error is ErrGone if the cell does not hold the
+// generation, or not whole yet.
+func Read(ctx context.Context, tx Tx, q Query) (*Part, error) {
+	s, err := StandingOf(ctx, tx, q.Generation)
+	if err != nil {
+		return nil, err
+	}
+	if !s.readable() || s.Watermark == unbuilt {
+		if s.State == Failed {
+			return nil, fmt.Errorf("%w: it could not be built: %s", ErrGone, s.Reason)
+		}
+		return nil, ErrGone
+	}
+	p := &Part{Standing: s, plain: q.Plain}
+	rows, err := p.rows(ctx, tx, q)
+	if err != nil {
+		return nil, err
+	}
+	d := &s.Definition
+	dec := newDecoder(d.width())
+	p.groups = make([]read, len(rows))
+	for i, r := range rows {
+		g := &p.groups[i]
+		g.key = string(r.Key[len(rowGroup):])
+		if g.group, err = dec.group(r.Body); err != nil {
+			return nil, fmt.Errorf("rollup %s: group %q: %w", d.Name, shown(g.key), err)
+		}
+	}
+	if q.Plain {
+		return p, nil
+	}
+	return p, keptValues(ctx, tx, s, p.groups)
+}
+
+// rows reads the rows of groups.
+func (p *Part) rows(ctx context.Context, tx Tx, q Query) ([]Row, error) {
+	var rows []Row
+	if q.Keys != nil {
+		keys := make([][]byte, len(q.Keys))
+		for i, k := range q.Keys {
+			keys[i] = []byte(rowGroup + groupKey(shortened(k)))
+		}
+		bodies, err := tx.Rows(ctx, q.Generation, keys)
+		for i, body := range bodies {
+			if body != nil {
+				rows = append(rows, Row{Key: keys[i], Body: body})
+			}
+		}
+		slices.SortFunc(rows, func(a, b Row) int { return bytes.Compare(a.Key, b.Key) })
+		return slices.CompactFunc(rows, func(a, b Row) bool { return bytes.Equal(a.Key, b.Key) }), err
+	}
+	r := Range{Prefix: []byte(rowGroup)}
+	if q.After != nil {
+		r.After = []byte(rowGroup + groupKey(shortened(q.After)))
+	}
+	for {
+		r.Limit = scanned
+		if q.Limit > 0 {
+			r.Limit = min(r.Limit, q.Limit+1-len(rows))
+		}
+		pages, err := tx.ScanRows(ctx, q.Generation, []Range{r})
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, pages[0]...)
+		if p.more = q.Limit > 0 && len(rows) > q.Limit; p.more {
+			return rows[:q.Limit], nil
+		}
+		if len(pages[0]) < r.Limit {
+			return rows, nil
+		}
+		r.After = rows[len(rows)-1].Key
+	}
+}
+
+// shortened makes of values what a key has of them.
+func shortened(values []string) []string {
+	short := make([]string, len(values))
+	for i, v := range values {
+		short[i] = shorten(v)
+	}
+	return short
+}
+
+// keptValues reads the values of the measures that keep them: as many as the measure needs, all that are
+// different for Distinct.
+func keptValues(ctx context.Context, tx Tx, s *Standing, groups []read) error {
+	d := &s.Definition
+	if !slices.ContainsFunc(d.Measures, func(m Measure) bool { return m.Func.multiset() }) {
+		return nil
+	}
+	var ranges []Range
+	var places []*map[string]int64
+	for k := range groups {
+		g := &groups[k]
+		g.kept = make([][]map[string]int64, len(g.group))
+		for n, of := range g.group {
+			g.kept[n] = make([]map[string]int64, len(d.Measures))
+			for i, m := range d.Measures {
+				if m.Func.multiset() {
+					limit := map[Func]int{Min: 1, Max: 1, Top: m.K, Distinct: math.MaxInt32}[m.Func]
+					ranges = append(ranges, Range{Prefix: []byte(valuePrefix(g.key, of.value, i)), Limit: limit, Last: m.Func != Min})
+					places = append(places, &g.kept[n][i])
+				}
+			}
+		}
+	}
+	answers, err := tx.ScanRows(ctx, s.Number, ranges)
+	if err != nil {
+		return err
+	}
+	for i, rows := range answers {
+		values := make(map[string]int64, len(rows))
+		for _, r := range rows {
+			if values[string(r.Key[len(ranges[i].Prefix):])], err = decodeCount(r.Body); err != nil {
+				return fmt.Errorf("rollup %s: value %q: %w", d.Name, r.Key, err)
+			}
+		}
+		*places[i] = values
+	}
+	return nil
+}

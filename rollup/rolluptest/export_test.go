@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rolluptest
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/rollup"
+)
+
+// Cases are the suite, for its own test.
+var Cases = cases
+
+// Memory is a cell that keeps the model itself, seen through wrap, with the bug of
+// conformance.Memory if that is one.
+func Memory(wrap func(rollup.Store) rollup.Store, bug string) Cell {
+	m := conformance.NewMemory(newModel, (*model).clone, bug)
+	return Cell{
+		Update: func(_ context.Context, fn func(rollup.Store) error) error {
+			return m.Update(func(m *model) error { return fn(wrap(m)) })
+		},
+		Reopen: m.Reopen,
+	}
+}

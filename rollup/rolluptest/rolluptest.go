@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rolluptest is the conformance suite of rollup.Store. Whoever implements it calls Run from a
+// test of its own, with a function that opens a fresh cell:
+//
+//	open ──► Cell{Update, Reopen} ──► backend ─┐
+//	                                           ├─ same calls, same answers
+//	         rapid draws batches ───► model ───┘
+//
+// The model is three maps.
+package rolluptest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/rollup"
+)
+
+// Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
+// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+type Update func(ctx context.Context, fn func(rollup.Store) error) error
+
+// Cell is a fresh, empty cell under test.
+type Cell struct {
+	Update Update
+	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
+	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	Reopen func() error
+}
+
+// Run checks an implementation of rollup.Store. open is called once for each case, and cleans
+// up by t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Cell) {
+	t.Helper()
+	cases.Run(t, open)
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = conformance.TB
+
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyCell", Run: emptyCell},
+	{Name: "RollupsComeBackWhole", Run: rollupsComeBackWhole},
+	{Name: "RollupsInOrder", Run: rollupsInOrder},
+	{Name: "GenerationsComeBackWhole", Run: generationsComeBackWhole},
+	{Name: "GenerationsInOrder", Run: generationsInOrder},
+	{Name: "DeletedGenerationKeepsRows", Run: deletedGenerationKeepsRows},
+	{Name: "RowsAreBytes", Run: rowsAreBytes},
+	{Name: "RowsInTheOrderAsked", Run: rowsInTheOrderAsked},
+	{Name: "PuttingReplacesAndDeletes", Run: puttingReplacesAndDeletes},
+	{Name: "ThousandRows", Run: thousandRows},
+	{Name: "RangesInOrder", Run: rangesInOrder},
+	{Name: "RangesInTheOrderAsked", Run: rangesInTheOrderAsked},
+	{Name: "GenerationsAreApart", Run: generationsAreApart},
+	{Name: "DropInPortions", Run: dropInPortions},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "SurvivesReopening", Run: survivesReopening},
+	{Name: "CancelledContext", Run: cancelledContext},
+	{Name: "NobodyElseChangesGenerations", Run: nobodyElseChangesGenerations},
+	{Name: "NobodyElseChangesRollups", Run: nobodyElseChangesRollups},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
+}
+
+func update(t tester, c Cell, fn func(context.Context, rollup.Store) error) {
+	t.Helper()
+	conformance.Update(t, c.Update, fn)
+}
+
+// ask answers with what fn reads in a transaction of its own.
+func ask[T any](t tester, c Cell, fn func(context.Context, rollup.Store) (T, error)) (got T) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s rollup.Store) (err error) {
+		got, err = fn(ctx, s)
+		return err
+	})
+	return got
+}
+
+func rollups(t tester, c Cell) []rollup.Rollup {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s rollup.Store) ([]rollup.Rollup, error) { return s.Rollups(ctx) })
+}
+
+func generations(t tester, c Cell) []rollup.Generation {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s rollup.Store) ([]rollup.Generation, error) { return s.Generations(ctx) })
+}
+
+func put(t tester, c Cell, generation int64, rows ...rollup.Row) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s rollup.Store) error { return s.PutRows(ctx, generation, rows) })
+}
+
+func bodies(t tester, c Cell, generation int64, keys ...[]byte) [][]byte {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s rollup.Store) ([][]byte, error) { return s.Rows(ctx, generation, keys) })
+}
+
+func scan(t tester, c Cell, generation int64, ranges ...rollup.Range) [][]rollup.Row {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s rollup.Store) ([][]rollup.Row, error) {
+		return s.ScanRows(ctx, generation, ranges)
+	})
+}
+
+func drop(t tester, c Cell, generation int64, limit int) int {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s rollup.Store) (int, error) { return s.DropRows(ctx, generation, limit) })
+}
+
+// everything is more than any case writes.
+const everything = 1 << 20
+
+// all are the rows of a generation.
+func all(t tester, c Cell, generation int64) []rollup.Row {
+	t.Helper()
+	return scan(t, c, generation, rollup.Range{Limit: everything})[0]
+}
+
+// differ says what differs. No list and an empty one are the same, but no body and an empty one are not.
+func differ(got, want any) string {
+	if reflect.DeepEqual(got, want) {
+		return "" // at once: cmp takes its time
+	}
+	lists := func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[[]byte]() }
+	return cmp.Diff(want, got, cmp.FilterPath(lists, cmpopts.EquateEmpty()))
+}
+
+// same fails unless both are the same.
+func same[T any](t tester, what string, got, want T) {
+	t.Helper()
+	if diff := differ(got, want); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// Yield has a generation stand still once the one that is to take its place has caught up with it, in an
+// update of the cell, and answers whether it does. After that nobody who goes over from one to the other
+// goes back in time. Doing it again changes nothing. from may be a generation that the cell does not
+// hold. One that stands still for a younger one already goes on standing for that: whoever asks has an old
+// catalogue.
+func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
+	all, err := tx.Generations(ctx)
+	if err != nil {
+		return false, err
+	}
+	var old, next *Generation
+	for i := range all {
+		switch all[i].Number {
+		case from:
+			old = &all[i]
+		case to:
+			next = &all[i]
+		}
+	}
+	switch {
+	case next == nil || next.State != Following:
+		return false, nil
+	case old == nil || !old.readable() || old.Yields == to:
+		return true, nil
+	case old.Yields > to && !mutant.On("P5k"):
+		return false, nil
+	case next.Watermark < old.Watermark && !mutant.On("P5g"):
+		return false, nil
+	}
+	old.Yields = to
+	return true, tx.PutGeneration(ctx, *old)
+}
+
+// Trim deletes changes of a cell that are older than a moment, in an update of the cell, but none that a
+// generation has not counted yet; at most limit of them. It answers how many.
+func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) {
+	all, err := tx.Generations(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keep := changelog.Seq(math.MaxInt64)
+	for _, g := range all {
+		if (g.State == Following || g.State == Filling) && !mutant.On("P4d") {
+			keep = min(keep, g.Watermark)
+		}
+	}
+	bounds, err := tx.Bounds(ctx)
+	if err != nil || bounds.Trimmed >= min(keep, bounds.Last) {
+		return 0, err
+	}
+	oldest, err := tx.Changes(ctx, bounds.Trimmed, limit)
+	if err != nil {
+		return 0, err
+	}
+	upTo := bounds.Trimmed
+	for _, c := range oldest {
+		if c.Seq > keep || !c.Time.Before(before) {
+			break
+		}
+		upTo = c.Seq
+	}
+	if upTo == bounds.Trimmed {
+		return 0, nil
+	}
+	return tx.Trim(ctx, upTo, limit)
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Value is what a measure says.
+type Value struct {
+	*Measure
+	// N is a count, of an average how many values it is of, of Distinct how many there are.
+	N int64
+	// Number is a sum, a minimum or a maximum, or the sum of which an average is made, in units of the last
+	// digit that Scale allows.
+	Number int64
+	// List are the largest values, largest first.
+	List []int64
+	// None says that there is no value: the average, minimum or maximum of nothing.
+	None bool
+
+	// lost says that a sum did not fit into 64 bits.
+	lost bool
+	// kept is how many times each value of a multiset is there, as far as it was read.
+	kept map[string]int64
+}
+
+// String is the value for people; "" if there is none.
+func (v Value) String() string {
+	switch {
+	case v.None:
+		return ""
+	case v.Func == Count || v.Func == Distinct:
+		return strconv.FormatInt(v.N, 10)
+	case v.Func == Avg:
+		return v.average()
+	case v.Func == Top:
+		list := make([]string, len(v.List))
+		for i, n := range v.List {
+			list[i] = formatNumber(n, v.Scale)
+		}
+		return strings.Join(list, " ")
+	default:
+		return formatNumber(v.Number, v.Scale)
+	}
+}
+
+// average has six digits more than the values.
+func (v Value) average() string {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)
+	mean := new(big.Rat).SetFrac(big.NewInt(v.Number), new(big.Int).Mul(big.NewInt(v.N), unit))
+	text := strings.TrimSuffix(strings.TrimRight(mean.FloatString(v.Scale+6), "0"), ".")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// MarshalJSON writes a number, a list of numbers for Top, or null for none.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch {
+	case v.Func == Top:
+		list := make([]json.Number, len(v.List))
+		for i, n := range v.List {
+			list[i] = json.Number(formatNumber(n, v.Scale))
+		}
+		return json.Marshal(list)
+	case v.None:
+		return []byte("null"), nil
+	default:
+		return []byte(v.String()), nil
+	}
+}
+
+// Values are those of a group's measures, in the order of their names.
+type Values []Value
+
+// MarshalJSON writes an object of measures.
+func (vs Values) MarshalJSON() ([]byte, error) {
+	object := make(map[string]Value, len(vs))
+	for _, v := range vs {
+		object[v.Name] = v
+	}
+	return json.Marshal(object)
+}
+
+// Get answers with the value of a measure.
+func (vs Values) Get(measure string) (Value, bool) {
+	i := slices.IndexFunc(vs, func(v Value) bool { return v.Name == measure })
+	if i < 0 {
+		return Value{}, false
+	}
+	return vs[i], true
+}
+
+// add adds what one cell keeps of a slot; kept are the multisets, by measure. Whoever has added all settles
+// the values.
+func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
+	at, k := slotNumbers, 0
+	for i := range d.Measures {
+		m := &d.Measures[i]
+		if k == len(vs) || vs[k].Name != m.Name { // it was not read
+			at += m.numbers()
+			continue
+		}
+		v := &vs[k]
+		k++
+		switch m.Func {
+		case Count:
+			v.N += s[slotCount]
+		case Sum, Avg:
+			sum, fits := add(v.Number, s[at])
+			v.Number, v.lost = sum, v.lost || !fits
+			if m.Func == Avg {
+				v.N += s[at+1]
+			}
+		default:
+			v.keep(kept[i])
+		}
+		at += m.numbers()
+	}
+}
+
+// keep adds to a multiset.
+func (v *Value) keep(values map[string]int64) {
+	if v.kept == nil {
+		v.kept = maps.Clone(values)
+		return
+	}
+	for value, n := range values {
+		v.kept[value] += n
+	}
+}
+
+// settle says what the measures make of what was added.
+func (vs Values) settle() {
+	for i := range vs {
+		switch v := &vs[i]; v.Func {
+		case Count, Sum, Avg:
+			v.None = v.lost || v.Func == Avg && v.N == 0
+		default:
+			v.settle()
+		}
+	}
+}
+
+// settle makes of a multiset what the measure says.
+func (v *Value) settle() {
+	if v.Func == Distinct {
+		v.N = int64(len(v.kept))
+		return
+	}
+	numbers := slices.Sorted(maps.Keys(v.kept))
+	if v.Func != Min {
+		slices.Reverse(numbers)
+	}
+	if v.None = len(numbers) == 0 && v.Func != Top; len(numbers) == 0 {
+		return
+	}
+	if v.Func != Top {
+		v.Number, _ = readOrdered([]byte(numbers[0]))
+		return
+	}
+	for _, key := range numbers {
+		n, _ := readOrdered([]byte(key))
+		for range min(v.kept[key], int64(v.K-len(v.List))) {
+			v.List = append(v.List, n)
+		}
+	}
+}
+
+// rank orders values for a list of the largest: by number, the larger first.
+func (v Value) rank() *big.Rat {
+	switch {
+	case v.None:
+		return nil
+	case v.Func == Count, v.Func == Distinct:
+		return new(big.Rat).SetInt64(v.N)
+	case v.Func == Avg:
+		return new(big.Rat).SetFrac64(v.Number, v.N)
+	default:
+		return new(big.Rat).SetInt64(v.Number)
+	}
+}
+
+// compareRank orders by rank, the largest first and none last.
+func compareRank(a, b Value) int {
+	x, y := a.rank(), b.rank()
+	if x == nil || y == nil {
+		return cmp.Compare(count(x == nil), count(y == nil))
+	}
+	return y.Cmp(x)
+}

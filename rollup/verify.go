@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+)
+
+// Difference is a row of a generation that is not what the things in the cell make of it.
+type Difference struct {
+	// Group are the values of the group's attributes.
+	Group []string `json:"group"`
+	// Stored and Recomputed say what is kept of the group, "" for nothing.
+	Stored     string `json:"stored"`
+	Recomputed string `json:"recomputed"`
+}
+
+// Verification is what a comparison of a generation with its recomputation found in one cell.
+type Verification struct {
+	Watermark changelog.Seq `json:"watermark,string"`
+	// Things were counted, Pending changes taken back, Rows compared.
+	Things  int `json:"things"`
+	Pending int `json:"pending"`
+	Rows    int `json:"rows"`
+	// Differs is how many rows differ, and Differences the first of them.
+	Differs     int          `json:"differs"`
+	Differences []Difference `json:"differences,omitempty"`
+}
+
+// maxDifferences is how many are told.
+const maxDifferences = 100
+
+// Verify holds a generation of a cell against its recomputation, in one snapshot, while writers and
+// followers go on: everything that the cell holds, less the changes after the watermark, must be what is
+// stored. The error is ErrGone if the cell does not hold the generation whole.
+func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted int)) (*Verification, error) {
+	s, err := StandingOf(ctx, tx, generation)
+	if err != nil {
+		return nil, err
+	}
+	if !s.readable() || s.Watermark == unbuilt {
+		return nil, ErrGone
+	}
+	v := &Verification{Watermark: s.Watermark}
+	dl := newDelta(&s.Definition)
+	if err := dl.recount(ctx, tx, func(n int) {
+		if v.Things = n; progress != nil {
+			progress(n)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	for after := s.Watermark; ; {
+		changes, err := tx.Changes(ctx, after, listed)
+		if err != nil {
+			return nil, fmt.Errorf("take back the changes after %d: %w", after, err)
+		}
+		for _, c := range changes {
+			c.Was, c.Is = c.Is, c.Was
+			if err := dl.change(&c); err != nil {
+				return nil, err
+			}
+			after = c.Seq
+		}
+		if v.Pending += len(changes); len(changes) < listed {
+			break
+		}
+	}
+	keys := dl.keys()
+	want, _, err := dl.apply(keys, make([][]byte, len(keys)))
+	if err != nil {
+		return nil, err
+	}
+	return v, v.compare(ctx, tx, &s.Generation, want)
+}
+
+// compare walks through the rows that are stored and those that should be, side by side.
+func (v *Verification) compare(ctx context.Context, tx Tx, g *Generation, want []Row) error {
+	r := Range{Limit: scanned}
+	for {
+		pages, err := tx.ScanRows(ctx, g.Number, []Range{r})
+		if err != nil {
+			return err
+		}
+		for _, row := range pages[0] {
+			r.After = row.Key
+			v.Rows++
+			for len(want) > 0 && bytes.Compare(want[0].Key, row.Key) < 0 {
+				v.differ(g, want[0].Key, nil, want[0].Body)
+				want = want[1:]
+			}
+			var body []byte
+			if len(want) > 0 && bytes.Equal(want[0].Key, row.Key) {
+				body, want = want[0].Body, want[1:]
+			}
+			if !bytes.Equal(body, row.Body) {
+				v.differ(g, row.Key, row.Body, body)
+			}
+		}
+		if len(pages[0]) < r.Limit {
+			break
+		}
+	}
+	for _, row := range want {
+		v.differ(g, row.Key, nil, row.Body)
+	}
+	return nil
+}
+
+func (v *Verification) differ(g *Generation, key, stored, recomputed []byte) {
+	if v.Differs++; len(v.Differences) >= maxDifferences {
+		return
+	}
+	d := &g.Definition
+	parts := strings.SplitN(string(key[1:]), separator, len(d.Group)+2)
+	group := parts[:min(len(d.Group), len(parts))]
+	v.Differences = append(v.Differences, Difference{
+		Group: group, Stored: describe(d, key, stored), Recomputed: describe(d, key, recomputed),
+	})
+}
+
+// describe says what a row says.
+func describe(d *Definition, key, body []byte) string {
+	if body == nil {
+		return ""
+	}
+	if string(key[:1]) == rowValue {
+		n, err := decodeCount(body)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("%d times %s", n, describeValue(d, key))
+	}
+	g, err := decodeGroup(body, d.width())
+	if err != nil {
+		return err.Error()
+	}
+	var parts []string
+	for _, s := range g {
+		parts = append(parts, fmt.Sprintf("%s %v", s.value, []int64(s.slot)))
+	}
+	return strings.TrimSpace(strings.Join(parts, ", "))
+}
+
+// describeValue says which value a row counts: see valueKey.
+func describeValue(d *Definition, key []byte) string {
+	parts := strings.SplitN(string(key), separator, len(d.Group)+2)
+	last := parts[len(parts)-1]
+	if len(parts) != len(d.Group)+2 || last == "" || int(last[0]) >= len(d.Measures) {
+		return fmt.Sprintf("%q", key)
+	}
+	m, value := d.Measures[last[0]], last[1:]
+	if n, ok := readOrdered([]byte(value)); ok && m.Func.numeric() {
+		value = formatNumber(n, m.Scale)
+	}
+	return fmt.Sprintf("%q of %s under %q", value, m.Name, parts[len(d.Group)])
+}
+
+// Verified notes that a generation was found equal to its recomputation, in an update of the cell.
+func Verified(ctx context.Context, tx Tx, generation int64, at time.Time) error {
+	all, err := tx.Generations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if g.Number == generation {
+			g.Verified = at.UTC().Truncate(time.Millisecond)
+			return tx.PutGeneration(ctx, g)
+		}
+	}
+	return nil
+}
+
+// Effect is what a change did to a group: how it counted before, and how it counts since, by the value of
+// the dimension; nil for not at all.
+type Effect struct {
+	changelog.Change
+	Before []string `json:"counted,omitempty"`
+	After  []string `json:"counts,omitempty"`
+}
+
+// Explain looks at the changes up to before, 0 for the end of the log, and answers with those that touched a
+// group, in order. It looks at a bounded number; more tells whether there are older ones, which are those
+// up to from.
+func Explain(ctx context.Context, tx Tx, d *Definition, group []string, before changelog.Seq) (effects []Effect, from changelog.Seq, more bool, err error) {
+	bounds, err := tx.Bounds(ctx)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if before == 0 {
+		before = bounds.Last
+	}
+	from = max(before-changelog.Seq(scanned), bounds.Trimmed)
+	changes, err := tx.Changes(ctx, from, scanned)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	key := groupKey(shortened(group))
+	for _, c := range changes {
+		if c.Seq > before || c.Kind.OfRecord() != (d.Over == Records) {
+			continue
+		}
+		e := Effect{Change: c}
+		into := func(list *[]string) func([]string, string) {
+			return func(of []string, dimension string) {
+				if groupKey(of) == key {
+					*list = append(*list, dimension)
+				}
+			}
+		}
+		if err := errors.Join(d.Expand(c.Was, into(&e.Before)), d.Expand(c.Is, into(&e.After))); err != nil {
+			return nil, 0, false, err
+		}
+		if len(e.Before)+len(e.After) > 0 {
+			effects = append(effects, e)
+		}
+	}
+	return effects, from, from > bounds.Trimmed, nil
+}

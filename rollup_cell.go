@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"errors"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
+)
+
+// rollupTx is a transaction of a cell as rollups need it.
+type rollupTx struct {
+	resolve.Tx
+	image func(*entity.Entity, []string) *changelog.Image
+}
+
+// Wanted is part of the head, which every transaction has read.
+func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
+	head, err := t.Head(ctx)
+	if err != nil {
+		return changelog.Images{}, err
+	}
+	return changelog.ParseImages(head.Images)
+}
+
+// Want is part of the head too.
+func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
+	head, err := t.Head(ctx)
+	switch {
+	case err != nil:
+		return err
+	case head.Home != cell.Serving:
+		return cell.ErrMoved // its head may have been copied already
+	}
+	head.Images = images.String()
+	return t.SetHead(ctx, head)
+}
+
+// List reads entities or records in the order of their puids.
+func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
+	if over == rollup.Records {
+		records, err := t.ListRecords(ctx, "", entity.PUID(after), limit)
+		return items(records, attributes, func(r *entity.Record) int64 { return int64(r.PUID) }, changelog.ImageOfRecord), err
+	}
+	entities, err := t.ListEntities(ctx, entity.PUID(after), limit)
+	return items(entities, attributes, func(e *entity.Entity) int64 { return int64(e.Anchor()) }, t.image), err
+}
+
+func items[T any](of []T, attributes []string, place func(T) int64, image func(T, []string) *changelog.Image) []rollup.Item {
+	all := make([]rollup.Item, len(of))
+	for i, one := range of {
+		all[i] = rollup.Item{Place: place(one), Image: *image(one, attributes)}
+	}
+	return all
+}
+
+// rollups runs transactions of a cell as rollups need them. A cell that has moved is looked for again.
+func (s *Service) rollups(id cell.ID) rollup.Database {
+	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
+		return func(ctx context.Context, fn func(rollup.Tx) error) error {
+			return s.at(ctx, id, func(c resolve.Cell) error {
+				return how(c, ctx, func(tx resolve.Tx) error { return fn(rollupTx{tx, s.resolver.Image}) })
+			})
+		}
+	}
+	return rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+}
+
+// at does something with a cell, and again with a newer cell map if it has moved.
+func (s *Service) at(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
+	for attempt := 0; ; attempt++ {
+		c, err := s.cells.Cell(id)
+		if err == nil {
+			err = do(c)
+		}
+		if !errors.Is(err, cell.ErrMoved) || attempt == maxRefresh {
+			return err
+		}
+		if err := s.cells.Refresh(ctx); err != nil {
+			return errors.Join(ErrUnavailable, err)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/rollup"
+)
+
+// openAt opens an installation, or makes it.
+func openAt(t testing.TB, where string, opts *all.Options) *locus.Service {
+	t.Helper()
+	opts.Rules = locus.Rules(nil)
+	cells, err := all.Open(t.Context(), where, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := locus.Open(t.Context(), cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// until asks until the answer is yes.
+func until(t testing.TB, what string, is func() (bool, string)) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+		done, why := is()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not after a minute: %s", what, why)
+		}
+	}
+}
+
+// owners counts the cells of a rollup by the processes that follow them.
+func owners(t testing.TB, s *locus.Service, name string) map[string]int {
+	t.Helper()
+	r, err := s.Rollup(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := map[string]int{}
+	for _, c := range r.Cells {
+		cells[c.Owner]++
+	}
+	return cells
+}
+
+// Two processes share the cells of an installation, so that each follows some of them; when one ends the other
+// follows all.
+func TestP04_ProcessesShareCells(t *testing.T) {
+	t.Parallel()
+	where := pgtest.Start(t, nil).URL("locus")
+	a := openAt(t, where, &all.Options{Cells: 4})
+	defer a.Close()
+	define(t, a, byCategory, bySource)
+	latest(t, a, "by_source")
+	b := openAt(t, where, &all.Options{MustExist: true})
+	closed := sync.OnceValue(b.Close)
+	defer func() { _ = closed() }()
+	r := rand.New(rand.NewPCG(1, 1))
+	until(t, "two processes share the cells", func() (bool, string) {
+		for _, s := range []*locus.Service{a, b} {
+			randomWrite(t, s, r)
+		}
+		cells := owners(t, a, "by_source")
+		return len(cells) == 2 && cells[""] == 0, fmt.Sprint(cells)
+	})
+	before := b.Applied()
+	until(t, "both apply changes", func() (bool, string) {
+		randomWrite(t, a, r)
+		return b.Applied() > before, "one does not"
+	})
+	for _, s := range []*locus.Service{a, b} {
+		latest(t, s, "by_category")
+		wantTrue(t, s, "by_category")
+		wantTrue(t, s, "by_source")
+	}
+	gone := owners(t, a, "by_source")
+	if err := closed(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "one process follows all cells", func() (bool, string) {
+		randomWrite(t, a, r)
+		cells := owners(t, a, "by_source")
+		return len(cells) == 1 && cells[""] == 0, fmt.Sprintf("%v, before %v", cells, gone)
+	})
+	latest(t, a, "by_category")
+	wantTrue(t, a, "by_category")
+	wantTrue(t, a, "by_source")
+}
+
+// Who asks one process and then another one does not go back in time, though the other one has not heard yet
+// that a rebuilt generation serves.
+func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
+	t.Parallel()
+	where := pgtest.Start(t, nil).URL("locus")
+	a := openAt(t, where, &all.Options{Cells: 2})
+	defer a.Close()
+	define(t, a, bySource)
+	latest(t, a, "by_source")
+	b := openAt(t, where, &all.Options{MustExist: true})
+	defer b.Close()
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 4 {
+		latest(t, b, "by_source")
+		before, err := a.RebuildRollup(t.Context(), "by_source")
+		if err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the rebuilt rollup serves", func() (bool, string) {
+			randomWrite(t, a, r)
+			seen := latest(t, a, "by_source")
+			for range 2 {
+				for _, s := range []*locus.Service{b, a} {
+					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !now.Watermark.Contains(seen.Watermark) {
+						t.Fatalf("generation %d was at %v, and another process answers with generation %d at %v", seen.Generation, seen.Watermark, now.Generation, now.Watermark)
+					}
+					seen = now
+				}
+			}
+			return seen.Generation >= before.Building, fmt.Sprintf("generation %d", seen.Generation)
+		})
+	}
+}
+
+// A cell moves, to another file or to a server and back, and cells are added, while things change: rollups go
+// on as if nothing had been.
+func TestP04_P05_MovedCell(t *testing.T) {
+	t.Parallel()
+	for name, places := range map[string]func(*testing.T) (where string, to []string){
+		"file": func(t *testing.T) (string, []string) {
+			return t.TempDir(), []string{"sqlite:" + filepath.Join(t.TempDir(), "moved.db")}
+		},
+		"server": func(t *testing.T) (string, []string) {
+			server := pgtest.Start(t, nil)
+			return server.URL("locus"), []string{server.URL("moved"), server.URL("again")}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where, to := places(t)
+			s := openAt(t, where, &all.Options{Cells: 3, Notice: time.Millisecond})
+			defer s.Close()
+			define(t, s, byCategory, bySource, byNumber)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var work sync.WaitGroup
+			work.Go(func() {
+				r := rand.New(rand.NewPCG(3, 3))
+				for ctx.Err() == nil {
+					randomWrite(t, s, r)
+				}
+			})
+			work.Go(func() { readForward(ctx, t, s, "by_number") })
+			for i, url := range to {
+				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, url, func(cell.MoveProgress) {}); err != nil {
+					t.Error(err)
+				}
+				wantTrue(t, s, "by_category")
+			}
+			if err := s.Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.RebuildRollup(t.Context(), "by_source"); err != nil {
+				t.Error(err)
+			}
+			served(t.Context(), s, "by_source")
+			cancel()
+			work.Wait()
+			for _, name := range []string{"by_category", "by_source", "by_number"} {
+				if a := latest(t, s, name); len(a.Watermark) != 12 {
+					t.Errorf("rollup %s is true at %v, want all of 12 cells", name, a.Watermark)
+				}
+				wantTrue(t, s, name)
+			}
+		})
+	}
+}
+
+// An installation comes back from a backup that knows nothing of the latest changes. Its rollups are true to what
+// it holds, at once, and whoever was further is told that this history was lost.
+func TestP04_P05_RestoredBackup(t *testing.T) {
+	t.Parallel()
+	dir, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	r := rand.New(rand.NewPCG(4, 4))
+	work := func(s *locus.Service) {
+		for range 12 {
+			randomWrite(t, s, r)
+		}
+	}
+	s := openAt(t, dir, &all.Options{Cells: 2})
+	define(t, s, byCategory, bySource)
+	work(s)
+	latest(t, s, "by_category")
+	must(t, s.Close())
+	must(t, os.CopyFS(backup, os.DirFS(dir)))
+	s = openAt(t, dir, &all.Options{MustExist: true})
+	work(s)
+	lost := latest(t, s, "by_category").Watermark
+	must(t, s.Close())
+
+	cells, err := all.Open(t.Context(), backup, &all.Options{MustExist: true, Restored: true, Rules: locus.Rules(nil)})
+	must(t, err)
+	must(t, cell.Reincarnate(t.Context(), cells))
+	must(t, cells.Close())
+	s = openAt(t, backup, &all.Options{MustExist: true})
+	defer s.Close()
+	for _, when := range []string{"restored", "gone on with"} {
+		tail, err := s.Tail(t.Context(), nil)
+		must(t, err)
+		for _, name := range []string{"by_category", "by_source"} {
+			a := latest(t, s, name)
+			if !a.Watermark.Contains(tail) {
+				t.Errorf("%s: rollup %s is at %v, the logs end at %v", when, name, a.Watermark, tail)
+			}
+			wantTrue(t, s, name)
+			if _, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Min: lost}}); !errors.Is(err, changelog.ErrTrimmed) {
+				t.Errorf("%s: rollup %s at %v, which was lost: %v", when, name, lost, err)
+			}
+		}
+		if _, _, err := s.Changes(t.Context(), locus.ChangeQuery{After: lost}); !errors.Is(err, changelog.ErrTrimmed) {
+			t.Errorf("%s: changes after %v, which was lost: %v", when, lost, err)
+		}
+		work(s)
+		if _, _, err := s.Changes(t.Context(), locus.ChangeQuery{After: tail}); err != nil {
+			t.Errorf("%s: changes after %v, where the log ended: %v", when, tail, err)
+		}
+		if _, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Min: tail}}); err != nil && !errors.Is(err, rollup.ErrBehind) {
+			t.Errorf("%s: rollup by_source at %v, where the log ended: %v", when, tail, err)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

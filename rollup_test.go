@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/rollup"
+)
+
+var (
+	byCategory = rollup.Definition{Name: "by_category", Kind: "place", Group: []string{"category"}, Dimension: "city"}
+	bySource   = rollup.Definition{Name: "by_source", Kind: "place", Over: rollup.Records, Group: []string{"source"}, Dimension: "outcome"}
+	byNumber   = rollup.Definition{
+		Name: "by_number", Kind: "place", Group: []string{"category", "source"},
+		Where: []rollup.Condition{{Attribute: "postcode", Exists: true}},
+		Measures: []rollup.Measure{
+			{Name: "n", Func: rollup.Count},
+			{Name: "sum", Func: rollup.Sum, Attribute: "postcode"},
+			{Name: "least", Func: rollup.Min, Attribute: "postcode"},
+			{Name: "top", Func: rollup.Top, Attribute: "postcode", K: 2},
+			{Name: "cities", Func: rollup.Distinct, Attribute: "city"},
+		},
+	}
+)
+
+func define(t testing.TB, s *locus.Service, definitions ...rollup.Definition) {
+	t.Helper()
+	for _, d := range definitions {
+		if _, _, err := s.DefineRollup(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// latest reads all groups of a rollup once it contains everything that is committed.
+func latest(t testing.TB, s *locus.Service, name string) *locus.RollupAnswer {
+	t.Helper()
+	answer, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{
+		RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}, Limit: 1000,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// wantTrue fails unless a rollup equals its recomputation in every cell.
+func wantTrue(t testing.TB, s *locus.Service, name string) {
+	t.Helper()
+	if err := s.VerifyRollup(t.Context(), name, func(v locus.RollupVerification) error {
+		if v.Differs > 0 {
+			return fmt.Errorf("cell %v: %d rows differ: %+v", v.Cell, v.Differs, v.Differences)
+		}
+		return nil
+	}, nil); err != nil {
+		t.Fatalf("rollup %s: %v", name, err)
+	}
+}
+
+// numbers are the first measure of each group, by the values of the group and the dimension.
+func numbers(a *locus.RollupAnswer) map[string]string {
+	all := map[string]string{}
+	for _, g := range a.Groups {
+		all[fmt.Sprint(g.Group)] = g.Total[0].String()
+		for _, slot := range g.By {
+			all[fmt.Sprintf("%s %s", g.Group, slot.Value)] = slot.Values[0].String()
+		}
+	}
+	return all
+}
+
+func place(key, name, category, city string) locus.Put {
+	a := entity.Attributes{"name": {name}}
+	for attribute, value := range map[string]string{"category": category, "city": city} {
+		if value != "" {
+			a[attribute] = []string{value}
+		}
+	}
+	return locus.Put{Ref: entity.Ref{Source: "crawl", Key: key}, Attributes: a}
+}
+
+func TestRollup_FollowsEveryChange(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, place("1", "Zephyr Trampolines", "sport", "Springfield"), place("2", "Quill Dental", "dentist", "Springfield"))
+	define(t, s, byCategory, bySource)
+	want := func(name string, want map[string]string) {
+		t.Helper()
+		if diff := cmp.Diff(want, numbers(latest(t, s, name))); diff != "" {
+			t.Errorf("rollup %s (-want +got):\n%s", name, diff)
+		}
+	}
+	want("by_category", map[string]string{"[sport]": "1", "[sport] Springfield": "1", "[dentist]": "1", "[dentist] Springfield": "1"})
+	put(t, s, place("1", "Zephyr Trampolines", "sport", "Shelbyville"), place("3", "Velvet Books", "", "Springfield"), place("4", "Basalt Forge", "smith", ""))
+	want("by_category", map[string]string{
+		"[sport]": "1", "[sport] Shelbyville": "1", "[dentist]": "1", "[dentist] Springfield": "1", "[smith]": "1", "[smith] ": "1",
+	})
+	remove(t, s, entity.Ref{Source: "crawl", Key: "2"})
+	want("by_category", map[string]string{"[sport]": "1", "[sport] Shelbyville": "1", "[smith]": "1", "[smith] ": "1"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3"})
+	put(t, s, left) // born first
+	put(t, s, right)
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] founded": "1"})
+	put(t, s, bridge)
+	want("by_source", map[string]string{
+		"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] joined": "1", "[c]": "1", "[c] joined": "1",
+	})
+	remove(t, s, bridge.Ref)
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] founded": "3", "[a]": "1", "[a] founded": "1", "[b]": "1", "[b] founded": "1"})
+	wantTrue(t, s, "by_category")
+	wantTrue(t, s, "by_source")
+}
+
+func TestRollup_ReadsItsOwnWrites(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	define(t, s, byCategory)
+	latest(t, s, "by_category")
+	for i := range 20 {
+		done := put(t, s, place(fmt.Sprint(i), fmt.Sprintf("Zephyr %d Trampolines %d", i*i, i), "sport", ""))
+		a, err := s.RollupGroups(t.Context(), "by_category", locus.RollupQuery{
+			Group: []string{"sport"}, RollupRead: locus.RollupRead{Min: done[0].Watermark, Patience: time.Minute},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := a.Groups[0].Total[0].N, int64(i+1); got != want || !a.Watermark.Contains(done[0].Watermark) {
+			t.Fatalf("after put %d the group has %d things at %v, want %d at %v", i, got, a.Watermark, want, done[0].Watermark)
+		}
+	}
+}
+
+func TestRollup_PagesAndTop(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	var puts []locus.Put
+	for i := range 30 {
+		for n := range i%7 + 1 {
+			puts = append(puts, place(fmt.Sprint(i, n), fmt.Sprintf("Place%dof%d Quill%d", n, i, i*31+n), fmt.Sprintf("c%02d", i), "Springfield"))
+		}
+	}
+	put(t, s, puts...)
+	define(t, s, byCategory)
+	whole := latest(t, s, "by_category")
+	if len(whole.Groups) != 30 || whole.Next != nil {
+		t.Fatalf("%d groups, next %q", len(whole.Groups), whole.Next)
+	}
+	var paged []rollup.Group
+	for q := (locus.RollupQuery{Limit: 7}); ; {
+		a, err := s.RollupGroups(t.Context(), "by_category", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paged = append(paged, a.Groups...)
+		if q.After = a.Next; q.After == nil {
+			break
+		}
+	}
+	groups := func(gs []rollup.Group) (names []string) {
+		for _, g := range gs {
+			names = append(names, fmt.Sprint(g.Group, g.Total[0]))
+		}
+		return names
+	}
+	if diff := cmp.Diff(groups(whole.Groups), groups(paged)); diff != "" {
+		t.Errorf("pages (-whole +paged):\n%s", diff)
+	}
+	top, err := s.RollupGroups(t.Context(), "by_category", locus.RollupQuery{Top: 5, By: "count"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"[c06] 7", "[c13] 7", "[c20] 7", "[c27] 7", "[c05] 6"}, groups(top.Groups)); diff != "" {
+		t.Errorf("largest (-want +got):\n%s", diff)
+	}
+}
+
+func TestRollup_Errors(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ctx := t.Context()
+	if _, err := s.Rollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("status of nothing: %v", err)
+	}
+	if _, err := s.RollupGroups(ctx, "nothing", locus.RollupQuery{}); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("groups of nothing: %v", err)
+	}
+	if err := s.DropRollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("drop nothing: %v", err)
+	}
+	if _, err := s.RebuildRollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("rebuild nothing: %v", err)
+	}
+	var invalid *rollup.InvalidError
+	if _, _, err := s.DefineRollup(ctx, rollup.Definition{Name: "x", Kind: "animal", Group: []string{"tags"}, Dimension: "phones"}); !errors.As(err, &invalid) || len(invalid.Problems) != 3 {
+		t.Errorf("a wrong definition: %v", err)
+	}
+	define(t, s, byCategory)
+	latest(t, s, "by_category")
+	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{Group: []string{"nothing"}}); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("a group of nothing: %v", err)
+	}
+	for name, q := range map[string]locus.RollupQuery{
+		"two values":   {Group: []string{"a", "b"}},
+		"no measure":   {Top: 3, By: "sum"},
+		"limit":        {Limit: 1001},
+		"after nobody": {After: []string{"a", "b"}},
+	} {
+		var problem *locus.InvalidError
+		if _, err := s.RollupGroups(ctx, "by_category", q); !errors.As(err, &problem) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{RollupRead: locus.RollupRead{Min: locus.Watermark{{}: 1 << 40}}}); !errors.Is(err, changelog.ErrTrimmed) {
+		t.Errorf("a watermark of the future: %v", err)
+	}
+	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{RollupRead: locus.RollupRead{Min: locus.Watermark{{Gen: 7}: 1}}}); !errors.Is(err, cell.ErrNoCell) {
+		t.Errorf("a watermark of no cell: %v", err)
+	}
+	if err := s.DropRollup(ctx, "by_category"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{}); !errors.Is(err, rollup.ErrNotFound) {
+		t.Errorf("groups of a dropped rollup: %v", err)
+	}
+}
+
+// TestP04_P05_LiveService has writers, readers, verifications, new definitions, rebuilds, a growth and a drop go
+// on at once. Readers never go back in time, and whatever is verified equals its recomputation.
+func TestP04_P05_LiveService(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	define(t, s, byCategory, bySource, byNumber)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	newest := locus.Watermark{}
+	for seed := range uint64(3) {
+		work.Go(func() {
+			r := rand.New(rand.NewPCG(seed, 5))
+			for ctx.Err() == nil {
+				at := randomWrite(t, s, r)
+				mu.Lock()
+				newest = newest.Union(at)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, name := range []string{"by_category", "by_source", "by_number"} {
+		work.Go(func() { readForward(ctx, t, s, name) })
+		work.Go(func() {
+			for ctx.Err() == nil {
+				wantTrue(t, s, name)
+			}
+		})
+	}
+	work.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			d := byCategory
+			if n%2 == 0 {
+				d.Dimension = "region"
+			}
+			define(t, s, d)
+			if _, err := s.RebuildRollup(t.Context(), "by_source"); err != nil {
+				t.Error(err)
+			}
+			if n == 3 {
+				if err := s.Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
+					t.Error(err)
+				}
+			}
+			served(ctx, s, "by_category", "by_source")
+		}
+	})
+	work.Wait()
+	for _, name := range []string{"by_category", "by_source", "by_number"} {
+		a := latest(t, s, name)
+		mu.Lock()
+		if !a.Watermark.Contains(newest) {
+			t.Errorf("the latest watermark is %v, and writes went up to %v", a.Watermark, newest)
+		}
+		mu.Unlock()
+		wantTrue(t, s, name)
+	}
+	served(t.Context(), s, "by_category", "by_source", "by_number")
+}
+
+// served waits until no generation of the rollups is being built.
+func served(ctx context.Context, s *locus.Service, names ...string) {
+	for ctx.Err() == nil {
+		all, err := s.Rollups(ctx)
+		if err == nil && !slices.ContainsFunc(all, func(r locus.RollupStatus) bool { return slices.Contains(names, r.Name) && r.Building != 0 }) {
+			return
+		}
+	}
+}
+
+// readForward reads a rollup again and again: no watermark may be behind the one before.
+func readForward(ctx context.Context, t *testing.T, s *locus.Service, name string) {
+	last := locus.Watermark{}
+	for ctx.Err() == nil {
+		a, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}, Limit: 1000})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if !a.Watermark.Contains(last) {
+			t.Errorf("rollup %s went from %v back to %v", name, last, a.Watermark)
+		}
+		last = a.Watermark
+	}
+}
+
+// randomWrite puts or deletes some of a few places, which are alike enough to merge and to come apart.
+func randomWrite(t *testing.T, s *locus.Service, r *rand.Rand) locus.Watermark {
+	words := []string{"Velvet Quill Books", "Zephyr Trampolines", "Basalt Forge", "Quill Dental"}
+	if r.IntN(4) == 0 {
+		ref := entity.Ref{Source: string(rune('a' + r.IntN(3))), Key: fmt.Sprint(r.IntN(20))}
+		done, err := s.Delete(t.Context(), []entity.Ref{ref})
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return done[0].Watermark
+	}
+	puts := make([]locus.Put, 1+r.IntN(5))
+	for i := range puts {
+		n := r.IntN(len(words))
+		puts[i] = record(string(rune('a'+r.IntN(3))), fmt.Sprint(r.IntN(20)), words[n], fmt.Sprintf("415-555-23%02d", n*10+r.IntN(3)), fmt.Sprintf("%d Oak Ave", r.IntN(3)+1))
+		a := puts[i].Attributes
+		a["city"], a["postcode"] = []string{fmt.Sprint("City ", r.IntN(3))}, []string{fmt.Sprint(90000 + r.IntN(9))}
+		for c := range r.IntN(3) {
+			a["category"] = append(a["category"], fmt.Sprint("category ", (n+c*r.IntN(3))%4))
+		}
+	}
+	done, err := s.Put(t.Context(), puts)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	at := locus.Watermark{}
+	for _, d := range done {
+		if d.Err != nil {
+			t.Error(d.Err)
+		}
+		at = at.Union(d.Watermark)
+	}
+	return at
+}
+
+// A definition that cannot be built leaves what serves alone, and says why.
+func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	define(t, s, byCategory)
+	wide := place("1", "Zephyr Trampolines", "sport", "Springfield")
+	for i := range 17 { // to the power of three are 4913
+		wide.Attributes["category"] = append(wide.Attributes["category"], fmt.Sprint("category ", i))
+		wide.Attributes["phones"] = append(wide.Attributes["phones"], fmt.Sprintf("415-555-%04d", i))
+		wide.Attributes["emails"] = append(wide.Attributes["emails"], fmt.Sprintf("m%d@zephyr.example", i))
+	}
+	put(t, s, wide)
+	latest(t, s, "by_category")
+	product := byCategory
+	product.Group = []string{"category", "phones", "emails"}
+	define(t, s, product)
+	for {
+		st, err := s.Rollup(t.Context(), "by_category")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Trouble == "" && st.Building != 0 {
+			continue
+		}
+		if st.Building == 0 || st.State != locus.RollupFollowing || st.Generation != 1 {
+			t.Errorf("status is %+v", st)
+		}
+		break
+	}
+	if a := latest(t, s, "by_category"); a.Generation != 1 || len(a.Groups) != 18 {
+		t.Errorf("generation %d has %d groups", a.Generation, len(a.Groups))
+	}
+	wantTrue(t, s, "by_category")
+	define(t, s, byCategory)
+	served(t.Context(), s, "by_category")
+	wantTrue(t, s, "by_category")
+}
