@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: the first screen, the ring, the search, an entity.
+// Package console renders the web pages of Locus: the first screen, the rollups, the ring, the
+// search, an entity.
 //
 // It turns what the service answers into HTML and into the events that keep a page alive, writes
 // both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
@@ -15,12 +16,19 @@
 // made by the same code: the module formats nothing and decides nothing. An event says only what
 // changed since the one before.
 //
-// The page of the ring is made whole each time; the module asks for it again and takes over the parts
-// marked data-again. Its pictures are laid out here, in numbers, from a cell.Map and a locus.Status:
+// The pages of the ring and of the rollups are made whole each time; the module asks for them again and
+// takes over the parts marked data-again that became others. Lines with a data-key flash if they say
+// something new. The pictures of the ring are laid out here, in numbers, from a cell.Map and a locus.Status:
 //
 //	groups (group.go) ─► bands of generations (bands.go) ┐
 //	locus.Route ───────► the way of an address (way.go) ─┼─► templates/ring.html
 //	cell.Map ──────────► ranges of puids (puids.go) ─────┘
+//
+// and the tables of the rollups, whose columns are the values of a dimension, from a locus.RollupAnswer:
+//
+//	rollup.Definition ─► a sentence (counting.go) ──────────┐
+//	locus.RollupCell ──► who keeps which cells (keepers.go) ┼─► templates/rollups.html, rollup.html
+//	rollup.Group ──────► columns and bars (grouptable.go) ──┘
 //
 // The pages keep a strict content security policy: no inline script, no inline style, nothing from
 // another host. Geometry is therefore written as SVG attributes, never as style. Whatever came from

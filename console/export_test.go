@@ -16,6 +16,12 @@ var (
 	StartsIn = startsIn
 	Load     = load
 	NewStrip = newStrip
+
+	Condition   = condition
+	MeasureText = measure
+	Written     = written
+	Behind      = behind
+	Less        = less
 )
 
 // Even is how full a cell is drawn that holds its even share.

@@ -13,11 +13,11 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// pages holds the templates of each page, parsed with the layout around it.
-var pages = parse("home", "ring", "search", "entity", "notice")
+// pages holds the templates of each page, parsed with the layout around it and the parts that several share.
+var pages = parse("home", "ring", "rollups", "rollup", "search", "entity", "notice")
 
 func parse(names ...string) map[string]*template.Template {
-	layout := template.Must(template.ParseFS(templates, "templates/layout.html"))
+	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
 	parsed := make(map[string]*template.Template, len(names))
 	for _, name := range names {
 		page := template.Must(layout.Clone())

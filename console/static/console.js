@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps the first screen and the ring alive and copies commands. Every page works without it.
+// Keeps pages alive and copies commands. Every page works without it.
 // Text from the server only ever becomes textContent, or the value of an attribute that cannot run.
 
 const silence = 5000; // milliseconds without an event after which the stream counts as lost
 const again = 2000; // between two attempts to get it back
-const beat = 5000; // between two looks at the ring
-
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (!navigator.clipboard) break;
-  button.hidden = false;
-  const label = button.textContent;
-  let back;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(button.dataset.copy);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Not allowed";
-    }
-    clearTimeout(back);
-    back = setTimeout(() => { button.textContent = label; }, 1500);
-  });
-}
 
 const live = document.getElementById("live");
 if (live) follow(live);
 const looking = document.getElementById("again");
 if (looking) look(looking);
+offer(document);
 
-// look asks for the page anew and takes over the parts that are marked, but for one that somebody
-// is in with the keyboard.
+// offer shows the buttons that copy commands.
+function offer(part) {
+  for (const button of part.querySelectorAll("button[data-copy]")) {
+    if (!navigator.clipboard) break;
+    button.hidden = false;
+    const label = button.textContent;
+    let back;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Not allowed";
+      }
+      clearTimeout(back);
+      back = setTimeout(() => { button.textContent = label; }, 1500);
+    });
+  }
+}
+
+// look asks for the page anew, each so many milliseconds, and takes over the parts that are marked, if
+// they became others, but for one that somebody is in with the keyboard.
 function look(page) {
   const notice = document.getElementById("stream");
+  const beat = Number(page.dataset.beat);
+  const parts = [...page.querySelectorAll("[data-again]")];
+  const shown = new Map(parts.map((part) => [part, part.cloneNode(true)])); // as they came
   setTimeout(once, beat);
 
   async function once() {
@@ -40,26 +46,45 @@ function look(page) {
     if (!document.hidden) {
       try {
         const answer = await fetch(location.href, { signal: AbortSignal.timeout(silence) });
+        if (answer.status === 404) { // it was removed, which the page says itself
+          location.reload();
+          return;
+        }
         if (!answer.ok) throw new Error(answer.statusText);
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (fresh.getElementById(page.id).dataset.page !== page.dataset.page) {
           location.reload();
           return;
         }
-        for (const part of page.querySelectorAll("[data-again]")) {
-          if (!part.contains(document.activeElement)) part.replaceChildren(...fresh.getElementById(part.id).childNodes);
+        for (const part of parts) {
+          if (!part.contains(document.activeElement)) take(part, fresh.getElementById(part.id));
         }
         notice.hidden = true;
         page.classList.add("running");
         page.classList.remove("stale");
       } catch {
         page.classList.add("stale");
-        notice.textContent = `Locus does not answer. This is the ring of ${document.getElementById("as-of").textContent} UTC; trying again.`;
+        notice.textContent = `Locus does not answer. ${page.dataset.says} ${document.getElementById("as-of").textContent} UTC; trying again.`;
         notice.hidden = false;
       }
     }
     // A page that is long in coming, as that of thousands of cells, is asked for less often.
     setTimeout(once, page.classList.contains("stale") ? again : Math.max(beat, 10 * (performance.now() - began)));
+  }
+
+  // take puts what came in the place of what is shown. Lines that are new, or say something else, flash.
+  function take(part, came) {
+    if (came.isEqualNode(shown.get(part))) {
+      for (const line of part.querySelectorAll(".changed")) line.classList.remove("changed");
+      return;
+    }
+    const said = new Map([...shown.get(part).querySelectorAll("[data-key]")].map((line) => [line.dataset.key, line.textContent]));
+    shown.set(part, came);
+    part.replaceChildren(...document.importNode(came, true).childNodes);
+    for (const line of part.querySelectorAll("[data-key]")) {
+      line.classList.toggle("changed", said.get(line.dataset.key) !== line.textContent);
+    }
+    offer(part);
   }
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/rollup"
+)
+
+// counting is a definition of a rollup in words.
+type counting struct {
+	Over, Kind string
+	Where      []clause
+	Group      []string
+	Dimension  string
+	Measures   []string
+}
+
+// clause is a condition: what it is about, and what must hold.
+type clause struct{ Attribute, Text string }
+
+func newCounting(d *rollup.Definition) counting {
+	c := counting{Over: string(cmp.Or(d.Over, rollup.Entities)), Kind: d.Kind, Group: d.Group, Dimension: d.Dimension}
+	for i := range d.Where {
+		c.Where = append(c.Where, clause{d.Where[i].Attribute, condition(&d.Where[i])})
+	}
+	for _, m := range d.Measures {
+		c.Measures = append(c.Measures, measure(m))
+	}
+	return c
+}
+
+// shownValues is how many values of a condition are written out.
+const shownValues = 5
+
+func condition(c *rollup.Condition) string {
+	is := "is "
+	if c.Not {
+		is = "is not "
+	}
+	switch {
+	case c.Exists:
+		return is + "there at all"
+	case c.Absent:
+		return is + "missing"
+	case len(c.Values) > shownValues:
+		return is + strings.Join(c.Values[:shownValues], ", ") + " or one of " + count(int64(len(c.Values)-shownValues)) + " more"
+	case len(c.Values) > 0:
+		return is + strings.Join(c.Values, " or ")
+	case c.Min == "":
+		return is + "at most " + c.Max
+	case c.Max == "":
+		return is + "at least " + c.Min
+	default:
+		return is + "from " + c.Min + " to " + c.Max
+	}
+}
+
+// measure says what a measure keeps: "weight, the sum of weight_g".
+func measure(m rollup.Measure) string {
+	what := map[rollup.Func]string{
+		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ", rollup.Distinct: "how many different values of ",
+	}[m.Func]
+	switch m.Func {
+	case rollup.Count:
+		what = "how many"
+	case rollup.Top:
+		what = "the " + strconv.Itoa(m.K) + " largest "
+	}
+	return m.Name + ", " + what + m.Attribute
+}
+
+// example is a command that defines a rollup that fits the schema: by the first attribute that is made to
+// group by, divided by one that is made to divide: the region if there is one, which has fewer values than
+// a city.
+func example(s *match.Schema) string {
+	group, dimension := "", ""
+	for _, a := range s.Attributes {
+		if group == "" && a.Tag {
+			group = a.Name
+		}
+	}
+	for _, a := range s.Attributes {
+		switch {
+		case group == "" && (a.Dimension || a.Many):
+			group = a.Name
+		case a.Dimension && a.Name != group && (dimension == "" || a.Role == match.RoleRegion):
+			dimension = a.Name
+		}
+	}
+	group = cmp.Or(group, "source")
+	lines := []string{"locus rollup define - <<'END'", "rollup: " + s.Kind + "_by_" + group, "kind: " + s.Kind, "group: " + group}
+	if dimension != "" {
+		lines = append(lines, "dimension: "+dimension)
+	}
+	return strings.Join(append(lines, "measures: { number: count }", "END"), "\n")
+}
+
+// written is a value of a measure, digits in groups of three; "–" if there is none.
+func written(v rollup.Value) string {
+	text := v.String()
+	if text == "" {
+		return "–"
+	}
+	numbers := strings.Fields(text)
+	for i, n := range numbers {
+		numbers[i] = grouped(n)
+	}
+	return strings.Join(numbers, " · ")
+}
+
+// grouped writes a decimal number of any length with its digits in groups of three, up to the point.
+func grouped(number string) string {
+	whole, frac, point := strings.Cut(strings.TrimPrefix(number, "-"), ".")
+	var parts []string
+	for len(whole) > 3 {
+		parts = append(parts, whole[len(whole)-3:])
+		whole = whole[:len(whole)-3]
+	}
+	parts = append(parts, whole)
+	slices.Reverse(parts)
+	text := strings.Join(parts, ",")
+	if point {
+		text += "." + frac
+	}
+	if strings.HasPrefix(number, "-") {
+		text = "-" + text
+	}
+	return text
+}
+
+// worth is a value as a number to draw; 0 if there is none.
+func worth(v rollup.Value) float64 {
+	switch {
+	case v.None, v.Func == rollup.Top:
+		return 0
+	case v.Func == rollup.Count, v.Func == rollup.Distinct:
+		return float64(v.N)
+	case v.Func == rollup.Avg:
+		return float64(v.Number) / float64(v.N)
+	default:
+		return float64(v.Number)
+	}
+}
+
+// adds tells whether a function of parts can be told from those of the parts: the others need the values.
+func adds(f rollup.Func) bool { return f == rollup.Count || f == rollup.Sum || f == rollup.Avg }
+
+// less takes a part away from what it is a part of. What does not fit is none.
+func less(v, part rollup.Value) rollup.Value {
+	n := v.Number - part.Number
+	fits := (n < v.Number) == (part.Number > 0)
+	v.Number, v.N = n, v.N-part.N
+	v.None = !fits || part.None && part.Func != rollup.Avg || v.Func == rollup.Avg && v.N == 0
+	return v
+}
+
+// behind says for how long something has waited.
+func behind(lag time.Duration) string {
+	switch {
+	case lag <= 0:
+		return "none"
+	case lag < time.Second:
+		return strconv.FormatInt(max(1, lag.Milliseconds()), 10) + " ms"
+	case lag < time.Minute:
+		return strconv.FormatFloat(lag.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + " s"
+	case lag < 2*time.Hour:
+		return strconv.Itoa(int(lag/time.Minute)) + " min"
+	case lag < 48*time.Hour:
+		return strconv.Itoa(int(lag/time.Hour)) + " h"
+	default:
+		return strconv.Itoa(int(lag/(24*time.Hour))) + " days"
+	}
+}
+
+// verified says when something was found right.
+func verified(at time.Time) string {
+	if at.IsZero() {
+		return "not yet"
+	}
+	return moment(at)
+}
