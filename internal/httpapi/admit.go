@@ -17,7 +17,8 @@ const (
 	bodies              // what is being sent, or was and waits for its turn
 	reads
 	writes
-	admin // what changes the cells, for as long as an hour
+	admin // what changes the cells, or goes through all that is in them, for as long as an hour
+	feeds // who follows the changes, for as long as they like
 	classes
 )
 
@@ -29,7 +30,9 @@ const adminRunning = 8
 // processors and the default of Options.Running these are 128 bodies, of 1 MiB at most.
 const bodiesPerWrite = 4
 
-func (c class) String() string { return [...]string{"health", "bodies", "reads", "writes", "admin"}[c] }
+func (c class) String() string {
+	return [...]string{"health", "bodies", "reads", "writes", "admin", "feeds"}[c]
+}
 
 // lane bounds the work in progress of a class, and how many wait for how long. Overload is decided
 // here, before any work is done, and never later.
@@ -92,12 +95,12 @@ func (s *Server) enter(ctx context.Context, c class) (leave func(), err error) {
 // run lets a call be handled in the lane of its route's class, for as long as a request may take; a stream
 // has its own end.
 func (s *Server) run(c *call, handle func() error) error {
-	leave, err := s.enter(c, c.route.class)
+	leave, err := s.enter(c, c.class)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if c.route.stream != nil {
+	if c.route.stream != nil || c.class == feeds {
 		return c.keyed(handle())
 	}
 	ctx, cancel := context.WithTimeout(c.Context, s.opts.RequestTimeout)

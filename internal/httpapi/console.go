@@ -27,15 +27,21 @@ type site struct {
 	history console.History
 	// streaming has a place for each event stream that may be open at once.
 	streaming chan struct{}
+	looks     *looks
 }
 
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole() {
-	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams)}
+	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
 	s.mux.Handle("GET /ring", p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
+	s.mux.Handle("GET /rollups", p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
+	s.mux.Handle("GET /rollups/{name}", p.page(&route{
+		path: "/rollups/{name}", class: reads,
+		query: []param{{name: "by"}, {name: "order"}, {name: "page"}, {name: "after"}, {name: "g1"}, {name: "g2"}, {name: "g3"}},
+	}, p.rollupPage))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
 		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
@@ -49,7 +55,7 @@ func (s *Server) registerConsole() {
 // there. The function may answer by itself and leave the buffer empty.
 func (p *site) page(rt *route, render func(*call, *bytes.Buffer) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Context: r.Context(), w: w, r: r, route: rt}
+		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
 		var body bytes.Buffer
 		query, err := parseQuery(r.URL.RawQuery)
 		if err == nil {

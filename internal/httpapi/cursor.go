@@ -11,16 +11,19 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// A cursor is 24 bytes in base64url without padding: the puid that the page ended with, and the
-// first 16 bytes of an HMAC-SHA256 over the route, the filters and the puid.
+// A cursor is the position that the page ended with and the first 16 bytes of an HMAC-SHA256 over the
+// route, the filters and the position, in base64url without padding. The position is a puid in 8 bytes, or
+// the values of a group, each after its length.
 //
 // The key is derived from the salt of the cell map, which every server of an installation reads from
 // the same place: a cursor outlives a restart and is good at any of them. It keeps a page's cursor
 // from being taken to another list, and nothing secret: whoever could forge one could as well have
 // asked for the page.
-const cursorSize = 8 + 16
-
-var errCursor = fault(CodeInvalid, "?cursor", "the cursor is not one of this list with these filters: begin again without it")
+const (
+	cursorSum = 16
+	// maxPosition is longer than any group.
+	maxPosition = 4096
+)
 
 // cursorKey derives the key.
 func cursorKey(salt [16]byte) []byte {
@@ -34,26 +37,76 @@ func (s *Server) cursor(c *call, next entity.PUID) string {
 	if next == 0 {
 		return ""
 	}
-	raw := binary.BigEndian.AppendUint64(make([]byte, 0, cursorSize), uint64(next))
-	return base64.RawURLEncoding.EncodeToString(append(raw, s.cursorMAC(c, raw)...))
+	return s.seal(c, binary.BigEndian.AppendUint64(nil, uint64(next)))
 }
 
 // after reads the cursor of a call, 0 if it has none.
 func (s *Server) after(c *call) (entity.PUID, error) {
-	text, ok := c.query["cursor"]
-	if !ok {
-		return 0, nil
+	position, err := s.unseal(c, "cursor")
+	if err != nil || position == nil {
+		return 0, err
 	}
-	// The decoder passes over line breaks, so the length is looked at first.
-	if len(text) != base64.RawURLEncoding.EncodedLen(cursorSize) {
-		return 0, errCursor
+	if len(position) != 8 {
+		return 0, notOfList("cursor")
+	}
+	return entity.PUID(binary.BigEndian.Uint64(position)), nil
+}
+
+// groupCursor is where the next page of groups begins, "" if there is none.
+func (s *Server) groupCursor(c *call, next []string) string {
+	if next == nil {
+		return ""
+	}
+	var position []byte
+	for _, value := range next {
+		position = append(binary.AppendUvarint(position, uint64(len(value))), value...)
+	}
+	return s.seal(c, position)
+}
+
+// afterGroup reads the cursor of a call that lists groups, nil if it has none.
+func (s *Server) afterGroup(c *call) (group []string, err error) {
+	position, err := s.unseal(c, "after")
+	for err == nil && len(position) > 0 {
+		size, n := binary.Uvarint(position)
+		if n <= 0 || size > uint64(len(position)-n) {
+			return nil, notOfList("after")
+		}
+		end := n + int(size)
+		group, position = append(group, string(position[n:end])), position[end:]
+	}
+	return group, err
+}
+
+// seal makes a cursor of a position.
+func (s *Server) seal(c *call, position []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append(position, s.cursorMAC(c, position)...))
+}
+
+// unseal reads the position out of the cursor in a parameter, nil if there is none.
+func (s *Server) unseal(c *call, param string) ([]byte, error) {
+	text, ok := c.query[param]
+	if !ok {
+		return nil, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != cursorSize || !hmac.Equal(raw[8:], s.cursorMAC(c, raw[:8])) {
-		return 0, errCursor
+	// The decoder passes over line breaks, so the length is looked at too.
+	if err != nil || len(raw) <= cursorSum || len(raw) > maxPosition || len(text) != base64.RawURLEncoding.EncodedLen(len(raw)) {
+		return nil, notOfList(param)
 	}
-	return entity.PUID(binary.BigEndian.Uint64(raw)), nil
+	position := raw[:len(raw)-cursorSum]
+	if !hmac.Equal(raw[len(position):], s.cursorMAC(c, position)) {
+		return nil, notOfList(param)
+	}
+	return position, nil
 }
+
+func notOfList(param string) error {
+	return fault(CodeInvalid, "?"+param, "the cursor is not one of this list with these filters: begin again without it")
+}
+
+// unfiltered are parameters that a page may have other ones of than the page before.
+var unfiltered = map[string]bool{"limit": true, "cursor": true, "after": true, "min_watermark": true, "latest": true, "partial": true}
 
 func (s *Server) cursorMAC(c *call, position []byte) []byte {
 	mac := hmac.New(sha256.New, s.cursorKey)
@@ -65,10 +118,13 @@ func (s *Server) cursorMAC(c *call, position []byte) []byte {
 	}
 	write(c.route.path)
 	for _, p := range c.route.query {
-		if p.name != "limit" && p.name != "cursor" {
+		if !unfiltered[p.name] {
 			write(c.query[p.name])
 		}
 	}
+	if name := c.r.PathValue("name"); name != "" {
+		write(name)
+	}
 	mac.Write(position)
-	return mac.Sum(nil)[:cursorSize-8]
+	return mac.Sum(nil)[:cursorSum]
 }

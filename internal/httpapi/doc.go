@@ -8,7 +8,7 @@
 //	  │  cross-site, draining
 //	  │  Request-Timeout of the client              deadline.go  400
 //	  ▼
-//	router (net/http), one table of routes          route.go     404 405
+//	router (net/http), one table of routes          routes.go route.go   404 405
 //	  │  the table also makes /openapi.json          openapi.go
 //	  ▼
 //	query, body                                     query.go write.go
@@ -17,8 +17,9 @@
 //	  │  250 ms; health has no lane
 //	  ▼
 //	handler: strict JSON, 10 s                      records.go entities.go explain.go health.go cells.go
-//	  │                                             decode.go cursor.go page.go
+//	  │                                             rollups.go groups.go changes.go decode.go cursor.go page.go
 //	  │  or a stream of lines, until it is done     stream.go growth.go
+//	  │  or of events, until somebody leaves        feed.go
 //	  ▼
 //	locus.Service ──► answer, or problem+json       errors.go: one table from errors to codes
 //

@@ -9,16 +9,16 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 // Code names a failure for programs. Codes are stable: they are added, never renamed.
@@ -38,6 +38,7 @@ const (
 	CodeMethod       Code = "method_not_allowed"
 	CodeTimeout      Code = "timeout"
 	CodeErased       Code = "erased"
+	CodeTrimmed      Code = "trimmed"
 	CodeConflict     Code = "conflict"
 	CodeLeaseLost    Code = "lease_lost"
 	CodeTooLarge     Code = "too_large"
@@ -90,7 +91,11 @@ var codes = map[Code]struct {
 		http.StatusConflict, NotApplied,
 		"another server has taken this work over: ask again",
 	},
-	CodeErased:       {http.StatusGone, NotApplied, "what had this address was deleted"},
+	CodeErased: {http.StatusGone, NotApplied, "what had this address was deleted"},
+	CodeTrimmed: {
+		http.StatusGone, NotApplied,
+		"the log does not go back to that place any more, or the place is of a history that was lost to a backup: read what is there now, then go on from the watermark of that answer",
+	},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
 	CodeHeaderLength: {http.StatusRequestHeaderFieldsTooLarge, NotApplied, ""},
@@ -141,6 +146,11 @@ var sentinels = []struct {
 	{strictjson.ErrDepth, CodeTooDeep},
 	{entity.ErrNotFound, CodeNotFound},
 	{entity.ErrErased, CodeErased},
+	{changelog.ErrTrimmed, CodeTrimmed},
+	{rollup.ErrNotFound, CodeNotFound},
+	{rollup.ErrBuilding, CodeUnavailable},
+	{rollup.ErrBehind, CodeUnavailable},
+	{rollup.ErrGone, CodeUnavailable},
 	{cell.ErrNoCell, CodeNotFound},
 	{cell.ErrID, CodeInvalid},
 	{locality.ErrMalformed, CodeInvalid},
@@ -184,6 +194,7 @@ type SubFault struct {
 	Code    string `json:"code"`
 	Detail  string `json:"detail"`
 	Pointer string `json:"pointer"`
+	Line    int    `json:"line,omitempty" doc:"Line of the body, where it was read by lines"`
 }
 
 // Problem is the answer to a request that failed (RFC 9457, application/problem+json).
@@ -221,6 +232,9 @@ func toFault(err error, pointer string) *Fault {
 	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		return invalidFault(invalid, pointer)
 	}
+	if definition, ok := errors.AsType[*rollup.InvalidError](err); ok && len(definition.Problems) > 0 {
+		return definitionFault(definition)
+	}
 	code := CodeInternal
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
@@ -230,46 +244,10 @@ func toFault(err error, pointer string) *Fault {
 	}
 	info := codes[code]
 	detail := info.text
-	if detail == "" || code != CodeInternal && errors.As(err, new(spoken)) {
+	if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
 		detail = printable(err.Error())
 	}
 	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}
-}
-
-// spoken is an error whose text is for the client although its code has one of its own.
-type spoken struct{ error }
-
-func (e spoken) Unwrap() error { return e.error }
-
-// outspoken lets those who change the cells read what failed: they run the installation. A cell map that
-// cannot be is what they asked for.
-func outspoken(err error) error {
-	if errors.As(err, new(*Fault)) || errors.As(err, new(*locus.InvalidError)) {
-		return err
-	}
-	if errors.Is(err, cell.ErrMap) {
-		return fault(CodeInvalid, "", "%s", printable(strings.ReplaceAll(err.Error(), cell.ErrMap.Error()+": ", "")))
-	}
-	return spoken{err}
-}
-
-func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
-	var subs []SubFault
-	for _, p := range invalid.Problems {
-		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
-	}
-	// The codes of problems are finer than those of answers, and some of the same name are about something
-	// else: "too_deep" is a path of categories there, a document here.
-	code := CodeInvalid
-	switch c := Code(subs[0].Code); c {
-	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:
-		code = c
-	}
-	f := &Fault{Code: code, Detail: subs[0].Detail, Pointer: subs[0].Pointer, Outcome: codes[code].outcome}
-	if len(subs) > 1 || subs[0].Code != string(code) {
-		f.Errors = subs
-	}
-	return f
 }
 
 // problem completes a fault to an answer.
@@ -278,24 +256,11 @@ func problem(f *Fault, requestID string) *Problem {
 	return &Problem{Title: http.StatusText(status), Status: status, Fault: *f, RequestID: requestID}
 }
 
-// retryAfter is in seconds, 1 to 3, so that those who were refused together do not come back together.
-func retryAfter() string { return strconv.Itoa(1 + rand.IntN(3)) }
-
-// printable escapes whatever a terminal or a reader could take for something else, and cuts.
-func printable(s string) string {
-	const limit = 600
-	var b strings.Builder
-	for _, r := range s {
-		if b.Len() > limit {
-			b.WriteString("…")
-			break
-		}
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
+// retryAfter is in seconds, 1 to 3, so that those who were refused together do not come back together; 1 for a
+// rollup, which is nearly there and asked for by few.
+func retryAfter(err error) string {
+	if ofRollup(err) {
+		return "1"
 	}
-	return b.String()
+	return strconv.Itoa(1 + rand.IntN(3))
 }

@@ -15,9 +15,11 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 func TestToFault(t *testing.T) {
@@ -40,6 +42,13 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("%w: %w", cell.ErrNoRoom, statement), CodeNoRoom, 507, NotApplied},
 		{cell.ErrStaleMap, CodeStaleMap, 503, NotApplied},
 		{cell.ErrNoCell, CodeNotFound, 404, NotApplied},
+		{fmt.Errorf("read: %w", changelog.ErrTrimmed), CodeTrimmed, 410, NotApplied},
+		{fmt.Errorf("rollup x: %w", rollup.ErrNotFound), CodeNotFound, 404, NotApplied},
+		{fmt.Errorf("rollup x: %w", rollup.ErrBuilding), CodeUnavailable, 503, NotApplied},
+		{fmt.Errorf("rollup x: %w", rollup.ErrGone), CodeUnavailable, 503, NotApplied},
+		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, rollup.ErrBehind, statement), CodeUnavailable, 503, NotApplied},
+		{&rollup.InvalidError{}, CodeInternal, 500, Unknown},
+		{&rollup.InvalidError{Problems: []rollup.Problem{{Field: "measures.a.scale", Text: "no"}}}, CodeInvalid, 422, NotApplied},
 		{statement, CodeInternal, 500, Unknown},
 		{&locus.InvalidError{}, CodeInternal, 500, Unknown},
 		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Message: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
@@ -52,6 +61,26 @@ func TestToFault(t *testing.T) {
 		}
 		if strings.Contains(f.Detail, "SELECT") || strings.Contains(f.Detail, "/var") {
 			t.Errorf("%v: the detail tells strangers %q", test.err, f.Detail)
+		}
+	}
+}
+
+// How a rollup stands is said in its own words, with one second to come back; what a cell says is not.
+func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err           error
+		detail, after string
+	}{
+		{fmt.Errorf("rollup x: %w: it is at 5, and the watermark asked for is 9", rollup.ErrBehind), "it is at 5, and the watermark asked for is 9", "1"},
+		{fmt.Errorf("rollup x: %w: ask how far it is", rollup.ErrBuilding), "ask how far it is", "1"},
+		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
+		{fmt.Errorf("%w: %w: SELECT", locus.ErrUnavailable, rollup.ErrGone), "a cell does not answer in time", ""},
+	} {
+		rec := httptest.NewRecorder()
+		bare(t, &strings.Builder{}).refuse(rec, httptest.NewRequest(http.MethodGet, "/v1/rollups/x", nil), test.err)
+		if after := rec.Header().Get("Retry-After"); !strings.Contains(rec.Body.String(), strings.ReplaceAll(test.detail, `"`, `\"`)) || strings.Contains(rec.Body.String(), "SELECT") || test.after != "" && after != test.after {
+			t.Errorf("%v: Retry-After %q, %s", test.err, after, rec.Body)
 		}
 	}
 }
@@ -162,6 +191,10 @@ func TestPutResult(t *testing.T) {
 		{
 			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Founded},
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"founded"}`,
+		},
+		{
+			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Watermark: locus.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
+			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","watermark":"g0-0:17,g0-3:4"}`,
 		},
 		{
 			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Pending: true},

@@ -132,7 +132,7 @@ func (s *Server) allowed(host string) bool {
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
 	if p.Status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", retryAfter())
+		w.Header().Set("Retry-After", retryAfter(err))
 	}
 	s.note(r, p, err)
 	if r.ContentLength < 0 {

@@ -57,13 +57,27 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-// readiness remembers the state of the stores for a second, so that those who watch cost no more than
-// one question a second, whatever they do.
-type readiness struct {
+// recent remembers an answer of the stores, so that those who watch cost no more than one question a second,
+// whatever they do and however many they are.
+type recent[T any] struct {
 	mu     sync.Mutex
 	asked  time.Time
-	status *locus.Status
+	answer T
 	err    error
+}
+
+// get answers with what is younger than age.
+func (r *recent[T]) get(ctx context.Context, age time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.asked.IsZero() && time.Since(r.asked) < age {
+		return r.answer, r.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r.answer, r.err = ask(ctx)
+	r.asked = time.Now()
+	return r.answer, r.err
 }
 
 // patience is how long the stores may take to answer for a health check or a scrape: long enough to give up a few
@@ -72,17 +86,13 @@ const patience = 5 * time.Second
 
 // recentStatus is the state of the stores, at most a second old.
 func (s *Server) recentStatus(ctx context.Context) (*locus.Status, error) {
-	r := &s.ready
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.asked.IsZero() && time.Since(r.asked) < time.Second {
-		return r.status, r.err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	r.status, r.err = s.svc.Status(ctx)
-	r.asked = time.Now()
-	return r.status, r.err
+	return s.ready.get(ctx, time.Second, s.svc.Status)
+}
+
+// recentRollups are the rollups, at most a second old, and how many changes were counted until now.
+func (s *Server) recentRollups(ctx context.Context) ([]locus.RollupStatus, int64, error) {
+	all, err := s.standing.get(ctx, time.Second, s.svc.Rollups)
+	return all, s.svc.Applied(), err
 }
 
 func (s *Server) livez(*call) (any, error) { return Liveness{Live: true}, nil }
@@ -103,7 +113,7 @@ func (s *Server) readyz(c *call) (any, error) {
 }
 
 func (s *Server) unready(c *call, h Health) (any, error) {
-	c.w.Header().Set("Retry-After", retryAfter())
+	c.w.Header().Set("Retry-After", retryAfter(nil))
 	writeJSON(c.w, http.StatusServiceUnavailable, "application/json", h)
 	return nil, nil
 }

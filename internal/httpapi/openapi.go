@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/rollup"
 )
 
 // openAPI makes the OpenAPI 3.1 document out of the table of routes and the types that they name.
@@ -23,6 +24,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // written in bits
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
+	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -90,18 +92,12 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 	}
 	if rt.body != nil {
 		schema := registry.Schema(reflect.TypeOf(rt.body), true, "")
-		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
-	}
-	ok := &huma.Response{Description: http.StatusText(http.StatusOK)}
-	if rt.answer != nil {
-		media := "application/json"
-		if rt.stream != nil {
-			media = mediaLines
-			ok.Description = "A line for each step with type progress, then one with type result and these fields, or one with type error and those of a Problem"
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema}}}
+		if rt.yaml {
+			op.RequestBody.Content[mediaYAML] = &huma.MediaType{Schema: schema}
 		}
-		ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
 	}
-	op.Responses["200"] = ok
+	successes(op, registry, rt)
 	for status, list := range byStatus(rt.failures) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: "code: " + strings.Join(list, ", "),
@@ -109,6 +105,29 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 		}
 	}
 	return op
+}
+
+// successes describes what a route answers with when nothing fails.
+func successes(op *huma.Operation, registry huma.Registry, rt *route) {
+	statuses := rt.statuses
+	if statuses == nil {
+		statuses = []int{http.StatusOK}
+	}
+	for _, status := range statuses {
+		ok := &huma.Response{Description: http.StatusText(status)}
+		if rt.answer != nil {
+			media := mediaJSON
+			if rt.stream != nil {
+				media = mediaLines
+				ok.Description = "A line for each step with type progress, then one with type result and these fields, or one with type error and those of a Problem"
+			}
+			ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
+		}
+		if rt.events != nil {
+			ok.Content[mediaEvents] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: feedDoc}}
+		}
+		op.Responses[strconv.Itoa(status)] = ok
+	}
 }
 
 // byStatus groups codes, with those that any route may answer.

@@ -47,14 +47,7 @@ func fill[T listed](after entity.PUID, limit int, read func(after entity.PUID, l
 func (r Record) position() entity.PUID { return r.PUID }
 
 func (r Record) size() int {
-	n := 5*itemBytes + len(r.Source) + len(r.Key)
-	for name, values := range r.Attributes {
-		n += itemBytes + len(name)
-		for _, v := range values {
-			n += itemBytes + len(v)
-		}
-	}
-	return n
+	return 5*itemBytes + len(r.Source) + len(r.Key) + attributesSize(entity.Attributes(r.Attributes))
 }
 
 func (e Entity) position() entity.PUID { return e.Members[0].PUID }
@@ -77,3 +70,13 @@ func (e Entity) size() int {
 }
 
 func refSize(ref entity.Ref) int { return len(ref.Source) + len(ref.Key) }
+
+func attributesSize(attributes entity.Attributes) (n int) {
+	for name, values := range attributes {
+		n += itemBytes + len(name)
+		for _, v := range values {
+			n += itemBytes + len(v)
+		}
+	}
+	return n
+}

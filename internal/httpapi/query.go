@@ -111,9 +111,41 @@ func (q values) limit() (int, error) {
 	if !ok {
 		return defaultLimit, nil
 	}
+	return q.atMost("limit", text)
+}
+
+// watermark reads a watermark, nil if it is not there.
+func (q values) watermark(name string) (locus.Watermark, error) {
+	text, given := q[name]
+	if !given {
+		return nil, nil
+	}
+	w, err := locus.ParseWatermark(text)
+	if err != nil {
+		f := toFault(err, "")
+		f.Pointer, f.Errors = pointerTo(name), nil
+		return nil, f
+	}
+	return w, nil
+}
+
+// flag reads a yes or no, no if it is not there.
+func (q values) flag(name string) (bool, error) {
+	switch text, given := q[name]; {
+	case text == "true":
+		return true, nil
+	case text == "false", !given:
+		return false, nil
+	default:
+		return false, fault(CodeInvalid, pointerTo(name), "%s is %.20q: want true or false", name, text)
+	}
+}
+
+// atMost reads a whole number from 1 to the size of a page.
+func (q values) atMost(name, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(n) != text || n < 1 || n > locus.MaxLimit {
-		return 0, fault(CodeInvalid, "?limit", "limit is %.20q: want a whole number from 1 to %d", text, locus.MaxLimit)
+		return 0, fault(CodeInvalid, pointerTo(name), "%s is %.20q: want a whole number from 1 to %d", name, text, locus.MaxLimit)
 	}
 	return n, nil
 }

@@ -63,7 +63,9 @@ type PutResult struct {
 	Entity  locality.ID     `json:"entity,omitzero"`
 	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
 	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity is not worked out yet: a cell that it takes does not answer, or another server is at it"`
-	Error   *Fault          `json:"error,omitempty"`
+	// Watermark contains the write: who reads a rollup with it as min_watermark finds the write in it.
+	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
+	Error     *Fault          `json:"error,omitempty"`
 }
 
 // Record is a stored record.
@@ -89,6 +91,8 @@ type Deleted struct {
 	Key     string      `json:"key"`
 	Entity  locality.ID `json:"entity"`
 	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, what it alone held together is not separated yet"`
+	// Watermark contains the deletion.
+	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the deletion, for the min_watermark of a rollup"`
 }
 
 // RecordPath is the path of a record. It escapes everything that a client or a proxy on the way could
@@ -150,7 +154,7 @@ func putResult(i int, r locus.PutResult) PutResult {
 	if r.Err != nil {
 		return refusedItem(r.Ref, toFault(r.Err, itemPointer(i)))
 	}
-	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending}
+	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Watermark: r.Watermark}
 }
 
 // refusedItem shows source and key, as far as they can be shown, so that a client finds the item again.
@@ -183,7 +187,7 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 		return nil, err
 	}
 	s.opts.Metrics.Records("deleted", 1)
-	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending}, nil
+	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending, Watermark: results[0].Watermark}, nil
 }
 
 func (s *Server) listRecords(c *call) (any, error) {

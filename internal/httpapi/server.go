@@ -105,7 +105,9 @@ type Server struct {
 	cursorKey   []byte
 	document    func() ([]byte, error) // of OpenAPI; made when somebody asks for it
 	healthy     map[string]bool        // patterns of class health
-	ready       readiness
+	ready       recent[*locus.Status]
+	standing    recent[[]locus.RollupStatus]
+	tail        recent[locus.Watermark]
 	draining    atomic.Bool // told to stop: not ready any more
 	closing     atomic.Bool // takes no new work any more
 	// streams ends when event streams have to end.
@@ -128,6 +130,8 @@ func New(svc *locus.Service, options *Options) *Server {
 			running *= bodiesPerWrite
 		case admin:
 			running = adminRunning
+		case feeds:
+			running = maxStreams
 		}
 		s.lanes[c] = &lane{
 			slots: make(chan struct{}, running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,
@@ -136,6 +140,7 @@ func New(svc *locus.Service, options *Options) *Server {
 		}
 	}
 	s.opts.Metrics.Watch(s.recentStatus)
+	s.opts.Metrics.WatchRollups(s.recentRollups)
 	table := s.routes()
 	for i := range table {
 		s.register(&table[i])

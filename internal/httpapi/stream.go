@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/locus-db/locus"
 )
 
 // mediaLines is the type of an answer that is a stream of JSON lines.
@@ -20,6 +22,7 @@ const mediaLines = "application/jsonl"
 // cut off and its outcome is unknown.
 const (
 	LineProgress = "progress"
+	LineVerified = "verified" // what was found in one cell; between lines of progress
 	LineResult   = "result"
 	LineError    = "error" // has the fields of a Problem
 )
@@ -74,8 +77,14 @@ type lines struct {
 	last  []byte // line of progress
 }
 
-// progress writes how far the work is. It may be called by many goroutines.
-func (l *lines) progress(v any) { l.write(LineProgress, v) }
+// progress writes how far the work is, or a part of its result. It may be called by many goroutines.
+func (l *lines) progress(v any) {
+	if _, part := v.(locus.RollupVerification); part {
+		l.write(LineVerified, v) // which is not said twice
+		return
+	}
+	l.write(LineProgress, v)
+}
 
 func (l *lines) write(kind string, v any) {
 	line, err := lineOf(kind, v)

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,9 +32,15 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, value any)
 	_, _ = w.Write(body.Bytes()) // who left does not want it
 }
 
-// readBody reads a JSON body whole, or says why not before a byte of it is asked for.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if err := checkBody(r); err != nil {
+// The types of bodies.
+const (
+	mediaJSON = "application/json"
+	mediaYAML = "application/yaml"
+)
+
+// readBody reads a body of one of the types whole, or says why not before a byte of it is asked for.
+func readBody(w http.ResponseWriter, r *http.Request, types ...string) ([]byte, error) {
+	if err := checkBody(r, types); err != nil {
 		w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
 		return nil, err
 	}
@@ -48,12 +55,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // checkBody looks at what the headers say of a body.
-func checkBody(r *http.Request) error {
+func checkBody(r *http.Request, types []string) error {
 	if len(r.Header["Content-Encoding"]) > 0 {
 		return fault(CodeMediaType, "", "a Content-Encoding is not taken: send the document as it is")
 	}
-	if types := r.Header["Content-Type"]; len(types) != 1 || !isJSON(types[0]) {
-		return fault(CodeMediaType, "", "want the header Content-Type: application/json, without a charset or with utf-8")
+	if is := r.Header["Content-Type"]; len(is) != 1 || !slices.Contains(types, mediaOf(is[0])) {
+		return fault(CodeMediaType, "", "want the header Content-Type: %s, without a charset or with utf-8", strings.Join(types, " or "))
 	}
 	if r.ContentLength > maxBody {
 		return tooLarge()
@@ -77,15 +84,16 @@ func bodyFault(err error) error {
 	return fault(CodeMalformed, "", "the body cannot be read: its framing is wrong")
 }
 
-func isJSON(contentType string) bool {
+// mediaOf is the type that a header names, "" if what it says besides is not taken.
+func mediaOf(contentType string) string {
 	media, params, err := mime.ParseMediaType(contentType)
-	if err != nil || media != "application/json" {
-		return false
+	if err != nil {
+		return ""
 	}
 	for name, value := range params {
 		if name != "charset" || !strings.EqualFold(value, "utf-8") {
-			return false
+			return ""
 		}
 	}
-	return true
+	return media
 }

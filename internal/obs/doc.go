@@ -6,8 +6,9 @@
 //	locus.Options.OnBatch ──►┐
 //	internal/httpapi ───────►├─► Metrics ──► GET /metrics
 //	Go runtime, process ────►│   (a registry of its own)
-//	Service.Status  ◄── asked at a scrape
+//	Service.Status, Service.Rollups  ◄── asked at a scrape
 //
 // A process has as many Metrics as it likes: nothing is registered globally. No label takes its values
 // from records: sources, keys and attributes are other people's words, and there may be millions of them.
+// Rollups have their names from those who run the installation.
 package obs

@@ -24,6 +24,7 @@ type Metrics struct {
 	batches  *prometheus.CounterVec
 	rounds   *prometheus.HistogramVec
 	watch    watch
+	rollups  rollups
 }
 
 // NewMetrics makes metrics in which nothing has happened yet.
@@ -49,7 +50,7 @@ func NewMetrics() *Metrics {
 		}, []string{"round"}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, &m.watch,
+	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, &m.watch, &m.rollups,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

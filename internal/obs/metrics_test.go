@@ -124,6 +124,42 @@ func TestMetrics_EachIsOnItsOwn(t *testing.T) {
 	}
 }
 
+func TestMetrics_Rollups(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics()
+	if got := text(t, m); strings.Contains(got, "locus_rollup_") {
+		t.Errorf("known without having asked:\n%s", got)
+	}
+	m.WatchRollups(func(context.Context) ([]locus.RollupStatus, int64, error) {
+		all := []locus.RollupStatus{
+			{Name: "by-city", State: locus.RollupFollowing, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: locus.RollupFailed, Groups: 3},
+		}
+		for i := range 500 {
+			all = append(all, locus.RollupStatus{Name: fmt.Sprintf("x%03d", i)})
+		}
+		return all, 42, nil
+	})
+	got := text(t, m)
+	for _, want := range []string{
+		`locus_rollup_lag_seconds{rollup="by-city"} 1.5`, `locus_rollup_groups{rollup="by-city"} 12`, `locus_rollup_failed{rollup="by-city"} 0`,
+		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x197"} 0`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if strings.Contains(got, `"x198"`) {
+		t.Error("more rollups are told than may be")
+	}
+	if problems, err := promlint.New(strings.NewReader(got)).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("%+v, %v", problems, err)
+	}
+	m.WatchRollups(func(context.Context) ([]locus.RollupStatus, int64, error) { return nil, 43, errors.New("down") })
+	if got := text(t, m); !strings.Contains(got, "locus_rollup_applied_changes_total 43\n") || strings.Contains(got, "locus_rollup_groups") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestMetrics_OldFiguresNeverPassForNew(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+)
+
+// ChangeList is a page of changes: of each cell in order, between two cells in none.
+type ChangeList struct {
+	Changes []locus.CellChange `json:"changes" doc:"None if there is nothing new"`
+	Next    locus.Watermark    `json:"next" doc:"The after of the next page; there always is one, since there will be more changes"`
+}
+
+// portion is how many changes are read at once for a page, which is cut by its bytes.
+const portion = 250
+
+func (s *Server) changes(c *call) (any, error) {
+	q, err := s.changeQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	list := ChangeList{Changes: []locus.CellChange{}, Next: q.After}
+	for size := 0; len(list.Changes) < limit && size <= pageBytes; {
+		q.After, q.Limit = list.Next, min(limit-len(list.Changes), portion)
+		found, next, err := s.svc.Changes(c, q)
+		if err != nil {
+			return nil, err
+		}
+		kept := 0
+		for kept < len(found) && (size <= pageBytes || len(list.Changes)+kept == 0) {
+			size += changeSize(&found[kept].Change)
+			kept++
+		}
+		list.Changes = append(list.Changes, found[:kept]...)
+		list.Next = upTo(q.After, found[:kept], found[kept:], next)
+		if len(found) < q.Limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// upTo is the place after some changes of what was read, whose end is next.
+func upTo(after locus.Watermark, kept, rest []locus.CellChange, next locus.Watermark) locus.Watermark {
+	at := maps.Clone(next)
+	for i := range rest {
+		if seq, ok := after[rest[i].Cell]; ok {
+			at[rest[i].Cell] = seq
+		} else {
+			delete(at, rest[i].Cell)
+		}
+	}
+	for i := range kept {
+		if slices.ContainsFunc(rest, func(c locus.CellChange) bool { return c.Cell == kept[i].Cell }) {
+			at[kept[i].Cell] = kept[i].Seq
+		}
+	}
+	return at
+}
+
+// changeQuery reads which changes are asked for; After is nil if the query does not say.
+func (s *Server) changeQuery(c *call) (q locus.ChangeQuery, err error) {
+	if text, given := c.query["cell"]; given {
+		m := s.svc.Map()
+		for name := range strings.SplitSeq(text, ",") {
+			id, err := cell.ParseID(name)
+			if err != nil {
+				return q, fault(CodeInvalid, "?cell", "%.40q names no cell: want one like g1-19, or several like g1-19,g1-20", name)
+			}
+			if !m.Has(id) {
+				f := noCell(m, id)
+				f.Pointer = "?cell"
+				return q, f
+			}
+			q.Cells = append(q.Cells, id)
+		}
+	}
+	q.After, err = c.query.watermark("after")
+	return q, err
+}
+
+// changeSize is about the number of bytes that a change has in an answer.
+func changeSize(c *changelog.Change) int {
+	n := 6*itemBytes + 2*itemBytes*(len(c.Before)+len(c.After))
+	for _, im := range []*changelog.Image{c.Was, c.Is} {
+		if im != nil {
+			n += 2*itemBytes + itemBytes*len(im.Sources) + attributesSize(im.Attributes)
+		}
+	}
+	return n
+}

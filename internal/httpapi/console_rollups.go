@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/rollup"
+)
+
+const (
+	// effectsShown is how many changes of a group are listed.
+	effectsShown = 30
+	// readingPatience is how long a page waits for a generation that is just taking another one's place.
+	readingPatience = 500 * time.Millisecond
+)
+
+// rollupsPage shows how all rollups stand.
+func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
+	all, err := recently(c, p.looks, "rollups", p.svc.Rollups)
+	if err != nil {
+		return err
+	}
+	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Schema()})
+}
+
+// rollupPage shows the groups of a rollup, or one of them. What keeps them from being read is said on the
+// page, which shows how the rollup stands all the same.
+func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
+	name := c.r.PathValue("name")
+	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*locus.RollupStatus, error) {
+		return p.svc.Rollup(ctx, name)
+	})
+	if errors.Is(err, rollup.ErrNotFound) {
+		return p.noRollup(c, name)
+	}
+	if err != nil {
+		return err
+	}
+	shown := console.Rollup{Time: time.Now(), Status: status}
+	q := p.question(c, &shown)
+	if status.Generation != 0 {
+		p.groups(c, &shown, q)
+	}
+	return p.pages.Rollup(body, shown)
+}
+
+// question reads what is asked of a rollup. What is not to be understood is said, and the beginning shown.
+func (p *site) question(c *call, shown *console.Rollup) locus.RollupQuery {
+	d := &shown.Status.Definition
+	q := locus.RollupQuery{RollupRead: locus.RollupRead{Partial: true, Patience: readingPatience}}
+	values := make([]string, len(d.Group))
+	for i := range values {
+		values[i] = c.query[console.GroupParam(i)]
+	}
+	if !slices.Contains(values, "") {
+		shown.Group, q.Group = values, values
+		return q
+	}
+	if strings.Join(values, "") != "" {
+		shown.Problem = "A group is named by a value of each of " + strings.Join(d.Group, ", ") + "."
+	}
+	orders := console.Orders(d)
+	switch by := c.query["by"]; {
+	case c.query["order"] == "name" || len(orders) == 0:
+	case by == "":
+		shown.By = orders[0]
+	case slices.Contains(orders, by):
+		shown.By = by
+	default:
+		shown.By = orders[0]
+		shown.Problem = "Groups cannot be ordered by " + cut(by, 40) + ": want one of " + strings.Join(orders, ", ") + "."
+	}
+	if shown.By != "" {
+		if n, err := strconv.Atoi(c.query["page"]); err == nil && n > 1 {
+			shown.Page = min(n, locus.MaxLimit/console.GroupsAtOnce) - 1
+		}
+		q.Top, q.By = locus.MaxLimit, shown.By
+		return q
+	}
+	q.Limit = console.GroupsAtOnce
+	if text := c.query["after"]; text != "" {
+		after, ok := console.ParseAfter(text)
+		if !ok || len(after) != len(d.Group) {
+			shown.Problem = "The list begins with the first group: it cannot begin after " + cut(text, 40) + "."
+		} else {
+			shown.After, q.After = after, after
+		}
+	}
+	return q
+}
+
+// groups asks for groups, and for what changed one of them.
+func (p *site) groups(c *call, shown *console.Rollup, q locus.RollupQuery) {
+	name, group := shown.Status.Name, shown.Group
+	key := fmt.Sprintf("%q %q %q %q", name, q.By, q.After, group)
+	answer, err := recently(c, p.looks, "groups/"+key, func(ctx context.Context) (*locus.RollupAnswer, error) {
+		return p.svc.RollupGroups(ctx, name, q)
+	})
+	switch {
+	case err == nil:
+		shown.Answer = answer
+	case errors.Is(err, rollup.ErrNotFound) && group != nil: // an empty group
+	default:
+		shown.Problem = p.excuse(c, err)
+	}
+	if group == nil {
+		return
+	}
+	shown.Effects, err = recently(c, p.looks, "effects/"+key, func(ctx context.Context) ([]locus.RollupEffect, error) {
+		effects, err := p.svc.ExplainRollup(ctx, name, group, effectsShown)
+		return effects[max(0, len(effects)-effectsShown):], err
+	})
+	if err != nil {
+		shown.Unexplained = "The changes cannot be read now: " + p.excuse(c, err)
+	}
+}
+
+// excuse says on a page why a part of it is missing, and logs what somebody has to look at.
+func (p *site) excuse(c *call, err error) string {
+	f := toFault(err, "")
+	p.note(c.r, problem(f, c.w.Header().Get(requestIDHeader)), err)
+	return f.Detail
+}
+
+// noRollup says that there is no such rollup.
+func (p *site) noRollup(c *call, name string) error {
+	var body bytes.Buffer
+	if err := p.pages.Notice(&body, console.Notice{
+		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
+	}); err != nil {
+		return err
+	}
+	writePage(c.w, http.StatusNotFound, &body)
+	return nil
+}

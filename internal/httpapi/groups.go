@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/rollup"
+)
+
+// RollupReading is what an answer of a rollup is true at.
+type RollupReading struct {
+	Rollup     string            `json:"rollup"`
+	Watermark  locus.Watermark   `json:"watermark" doc:"The answer equals the recomputation from what each cell held there"`
+	AsOf       time.Time         `json:"as_of" doc:"When that was"`
+	LagMS      int64             `json:"lag_ms" doc:"For how long the oldest change has waited that is not in the answer"`
+	Generation int64             `json:"generation"`
+	State      locus.RollupState `json:"state" enum:"building,following,failed,partial"`
+	VerifiedAt time.Time         `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation"`
+	Missing    []cell.ID         `json:"missing,omitempty" doc:"Cells that could not be asked; only with partial=true"`
+}
+
+// RollupGroups is a page of groups, or the largest ones.
+type RollupGroups struct {
+	RollupReading
+	Definition *rollup.Definition `json:"definition"`
+	Groups     []RollupGroup      `json:"groups"`
+	Next       string             `json:"next,omitempty" doc:"The after of the next page; missing at the end of the list, and only there"`
+}
+
+// RollupOne is one group with what it is true at.
+type RollupOne struct {
+	RollupReading
+	RollupGroup
+}
+
+// RollupGroup is what a rollup says of one group.
+type RollupGroup struct {
+	Group   []string     `json:"group" doc:"The values of the attributes that make the group"`
+	Total   Measures     `json:"total"`
+	By      []RollupSlot `json:"by" doc:"In the order of the values of the dimension; empty without one"`
+	Skipped int64        `json:"skipped,omitempty" doc:"Values left out of the measures, because they are no numbers or have too many digits"`
+}
+
+// RollupSlot is a group as far as it has one value of the dimension.
+type RollupSlot struct {
+	Value  *string  `json:"value" nullable:"true" doc:"Of the dimension; null for things without one"`
+	Values Measures `json:"values"`
+}
+
+// Measures are numbers by the name of their measure, each as it is written.
+type Measures map[string]json.RawMessage
+
+// Schema tells huma what a measure may be.
+func (Measures) Schema(huma.Registry) *huma.Schema {
+	number := &huma.Schema{Type: huma.TypeNumber}
+	return &huma.Schema{
+		Type: huma.TypeObject, Description: "By the name of the measure: a number, a list of them for top, null for the average, minimum or maximum of nothing.",
+		AdditionalProperties: &huma.Schema{AnyOf: []*huma.Schema{number, {Type: huma.TypeArray, Items: number}, {Type: "null"}}},
+	}
+}
+
+// RollupEffects are the latest changes that touched a group.
+type RollupEffects struct {
+	Rollup  string               `json:"rollup"`
+	Group   []string             `json:"group"`
+	Effects []locus.RollupEffect `json:"effects" doc:"The latest last, as far as the logs go back; counted and counts say under which values of the dimension the thing was counted before, and is since"`
+}
+
+// GroupPath is the path of a group of a rollup.
+func GroupPath(name string, group []string) string { return ofGroup(name, "groups", group) }
+
+// ExplainPath is the path of the changes that touched a group.
+func ExplainPath(name string, group []string) string { return ofGroup(name, "explain", group) }
+
+func ofGroup(name, what string, group []string) string {
+	path := "/v1/rollups/" + segment(name) + "/" + what
+	for _, value := range group {
+		path += "/" + segment(value)
+	}
+	return path
+}
+
+func reading(a *locus.RollupAnswer) RollupReading {
+	return RollupReading{
+		Rollup: a.Name, Watermark: a.Watermark, AsOf: a.AsOf, LagMS: a.Lag.Milliseconds(), Generation: a.Generation,
+		State: a.State, VerifiedAt: a.Verified, Missing: a.Missing,
+	}
+}
+
+func oneGroup(of *rollup.Group) (RollupGroup, error) {
+	total, err := measures(of.Total)
+	g := RollupGroup{Group: of.Group, Total: total, By: make([]RollupSlot, 0, len(of.By)), Skipped: of.Skipped}
+	for i := range of.By {
+		values, wrong := measures(of.By[i].Values)
+		slot := RollupSlot{Values: values}
+		if of.By[i].Value != "" {
+			slot.Value = &of.By[i].Value
+		}
+		g.By, err = append(g.By, slot), errors.Join(err, wrong)
+	}
+	return g, err
+}
+
+func measures(of rollup.Values) (Measures, error) {
+	m := make(Measures, len(of))
+	for _, v := range of {
+		text, err := v.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		m[v.Name] = text
+	}
+	return m, nil
+}
+
+// size is about the number of bytes that the group has in an answer.
+func (g *RollupGroup) size() int {
+	n := itemBytes
+	for _, value := range g.Group {
+		n += itemBytes + len(value)
+	}
+	add := func(m Measures) {
+		for name, text := range m {
+			n += len(name) + len(text) + 4
+		}
+	}
+	add(g.Total)
+	for _, slot := range g.By {
+		if n += itemBytes; slot.Value != nil {
+			n += len(*slot.Value)
+		}
+		add(slot.Values)
+	}
+	return n
+}
+
+func (s *Server) rollupGroups(c *call) (any, error) {
+	name, err := c.path("name")
+	if err != nil {
+		return nil, err
+	}
+	q, err := s.groupQuery(c)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.svc.RollupGroups(c, name, q)
+	if err != nil {
+		return nil, err
+	}
+	page := RollupGroups{RollupReading: reading(a), Definition: &a.Definition, Groups: make([]RollupGroup, 0, len(a.Groups)), Next: s.groupCursor(c, a.Next)}
+	for i, size := 0, 0; i < len(a.Groups); i++ {
+		g, err := oneGroup(&a.Groups[i])
+		if err != nil {
+			return nil, err
+		}
+		// The page is one snapshot, so it is read whole and then cut.
+		if size += g.size(); size > pageBytes && i > 0 && q.Top == 0 {
+			page.Next = s.groupCursor(c, a.Groups[i-1].Group)
+			break
+		}
+		page.Groups = append(page.Groups, g)
+	}
+	return page, nil
+}
+
+// groupQuery reads the query of a list of groups.
+func (s *Server) groupQuery(c *call) (q locus.RollupQuery, err error) {
+	if q.RollupRead, err = c.reading(); err != nil {
+		return q, err
+	}
+	top, largest := c.query["top"]
+	if q.By = c.query["by"]; largest != (q.By != "") {
+		return q, fault(CodeInvalid, "?top", "top and by go together: how many groups, by which measure")
+	}
+	if largest {
+		for _, other := range []string{"after", "limit"} {
+			if _, given := c.query[other]; given {
+				return q, fault(CodeInvalid, pointerTo(other), "the largest groups are no list that goes on: top has no %s", other)
+			}
+		}
+		q.Top, err = c.query.atMost("top", top)
+		return q, err
+	}
+	if q.Limit, err = c.query.limit(); err != nil {
+		return q, err
+	}
+	q.After, err = s.afterGroup(c)
+	return q, err
+}
+
+// reading says how groups are to be read.
+func (c *call) reading() (r locus.RollupRead, err error) {
+	if r.Min, err = c.query.watermark("min_watermark"); err != nil {
+		return r, err
+	}
+	if r.Latest, err = c.query.flag("latest"); err != nil {
+		return r, err
+	}
+	r.Partial, err = c.query.flag("partial")
+	return r, err
+}
+
+func (s *Server) rollupGroup(c *call) (any, error) {
+	name, group, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	q := locus.RollupQuery{Group: group}
+	if q.RollupRead, err = c.reading(); err != nil {
+		return nil, err
+	}
+	a, err := s.svc.RollupGroups(c, name, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Groups) != 1 {
+		return nil, rollup.ErrNotFound
+	}
+	g, err := oneGroup(&a.Groups[0])
+	return RollupOne{reading(a), g}, err
+}
+
+func (s *Server) explainRollup(c *call) (any, error) {
+	name, group, err := c.group()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	effects, err := s.svc.ExplainRollup(c, name, group, limit)
+	if effects == nil {
+		effects = []locus.RollupEffect{}
+	}
+	return RollupEffects{Rollup: name, Group: group, Effects: effects}, err
+}
+
+// group reads the name of a rollup and the values of a group out of the path, a segment for each value. They
+// are taken apart before they are decoded, because a value may contain a slash.
+func (c *call) group() (name string, group []string, err error) {
+	if name, err = c.path("name"); err != nil {
+		return "", nil, err
+	}
+	const before = 5 // "", v1, rollups, the name, groups
+	parts := strings.Split(c.r.URL.EscapedPath(), "/")
+	for _, part := range parts[min(before, len(parts)):] {
+		value, err := url.PathUnescape(part)
+		if err != nil || value == "" {
+			return "", nil, errNoPath
+		}
+		if !utf8.ValidString(value) {
+			return "", nil, fault(CodeInvalidUTF8, "", "the group in the path is not UTF-8")
+		}
+		group = append(group, value)
+	}
+	if len(group) == 0 {
+		return "", nil, errNoPath
+	}
+	return name, group, nil
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/rollup"
+)
+
+// spoken is an error whose text is for the client although its code has one of its own.
+type spoken struct{ error }
+
+func (e spoken) Unwrap() error { return e.error }
+
+// outspoken lets those who change the cells read what failed: they run the installation. A cell map that
+// cannot be is what they asked for.
+func outspoken(err error) error {
+	if errors.As(err, new(*Fault)) || errors.As(err, new(*locus.InvalidError)) {
+		return err
+	}
+	if errors.Is(err, cell.ErrMap) {
+		return fault(CodeInvalid, "", "%s", printable(strings.ReplaceAll(err.Error(), cell.ErrMap.Error()+": ", "")))
+	}
+	return spoken{err}
+}
+
+// ofRollup tells whether an error says in words that are for the client how a rollup stands.
+func ofRollup(err error) bool {
+	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone} {
+		if errors.Is(err, e) {
+			return !errors.Is(err, cell.ErrUnavailable)
+		}
+	}
+	return false
+}
+
+func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
+	var subs []SubFault
+	for _, p := range invalid.Problems {
+		subs = append(subs, SubFault{Code: printable(p.Code), Detail: printable(p.Message), Pointer: printable(pointer + p.Pointer)})
+	}
+	// The codes of problems are finer than those of answers, and some of the same name are about something
+	// else: "too_deep" is a path of categories there, a document here.
+	code := CodeInvalid
+	switch c := Code(subs[0].Code); c {
+	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:
+		code = c
+	}
+	f := &Fault{Code: code, Detail: subs[0].Detail, Pointer: subs[0].Pointer, Outcome: codes[code].outcome}
+	if len(subs) > 1 || subs[0].Code != string(code) {
+		f.Errors = subs
+	}
+	return f
+}
+
+// definitionFault says everything that is wrong with a definition, each with the way to its field.
+func definitionFault(invalid *rollup.InvalidError) *Fault {
+	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
+	for _, p := range invalid.Problems {
+		var pointer strings.Builder
+		for name := range strings.SplitSeq(p.Field, ".") {
+			pointer.WriteString("/" + escapePointer(name))
+		}
+		f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(p.Text), Pointer: pointer.String(), Line: p.Line})
+	}
+	f.Detail, f.Pointer = printable(invalid.Problems[0].String()), f.Errors[0].Pointer
+	if more := len(f.Errors) - 1; more > 0 {
+		f.Detail += fmt.Sprintf("; and %d more", more)
+	}
+	return f
+}
+
+// printable escapes whatever a terminal or a reader could take for something else, and cuts.
+func printable(s string) string {
+	const limit = 600
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() > limit {
+			b.WriteString("…")
+			break
+		}
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/rollup"
+)
+
+// RollupDefinition is how a rollup.Definition is written.
+type RollupDefinition struct {
+	Rollup    string         `json:"rollup,omitempty" doc:"The name, as in the path: [a-z][a-z0-9_-]{0,62}"`
+	Kind      string         `json:"kind" doc:"The kind of the things"`
+	Over      rollup.Over    `json:"over,omitempty" enum:"entities,records" doc:"What is counted; entities if left out"`
+	Where     map[string]any `json:"where,omitempty" doc:"By attribute: a value or a list of them, {min, max}, {exists}, or {not} around one of these; all must hold"`
+	Group     []string       `json:"group" minItems:"1" maxItems:"3" doc:"The attributes that make the groups"`
+	Dimension string         `json:"dimension,omitempty" doc:"An attribute with one value, which divides each group"`
+	Measures  map[string]any `json:"measures,omitempty" doc:"By name: count, or {sum, avg, min, max, top or distinct: attribute} with scale and, for top, k; one count if left out"`
+}
+
+// RollupRequest is the body of PUT /v1/rollups/{name}.
+type RollupRequest struct{ RollupDefinition }
+
+// RollupList are all rollups in the order of their names.
+type RollupList struct {
+	Rollups []Rollup `json:"rollups"`
+}
+
+// Rollup is how a rollup stands.
+type Rollup struct {
+	Name       string            `json:"name"`
+	State      locus.RollupState `json:"state" enum:"building,following,failed,partial" doc:"partial: some cell does not answer"`
+	Definition rollup.Definition `json:"definition" doc:"That of the generation that serves, or of the first one while it is being built"`
+	Generation int64             `json:"generation" doc:"The one that serves; 0 if none does yet"`
+	Building   int64             `json:"building,omitempty" doc:"The one that is to take its place"`
+	Built      int               `json:"built,omitempty" doc:"How many cells hold that one"`
+	Trouble    string            `json:"trouble,omitempty" doc:"Why it cannot be built in one of them"`
+	Groups     int64             `json:"groups" doc:"In all cells: a group that two of them have counts twice"`
+	Watermark  locus.Watermark   `json:"watermark" doc:"What it contains of the logs of the cells"`
+	LagMS      int64             `json:"lag_ms" doc:"For how long the oldest change has waited that it does not contain, in the cell where that is longest"`
+	VerifiedAt time.Time         `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation, in the cell where that is longest ago"`
+	Cells      []RollupCell      `json:"cells" doc:"In the order of the map"`
+}
+
+// RollupCell is how a rollup stands in one cell.
+type RollupCell struct {
+	Cell       cell.ID       `json:"cell"`
+	State      rollup.State  `json:"state,omitempty" enum:"filling,following,failed,dropping" doc:"Missing if the cell holds no generation of it, or does not answer"`
+	Watermark  changelog.Seq `json:"watermark,string" doc:"The last change that it contains"`
+	Last       changelog.Seq `json:"last,string" doc:"The last change of the cell"`
+	LagMS      int64         `json:"lag_ms"`
+	Groups     int64         `json:"groups"`
+	Owner      string        `json:"owner,omitempty" doc:"The process that follows the cell"`
+	Token      int64         `json:"token" doc:"What its commits carry"`
+	VerifiedAt time.Time     `json:"verified_at,omitzero"`
+	Reason     string        `json:"reason,omitempty"`
+}
+
+// RollupCounted is a line of progress of POST /v1/rollups/{name}/verify.
+type RollupCounted struct {
+	Step   string  `json:"step" enum:"counted"`
+	Cell   cell.ID `json:"cell"`
+	Things int     `json:"things" doc:"How many were counted so far in this cell"`
+}
+
+// RollupVerified is the last line of POST /v1/rollups/{name}/verify: sums over its cells.
+type RollupVerified struct {
+	Cells   int `json:"cells" doc:"How many were compared, each with a line of type verified"`
+	Things  int `json:"things" doc:"How many were counted"`
+	Rows    int `json:"rows" doc:"How many rows were compared"`
+	Differs int `json:"differs" doc:"How many of them differ; anything but 0 is a bug"`
+}
+
+func oneRollup(of *locus.RollupStatus) Rollup {
+	r := Rollup{
+		Name: of.Name, State: of.State, Definition: of.Definition, Generation: of.Generation, Building: of.Building, Built: of.Built, Trouble: printable(of.Trouble), Groups: of.Groups,
+		Watermark: of.Watermark, LagMS: of.Lag.Milliseconds(), VerifiedAt: of.Verified, Cells: make([]RollupCell, 0, len(of.Cells)),
+	}
+	for _, c := range of.Cells {
+		r.Cells = append(r.Cells, RollupCell{
+			Cell: c.Cell, State: c.State, Watermark: c.Watermark, Last: c.Last, LagMS: c.Lag.Milliseconds(), Groups: c.Groups,
+			Owner: c.Owner, Token: c.Token, VerifiedAt: c.Verified, Reason: printable(c.Reason),
+		})
+	}
+	return r
+}
+
+func (s *Server) listRollups(c *call) (any, error) {
+	all, err := s.svc.Rollups(c)
+	if err != nil {
+		return nil, err
+	}
+	list := RollupList{Rollups: make([]Rollup, 0, len(all))}
+	for i := range all {
+		list.Rollups = append(list.Rollups, oneRollup(&all[i]))
+	}
+	return list, nil
+}
+
+func (s *Server) getRollup(c *call) (any, error) {
+	name, err := c.path("name")
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.svc.Rollup(c, name)
+	if err != nil {
+		return nil, err
+	}
+	return oneRollup(of), nil
+}
+
+func (s *Server) putRollup(c *call) (any, error) {
+	d, err := c.definition()
+	if err != nil {
+		return nil, err
+	}
+	of, changed, err := s.svc.DefineRollup(c, *d)
+	if err != nil {
+		return nil, err
+	}
+	if changed {
+		c.status = http.StatusCreated
+	}
+	return oneRollup(of), nil
+}
+
+// definition reads the body. JSON is held to the rules of JSON before it is read as the YAML that it is too.
+func (c *call) definition() (*rollup.Definition, error) {
+	name, err := c.path("name")
+	if err != nil {
+		return nil, err
+	}
+	if mediaOf(c.r.Header.Get("Content-Type")) == mediaJSON {
+		if _, err := strictjson.Parse(c.body); err != nil {
+			return nil, err
+		}
+	}
+	return rollup.ParseNamed(name, c.body)
+}
+
+func (s *Server) deleteRollup(c *call) (any, error) {
+	name, err := c.path("name")
+	if err == nil {
+		err = s.svc.DropRollup(c, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusNoContent
+	return nil, nil
+}
+
+func (s *Server) rebuildRollup(c *call) (any, error) {
+	name, err := c.path("name")
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.svc.RebuildRollup(c, name)
+	if err != nil {
+		return nil, err
+	}
+	c.status = http.StatusAccepted
+	return oneRollup(of), nil
+}
+
+func (s *Server) verifyRollup(c *call, progress func(any)) (any, error) {
+	name, err := c.path("name")
+	if err != nil {
+		return nil, err
+	}
+	var all RollupVerified
+	err = s.svc.VerifyRollup(c, name, func(v locus.RollupVerification) error {
+		all.Cells++
+		all.Things += v.Things
+		all.Rows += v.Rows
+		all.Differs += v.Differs
+		progress(v)
+		return nil
+	}, func(id cell.ID, things int) { progress(RollupCounted{"counted", id, things}) })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+const byCity = "kind: place\ngroup: city\ndimension: region\nmeasures:\n  places: count\n  phones: {distinct: phones}\n"
+
+// define puts a rollup, in YAML, and waits until it can be read.
+func (f *fixture) define(name, text string) httpapi.Rollup {
+	f.Helper()
+	a := f.do(http.MethodPut, "/v1/rollups/"+name, text, "Content-Type", "application/yaml")
+	if a.Code != http.StatusCreated {
+		f.Fatalf("define: %d %s", a.Code, a.Body)
+	}
+	f.until("/v1/rollups/"+name+"/groups", http.StatusOK)
+	return with[httpapi.Rollup](a, http.StatusCreated)
+}
+
+// until asks until the answer has a status.
+func (f *fixture) until(target string, status int) answer {
+	f.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		a := f.get(target)
+		if a.Code == status {
+			return a
+		}
+		if time.Now().After(deadline) {
+			f.Fatalf("%s: %d %s, want %d", target, a.Code, a.Body, status)
+		}
+	}
+}
+
+// with reads an answer of a status that is not 200.
+func with[T any](a answer, status int) (v T) {
+	a.Helper()
+	if a.Code != status {
+		a.Fatalf("status %d: %s", a.Code, a.Body)
+	}
+	a.Code = http.StatusOK
+	return decode[T](a)
+}
+
+// diner puts a record of a place in a city, and answers with where it was written.
+func (f *fixture) diner(source, key, city, phone string) httpapi.PutResult {
+	f.Helper()
+	return f.item(fmt.Sprintf(`{"source":%q,"key":%q,"attributes":{"name":"Diner %s%s","city":%q,"phones":%q}}`, source, key, key, city, city, phone))
+}
+
+func TestRollups_AreDefinedOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	if list := decode[httpapi.RollupList](f.get("/v1/rollups")); len(list.Rollups) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if got := f.get("/v1/rollups").Body.String(); got != `{"rollups":[]}`+"\n" {
+		t.Errorf("no rollups are %s", got)
+	}
+	made := f.define("by-city", byCity)
+	if made.Name != "by-city" || made.Definition.Name != "by-city" || made.Building == 0 || len(made.Cells) != 2 || made.Definition.Dimension != "region" {
+		t.Errorf("%+v", made)
+	}
+	// The same in other words, as JSON, changes nothing.
+	same := `{"rollup": "by-city", "kind": "place", "group": ["city"], "dimension": "region", "over": "entities",` +
+		"\n\t" + `"measures": {"phones": {"distinct": "phones"}, "places": "count"}}`
+	again := decode[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", same, "Content-Type", "application/json; charset=utf-8"))
+	if again.Generation != made.Building || again.Building != 0 {
+		t.Errorf("once more: %+v", again)
+	}
+	// Another definition is built beside it.
+	other := with[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", strings.Replace(same, `"city"]`, `"city", "country"]`, 1), "Content-Type", "application/json"), http.StatusCreated)
+	if other.Generation != again.Generation || other.Building <= again.Generation {
+		t.Errorf("another definition: %+v", other)
+	}
+	one := decode[httpapi.Rollup](f.get("/v1/rollups/by-city"))
+	list := decode[httpapi.RollupList](f.get("/v1/rollups"))
+	if one.Name != "by-city" || len(list.Rollups) != 1 || list.Rollups[0].Name != "by-city" {
+		t.Errorf("%+v, %+v", one, list)
+	}
+	if a := f.do(http.MethodDelete, "/v1/rollups/by-city", ""); a.Code != http.StatusNoContent || a.Body.Len() != 0 {
+		t.Errorf("drop: %d %s", a.Code, a.Body)
+	}
+	f.do(http.MethodDelete, "/v1/rollups/by-city", "").refused(404, httpapi.CodeNotFound)
+	for _, target := range []string{"/v1/rollups/by-city", "/v1/rollups/by-city/groups", "/v1/rollups/by-city/groups/x", "/v1/rollups/by-city/explain/x"} {
+		if p := f.get(target).refused(404, httpapi.CodeNotFound); !strings.Contains(p.Detail, "by-city") {
+			t.Errorf("%s: %s", target, p.Detail)
+		}
+	}
+	for _, action := range []string{"rebuild", "verify"} {
+		f.do(http.MethodPost, "/v1/rollups/by-city/"+action, "").refused(404, httpapi.CodeNotFound)
+	}
+}
+
+// Everything that is wrong is said at once, with the way to it.
+func TestRollups_WhatIsWrong(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	const yaml, jsonType = "application/yaml", "application/json"
+	for _, test := range []struct {
+		media, body, want string
+	}{
+		{yaml, "kind: place\ngroup: [city, colour]\nmeasures:\n  weight: {sum: size, scale: 12}\n", "/measures/weight/scale:4"},
+		{yaml, "kind: place\ngroup: [city, colour]\nmeasures:\n  weight: {sum: size}\n", "/group:0 /measures/weight/sum:0"},
+		{yaml, "kind: place\ngroup: city\nrows: 3\nwhere:\n  a/b: {exists: perhaps}\n", "/rows:3 /where/a~1b/exists:5"},
+		{yaml, "rollup: other\nkind: place\ngroup: city\n", "/rollup:1"},
+		{yaml, "kind: pets\ngroup: city\n", "/kind:0"},
+		{yaml, "- city\n", "/rollup:1"},
+		{yaml, "", "/rollup:0"},
+		{jsonType, `{"kind": "place",` + "\n" + `"group": "city", "measures": {"a": {"sum": "x", "scale": -1}, "b": "many"}}`, "/measures/a/scale:2 /measures/b:2"},
+		{jsonType, `[]`, "/rollup:1"},
+	} {
+		p := f.do(http.MethodPut, "/v1/rollups/x", test.body, "Content-Type", test.media).refused(422, httpapi.CodeInvalid)
+		var got []string
+		for _, e := range p.Errors {
+			got = append(got, fmt.Sprintf("%s:%d", e.Pointer, e.Line))
+			if e.Detail == "" || e.Code != "invalid" {
+				t.Errorf("%q: %+v", test.body, e)
+			}
+		}
+		if strings.Join(got, " ") != test.want || p.Pointer != p.Errors[0].Pointer {
+			t.Errorf("%q: %s, want %s; %+v", test.body, got, test.want, p)
+		}
+	}
+	for body, code := range map[string]httpapi.Code{
+		`{"kind":"place"`: httpapi.CodeMalformed, `{"kind":"place","kind":"place"}`: httpapi.CodeDuplicateKey, `{} {}`: httpapi.CodeTrailingData,
+		"{\"kind\":\"\xff\"}": httpapi.CodeInvalidUTF8, strings.Repeat("[", 40): httpapi.CodeTooDeep, "kind: place": httpapi.CodeMalformed, "": httpapi.CodeMalformed,
+	} {
+		f.do(http.MethodPut, "/v1/rollups/x", body, "Content-Type", jsonType).refused(400, code)
+	}
+	for _, media := range []string{"", "text/yaml", "application/yaml; charset=latin1", "application/x-www-form-urlencoded"} {
+		f.do(http.MethodPut, "/v1/rollups/x", byCity, "Content-Type", media).refused(415, httpapi.CodeMediaType)
+	}
+	f.do(http.MethodPost, "/v1/records", "records: []", "Content-Type", "", "Content-Type", yaml).refused(415, httpapi.CodeMediaType)
+	if p := f.do(http.MethodPut, "/v1/rollups/Big", byCity, "Content-Type", yaml).refused(422, httpapi.CodeInvalid); p.Pointer != "/rollup" {
+		t.Errorf("%+v", p)
+	}
+	if list := decode[httpapi.RollupList](f.get("/v1/rollups")); len(list.Rollups) != 0 {
+		t.Errorf("what was refused is there: %+v", list)
+	}
+}
+
+func TestRollups_RebuildAndVerify(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	for i := range 5 {
+		f.diner("a", fmt.Sprint(i), fmt.Sprint("City", i%2), "")
+	}
+	made := f.define("by-city", byCity)
+	under := with[httpapi.Rollup](f.do(http.MethodPost, "/v1/rollups/by-city/rebuild", ""), http.StatusAccepted)
+	if under.Generation != made.Building || under.Building <= under.Generation {
+		t.Errorf("rebuild: %+v", under)
+	}
+	for under.Building != 0 { // what is verified is to serve until it was read
+		under = decode[httpapi.Rollup](f.get("/v1/rollups/by-city"))
+	}
+	verified := func() (cells []map[string]any, last map[string]any) {
+		t.Helper()
+		a := f.do(http.MethodPost, "/v1/rollups/by-city/verify", "")
+		if ct := a.Header().Get("Content-Type"); a.Code != http.StatusOK || ct != "application/jsonl" {
+			t.Fatalf("%d, content type %q: %s", a.Code, ct, a.Body)
+		}
+		for in := bufio.NewScanner(a.Body); in.Scan(); {
+			last = nil
+			if err := json.Unmarshal(in.Bytes(), &last); err != nil {
+				t.Fatal(err)
+			}
+			switch last["type"] {
+			case httpapi.LineVerified:
+				cells = append(cells, last)
+			case httpapi.LineProgress:
+				if last["step"] != "counted" || last["cell"] == nil {
+					t.Errorf("progress %v", last)
+				}
+			}
+		}
+		return cells, last
+	}
+	cells, last := verified()
+	if len(cells) != 2 || cells[0]["cell"] != "g0-0" || cells[1]["cell"] != "g0-1" || cells[0]["watermark"] == nil || cells[0]["differs"] != 0.0 {
+		t.Errorf("%v", cells)
+	}
+	if last["type"] != httpapi.LineResult || last["cells"] != 2.0 || last["things"].(float64) < 5 || last["rows"].(float64) < 2 || last["differs"] != 0.0 {
+		t.Errorf("%v", last)
+	}
+	if at := decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups")).VerifiedAt; at.IsZero() {
+		t.Error("nobody has heard that it was verified")
+	}
+}
+
+// What is written says where, and a rollup that is read from there on contains it.
+func TestRollups_ReadWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.define("by-city", byCity)
+	for i := range 8 {
+		put := f.diner("a", fmt.Sprint(i), "Springfield", "")
+		if len(put.Watermark) == 0 {
+			t.Fatalf("%+v", put)
+		}
+		one := decode[httpapi.RollupOne](f.get("/v1/rollups/by-city/groups/Springfield?min_watermark=" + put.Watermark.String()))
+		if got := string(one.Total["places"]); got != fmt.Sprint(i+1) || !one.Watermark.Contains(put.Watermark) {
+			t.Errorf("after %d: %s places at %v", i+1, got, one.Watermark)
+		}
+	}
+	gone := decode[httpapi.Deleted](f.do(http.MethodDelete, httpapi.RecordPath("a", "3"), ""))
+	one := decode[httpapi.RollupOne](f.get("/v1/rollups/by-city/groups/Springfield?min_watermark=" + gone.Watermark.String()))
+	if len(gone.Watermark) == 0 || string(one.Total["places"]) != "7" {
+		t.Errorf("deleted at %v: %s", gone.Watermark, one.Total["places"])
+	}
+	if one.AsOf.IsZero() || one.Generation == 0 || one.State != "following" || one.Rollup != "by-city" || one.LagMS < 0 {
+		t.Errorf("%+v", one.RollupReading)
+	}
+	f.diner("a", "late", "Springfield", "")
+	if late := decode[httpapi.RollupOne](f.get("/v1/rollups/by-city/groups/Springfield?latest=true")); string(late.Total["places"]) != "8" {
+		t.Errorf("latest has %s", late.Total["places"])
+	}
+}

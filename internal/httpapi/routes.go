@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+)
+
+// routes is the table, in the order of the documentation.
+func (s *Server) routes() []route {
+	lists := []param{
+		{"limit", "How many to answer with at most, 1 to 1000; 100 if left out. A page of about 4 MiB ends earlier, with a cursor", false},
+		{"cursor", "Where the page before ended, as it said; belongs to the same route and filters", false},
+	}
+	reading := []Code{CodeMalformed, CodeInvalid, CodeOverloaded, CodeUnavailable}
+	finding := append([]Code{CodeNotFound, CodeErased}, reading...)
+	following := append([]Code{CodeTrimmed}, finding...)
+	fresh := []param{
+		{"min_watermark", "Waits until the answer contains this watermark, such as that of a write: g0-0:17,g0-1:4", false},
+		{"latest", "true waits for everything that was committed when the question came", false},
+		{"partial", "true answers though some cells cannot be asked, and names them as missing", false},
+	}
+	changing := []Code{
+		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeUnconfirmed, CodeNoRoom,
+	}
+	return []route{
+		{
+			method: "POST", path: "/v1/records", class: writes, handle: s.putRecords, body: PutRequest{}, answer: PutResponse{},
+			summary: "Put 1 to 1000 records; durable and resolved when answered, with a result for each in order",
+			failures: []Code{
+				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField,
+				CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+			},
+		},
+		{
+			method: "GET", path: "/v1/records", class: reads, handle: s.listRecords, answer: RecordList{}, failures: reading,
+			summary: "List live records in the order of their puids",
+			query:   append([]param{{"source", "Only the records of this source", false}}, lists...),
+		},
+		{
+			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
+			summary: "Get a record by its external key, whose bytes are percent-encoded",
+		},
+		{
+			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
+			failures: append([]Code{CodeUnconfirmed}, finding...),
+			summary:  "Delete a record; what it alone held together is separated",
+		},
+		{
+			method: "GET", path: "/v1/entities", class: reads, handle: s.listEntities, answer: EntityList{}, failures: reading,
+			summary: "Search entities by name and by an exact attribute; all of them without a filter",
+			query: append([]param{
+				{"q", "Words that must all be in a name, the last one as a beginning too; at most 256 bytes", false},
+				{"attribute", "With value: an attribute that must have this value", false},
+				{"value", "With attribute: the value, compared as the matcher normalises it", false},
+			}, lists...),
+		},
+		{
+			method: "GET", path: "/v1/entities/{id}", class: reads, handle: s.getEntity, answer: Entity{}, failures: finding,
+			summary: "Get an entity; a former id leads to the entity that it was merged into, and the answer says so",
+		},
+		{
+			method: "GET", path: "/v1/entities/{id}/why", class: reads, handle: s.why, answer: Why{}, failures: finding,
+			summary: "Why the records of an entity belong together",
+		},
+		{
+			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: locus.WhyNot{}, failures: finding,
+			summary: "Why two records are in one entity or in two",
+			query: []param{
+				{"a", "Entity id, puid or SOURCE:KEY", true},
+				{"b", "Entity id, puid or SOURCE:KEY", true},
+			},
+		},
+		{
+			method: "GET", path: "/v1/find", class: reads, handle: s.find, answer: Entity{}, failures: finding,
+			summary: "Find the entity behind an address",
+			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
+		},
+		{
+			method: "GET", path: "/v1/route", class: reads, handle: s.route, answer: locus.Route{}, failures: reading,
+			summary: "Where an address lives, and why",
+			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
+		},
+		{
+			method: "GET", path: "/v1/status", class: reads, handle: s.status, answer: locus.Status{}, failures: reading,
+			summary: "The state of the installation and of each cell",
+		},
+		{
+			method: "GET", path: "/v1/cells", class: reads, handle: s.cells, answer: CellList{}, failures: reading,
+			summary: "All cells with their states, and the generations that they belong to",
+		},
+		{
+			method: "GET", path: "/v1/cells/{id}", class: reads, handle: s.cell, answer: CellDetail{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "One cell, such as g1-19, with its piece of the ring and its range of puids",
+		},
+		{
+			method: "GET", path: "/v1/map", class: reads, handle: s.cellMap, answer: map[string]any{}, failures: reading,
+			summary: "The newest cell map, as it is stored: arithmetic leads from any address to its cell",
+		},
+		{
+			method: "GET", path: "/v1/map/history", class: reads, handle: s.mapHistory, answer: MapHistory{}, failures: reading,
+			summary: "The versions of the cell map that are kept, the oldest first",
+		},
+		{
+			method: "POST", path: "/v1/cells/plan", class: admin, handle: s.planGrowth, body: GrowRequest{}, answer: cell.Plan{}, failures: changing,
+			summary: "What a new generation of cells would mean, or why there cannot be such a one; changes nothing",
+		},
+		{
+			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
+			summary: "Add a generation of cells, while everybody goes on; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
+			summary: "Copy the keys of old generations into the current one; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "POST", path: "/v1/cells/{id}/move", class: admin, stream: s.move, body: MoveRequest{}, answer: cell.MoveProgress{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Move a cell to another database, while everybody goes on; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
+			summary: "The kind of things: its attributes and their types",
+		},
+		{
+			method: "GET", path: "/v1/rollups", class: reads, handle: s.listRollups, answer: RollupList{}, failures: reading,
+			summary: "All live aggregates with how they stand",
+		},
+		{
+			method: "GET", path: "/v1/rollups/{name}", class: reads, handle: s.getRollup, answer: Rollup{}, failures: finding,
+			summary: "How a live aggregate stands, in each cell",
+		},
+		{
+			method: "PUT", path: "/v1/rollups/{name}", class: writes, handle: s.putRollup, body: RollupRequest{}, yaml: true, answer: Rollup{},
+			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
+			summary: "Define a live aggregate; another definition is built beside the one that serves. 201 if it is new or another one, 200 if that is the definition already",
+		},
+		{
+			method: "DELETE", path: "/v1/rollups/{name}", class: writes, handle: s.deleteRollup, statuses: []int{http.StatusNoContent},
+			failures: append([]Code{CodeUnconfirmed}, finding...), summary: "Drop a live aggregate",
+		},
+		{
+			method: "POST", path: "/v1/rollups/{name}/rebuild", class: writes, handle: s.rebuildRollup, answer: Rollup{}, statuses: []int{http.StatusAccepted},
+			failures: append([]Code{CodeUnconfirmed}, finding...),
+			summary:  "Count a live aggregate anew, beside the generation that serves; answers once that is under way",
+		},
+		{
+			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: finding,
+			summary: "Compare a live aggregate with its recomputation, while everything goes on: a line of type verified for each cell, then the sums",
+		},
+		{
+			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
+			summary: "Groups in their order, or the largest ones, in one snapshot of each cell",
+			query: slices.Concat([]param{
+				{"limit", lists[0].doc, false},
+				{"after", "Where the page before ended, as its next said; belongs to the same live aggregate", false},
+				{"top", "With by: the groups whose total of a measure is largest, so many, 1 to 1000. Values of min, max, top and distinct are not in such an answer", false},
+				{"by", "With top: the measure", false},
+			}, fresh),
+		},
+		{
+			method: "GET", path: "/v1/rollups/{name}/groups/{group...}", class: reads, handle: s.rollupGroup, answer: RollupOne{}, failures: following, query: fresh,
+			summary: "One group: a segment of the path for each attribute that makes the groups, percent-encoded, slashes too",
+		},
+		{
+			method: "GET", path: "/v1/rollups/{name}/explain/{group...}", class: reads, handle: s.explainRollup, answer: RollupEffects{}, failures: following,
+			summary: "The latest changes that touched a group",
+			query:   []param{{"limit", "How many of each cell at most, 1 to 1000; 100 if left out", false}},
+		},
+		{
+			method: "GET", path: "/v1/changes", class: reads, handle: s.changes, events: s.followChanges, answer: ChangeList{},
+			failures: append([]Code{CodeNotFound, CodeTrimmed}, reading...),
+			summary:  "What has changed in the cells, in the order of each cell's log; with Accept: text/event-stream as it happens",
+			query: []param{
+				{"cell", "Only these, such as g1-19 or g1-19,g1-20; all if left out", false},
+				{"after", "A watermark, such as g0-0:17,g0-1:4, as next says: leaves out what lies up to it. Left out, a page begins at the beginning of the logs, a feed at their end", false},
+				{"limit", lists[0].doc, false},
+			},
+		},
+		{
+			method: "GET", path: "/livez", class: health, handle: s.livez, answer: Liveness{},
+			summary: "200 while the process runs; asks no store",
+		},
+		{
+			method: "GET", path: "/readyz", class: health, handle: s.readyz, answer: Health{},
+			summary: "200 when it can serve, 503 with the reason when not",
+		},
+		{
+			method: "GET", path: "/version", class: health, handle: s.version, answer: Version{},
+			summary: "Version and commit",
+		},
+		{
+			method: "GET", path: "/metrics", class: health, handle: s.metrics,
+			summary: "Metrics in the text format of Prometheus",
+		},
+		{
+			method: "GET", path: "/openapi.json", class: health, handle: s.openapi,
+			summary: "This document",
+		},
+	}
+}
