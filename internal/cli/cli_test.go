@@ -25,8 +25,13 @@ type result struct {
 }
 
 func run(ctx context.Context, env map[string]string, args ...string) result {
+	return runWith(ctx, "", env, args...)
+}
+
+// runWith runs a command that reads its standard input.
+func runWith(ctx context.Context, stdin string, env map[string]string, args ...string) result {
 	var out, talk bytes.Buffer
-	code := cli.Run(ctx, args, strings.NewReader(""), &out, &talk, env)
+	code := cli.Run(ctx, args, strings.NewReader(stdin), &out, &talk, env)
 	return result{code, out.String(), talk.String()}
 }
 
@@ -90,6 +95,7 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"serve", "--data", missing, "--connections", "5"}, 2, "--connections is for --map"},
 		{[]string{"serve", "--data", missing, "--unsafe-durability"}, 2, "always durable"},
 		{[]string{"serve", "--data", missing, "--notice", "-1s"}, 2, "below 0"},
+		{[]string{"serve", "--data", missing, "--retain", "30s"}, 2, "for 1m0s at least"},
 		{[]string{"ingest", "--map", "postgres://u:secret@h/db", "f.csv"}, 2, "PGPASSFILE"},
 		{[]string{"serve", "--data", missing, "--addr", "0.0.0.0:1"}, 2, "--insecure-listen"},
 		{[]string{"serve", "--data", missing, "--addr", "192.0.2.1:1"}, 2, "--insecure-listen"},

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,8 @@ type client struct {
 	close func() error
 	// job names what is talked to, for those who come back to the same.
 	job string
+	// alone tells that nobody else works with the data while this command does.
+	alone bool
 }
 
 // errCut means that an answer broke off, so what was asked for may have been done.
@@ -86,7 +89,7 @@ func (a *app) openClient(ctx context.Context, w where, create bool) (*client, er
 	}
 	server := httpapi.New(svc, &httpapi.Options{Version: version(), RequestTimeout: time.Minute, Logger: log})
 	return &client{
-		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(),
+		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), alone: !w.shared,
 		http: &http.Client{Transport: &inProcess{server}}, close: svc.Close,
 	}, nil
 }
@@ -116,21 +119,35 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 
 // do sends one request. A refusal is a *httpapi.Problem.
 func (c *client) do(ctx context.Context, method, path string, query url.Values, body []byte, out any) (json.RawMessage, error) {
-	response, err := c.send(ctx, c.http, method, path, query, body)
+	raw, _, err := c.exchange(ctx, question{method: method, path: path, query: query, body: body}, out)
+	return raw, err
+}
+
+// question is one request.
+type question struct {
+	method, path string
+	query        url.Values
+	body         []byte
+	media        string // of the body; JSON if empty
+	accept       string // what the answer is wanted in, where there is a choice
+}
+
+// exchange is do with the status of the answer, one of those of success.
+func (c *client) exchange(ctx context.Context, q question, out any) (raw json.RawMessage, status int, err error) {
+	response, err := c.send(ctx, c.http, q)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer response.Body.Close()
-	raw, err := readAnswer(response)
-	if err != nil {
-		return nil, err
+	if raw, err = readAnswer(response); err != nil {
+		return nil, response.StatusCode, err
 	}
 	if out != nil {
 		if err := json.Unmarshal(raw, out); err != nil {
-			return nil, foreign(response, err)
+			return nil, response.StatusCode, foreign(response, err)
 		}
 	}
-	return raw, nil
+	return raw, response.StatusCode, nil
 }
 
 // readAnswer reads a whole answer. A refusal is a *httpapi.Problem.
@@ -139,29 +156,32 @@ func readAnswer(response *http.Response) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w: %w", errCut, err)
 	}
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode/100 != http.StatusOK/100 {
 		return nil, refusal(response, raw)
 	}
 	return raw, nil
 }
 
 // send sends a request and answers with what comes back as soon as it begins.
-func (c *client) send(ctx context.Context, over *http.Client, method, path string, query url.Values, body []byte) (*http.Response, error) {
-	target, err := c.base.Parse(path)
+func (c *client) send(ctx context.Context, over *http.Client, q question) (*http.Response, error) {
+	target, err := c.base.Parse(q.path)
 	if err != nil {
-		return nil, fmt.Errorf("ask for %.80q: %w", path, err)
+		return nil, fmt.Errorf("ask for %.80q: %w", q.path, err)
 	}
-	target.RawQuery = query.Encode()
+	target.RawQuery = q.query.Encode()
 	var content io.Reader = http.NoBody
-	if body != nil {
-		content = bytes.NewReader(body)
+	if q.body != nil {
+		content = bytes.NewReader(q.body)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, target.String(), content)
+	request, err := http.NewRequestWithContext(ctx, q.method, target.String(), content)
 	if err != nil {
-		return nil, fmt.Errorf("ask for %.80q: %w", path, err)
+		return nil, fmt.Errorf("ask for %.80q: %w", q.path, err)
 	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+	if q.body != nil {
+		request.Header.Set("Content-Type", cmp.Or(q.media, "application/json"))
+	}
+	if q.accept != "" {
+		request.Header.Set("Accept", q.accept)
 	}
 	return over.Do(request)
 }
@@ -171,7 +191,7 @@ func foreign(response *http.Response, err error) error {
 	return fmt.Errorf("read the answer of %s: is a server of Locus there? %w", response.Request.URL.Redacted(), err)
 }
 
-// refusal makes an error of an answer other than 200.
+// refusal makes an error of an answer that is none of success.
 func refusal(response *http.Response, raw []byte) error {
 	var p httpapi.Problem
 	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))

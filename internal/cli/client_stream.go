@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,20 +18,27 @@ import (
 // errEnough is what the reader of a stream answers with to leave it: the work on the other side ends.
 var errEnough = errors.New("enough of the stream")
 
-// maxStreamLine bounds a line of a stream.
-const maxStreamLine = 1 << 20
+// maxStreamLine bounds a line of a stream. A change carries what large entities say, twice.
+const maxStreamLine = 16 << 20
 
-// stream asks for work that takes long, hands out its lines of progress and answers with the result. What
-// fails on the way is a *httpapi.Problem, as what is refused at once. It may take hours, so there is no limit
-// but ctx.
-func (c *client) stream(ctx context.Context, path string, body any, progress func(json.RawMessage) error) (result json.RawMessage, err error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("ask for %.80q: %w", path, err)
-	}
+// patient is a client without a limit of time.
+func (c *client) patient() *http.Client {
 	patient := *c.http
 	patient.Timeout = 0
-	response, err := c.send(ctx, &patient, http.MethodPost, path, nil, text)
+	return &patient
+}
+
+// stream asks for work that takes long, hands out its lines of progress and of what was verified, and answers
+// with the result. What fails on the way is a *httpapi.Problem, as what is refused at once. It may take hours,
+// so there is no limit but ctx.
+func (c *client) stream(ctx context.Context, path string, body any, progress func(json.RawMessage) error) (result json.RawMessage, err error) {
+	q := question{method: http.MethodPost, path: path}
+	if body != nil {
+		if q.body, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("ask for %.80q: %w", path, err)
+		}
+	}
+	response, err := c.send(ctx, c.patient(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +56,7 @@ func (c *client) stream(ctx context.Context, path string, body any, progress fun
 			return nil, foreign(response, err)
 		}
 		switch of.Type {
-		case httpapi.LineProgress:
+		case httpapi.LineProgress, httpapi.LineVerified:
 			if err := progress(append(json.RawMessage(nil), lines.Bytes()...)); err != nil {
 				return nil, err
 			}
@@ -65,5 +73,5 @@ func (c *client) stream(ctx context.Context, path string, body any, progress fun
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("read the answer: %w: %w", errCut, errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	return nil, fmt.Errorf("read the answer: %w: %w", errCut, cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
 }

@@ -42,7 +42,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeTargetLength: exitInvalid, httpapi.CodeHeaderLength: exitInvalid, httpapi.CodeMediaType: exitInvalid,
 	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
 	httpapi.CodeInternal: exitFailed,
-	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
+	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
 	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
 	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeUnconfirmed: exitUnavailable,
 	httpapi.CodeNoRoom: exitUnavailable,

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -43,6 +44,8 @@ type importer struct {
 
 	mu    sync.Mutex // guards what commit writes and the progress line reads: the state's rows and counts
 	state bulk.State // of what is committed
+	// watermark contains what this run has written.
+	watermark locus.Watermark
 }
 
 const (
@@ -255,6 +258,9 @@ func (im *importer) commit(b *batch) error {
 	for outcome, n := range b.outcomes() {
 		im.state.Counts[outcome] += int64(n)
 	}
+	for i := range b.items {
+		im.watermark = im.watermark.Union(b.items[i].result.Watermark)
+	}
 	refusals := im.state.Counts[refused]
 	im.mu.Unlock()
 	if im.keep {
@@ -346,7 +352,11 @@ func (im *importer) summary(t *term.Table) error {
 		im.say("%s has no rows", term.Escape(im.name))
 	}
 	if im.json {
-		return im.printJSON(map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds})
+		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
+		if len(im.watermark) > 0 {
+			of["watermark"] = im.watermark
+		}
+		return im.printJSON(of)
 	}
 	cells := []string{im.name, fmt.Sprint(im.state.Rows)}
 	for _, outcome := range outcomes {

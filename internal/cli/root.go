@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
 		"run":     {a.demoCommand(), a.serveCommand(), a.statusCommand(), a.cellCommand()},
-		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand()},
+		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand(), a.rollupCommand(), a.changeCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {
@@ -103,7 +103,10 @@ func variable(f *pflag.Flag) string {
 
 // noVariable are flags that only make sense on a command line: what they ask for must not be left
 // to chance.
-var noVariable = []string{"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql"}
+var noVariable = []string{
+	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
+	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
+}
 
 // describe adds the variable to the help of each flag.
 func describe(flags *pflag.FlagSet) {

@@ -30,6 +30,12 @@ import (
 
 const defaultAddr = "127.0.0.1:7070"
 
+const (
+	defaultRetain = 24 * time.Hour
+	// leastRetain leaves those who follow the logs time to come back.
+	leastRetain = time.Minute
+)
+
 // serving are the flags of a server.
 type serving struct {
 	addr        string
@@ -40,6 +46,7 @@ type serving struct {
 	insecure    bool
 	hosts       []string
 	shutdown    time.Duration
+	retain      time.Duration
 	linger      time.Duration // 0 for the server's own, below 0 for none
 }
 
@@ -80,6 +87,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
+	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs, for followers of them and for locus rollup explain")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
 	return c
 }
@@ -89,6 +97,8 @@ func (s *serving) check(w where) error {
 	switch {
 	case s.cells < 0 || s.connections < 0:
 		return usage("leave them out", "--cells and --connections cannot be below 0")
+	case s.retain < leastRetain:
+		return usage("--retain 24h", "--retain %v: changes stay for %v at least, so that who follows them can come back", s.retain, leastRetain)
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections is for --map: a data directory has no server that counts them")
 	case !w.shared && s.unsafe:
@@ -169,7 +179,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Servi
 	}
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
-		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch,
+		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
 	})
 	return svc, options, err
 }

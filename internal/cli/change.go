@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
+)
+
+func (a *app) changeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "change",
+		Short: "Read the logs of the cells: what happened, in order",
+		Example: "  locus change tail --follow\n" +
+			"  locus change tail --cell g0-0 --after g0-0:17",
+	}
+	c.AddCommand(a.changeTail())
+	return c
+}
+
+// tailing are the flags of reading logs, and how far it is.
+type tailing struct {
+	*app
+	limit  int
+	all    bool
+	cells  []string
+	after  string
+	follow bool
+
+	at    string // the watermark after the last line
+	count int
+}
+
+func (a *app) changeTail() *cobra.Command {
+	t := &tailing{app: a}
+	c := &cobra.Command{
+		Use:   "tail",
+		Short: "Print the changes of the logs from their beginning, or from a watermark on, or as they come",
+		Long: "Those of a cell come in the order of its log; between two cells there is no order. Each has come at least once,\n" +
+			"if you go on with the watermark that was printed last. --follow begins at the end of the logs unless there is\n" +
+			"--after, takes a lost connection up again by itself, and goes on until Ctrl-C.\n" +
+			"What something said before and says since is in the logs while a rollup counts it.",
+		Example: "  locus change tail --follow\n" +
+			"  locus change tail --after g0-0:17,g0-3:4 --all --json",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := t.check(c); err != nil {
+				return err
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			if t.follow {
+				return t.feed(c.Context(), cl)
+			}
+			return t.pages(c.Context(), cl)
+		},
+	}
+	c.Flags().IntVar(&t.limit, "limit", 100, "how many to print, at most 1000; with --all how many to ask for at once")
+	c.Flags().BoolVar(&t.all, "all", false, "print all up to the end of the logs")
+	c.Flags().StringSliceVar(&t.cells, "cell", nil, "only the logs of these cells, such as g0-0,g0-3")
+	c.Flags().StringVar(&t.after, "after", "", "begin after this watermark, such as g0-0:17,g0-3:4; a cell that it leaves out begins at the beginning")
+	c.Flags().BoolVar(&t.follow, "follow", false, "print changes as they come")
+	return a.connection(c)
+}
+
+func (t *tailing) check(c *cobra.Command) error {
+	_, err := locus.ParseWatermark(t.after)
+	switch {
+	case err != nil:
+		return usage("--after g0-0:17,g0-3:4, as it was printed last", "--after %.60q is no watermark", t.after)
+	case t.follow && (t.all || c.Flags().Changed("limit")):
+		return usage("leave out one of them", "locus change tail: --follow goes on until Ctrl-C: it has no --limit and --all")
+	case t.limit < 1 || t.limit > locus.MaxLimit:
+		return usage("--limit 100", "--limit %d: want 1 to %d", t.limit, locus.MaxLimit)
+	}
+	t.at = t.after
+	return nil
+}
+
+// query asks for what comes after the last line.
+func (t *tailing) query() url.Values {
+	q := url.Values{}
+	if len(t.cells) > 0 {
+		q.Set("cell", strings.Join(t.cells, ","))
+	}
+	if t.at != "" {
+		q.Set("after", t.at)
+	}
+	return q
+}
+
+// pages prints what there is.
+func (t *tailing) pages(ctx context.Context, cl *client) error {
+	for {
+		var page struct {
+			Changes []json.RawMessage `json:"changes"`
+			Next    string            `json:"next"`
+		}
+		query := t.query()
+		query.Set("limit", strconv.Itoa(t.limit))
+		if _, err := cl.get(ctx, "/v1/changes", query, &page); err != nil {
+			if ctx.Err() != nil {
+				return t.interrupted()
+			}
+			return err
+		}
+		for _, raw := range page.Changes {
+			if err := t.print(raw); err != nil {
+				return err
+			}
+		}
+		t.at = page.Next
+		if !t.all || len(page.Changes) == 0 {
+			return t.end(len(page.Changes) > 0)
+		}
+	}
+}
+
+// print writes one change as one line.
+func (t *tailing) print(raw json.RawMessage) error {
+	t.count++
+	if t.json {
+		return t.printRaw(typed("result", raw))
+	}
+	var c locus.CellChange
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return fmt.Errorf("read a change: %w", err)
+	}
+	if t.count == 1 {
+		if err := t.line("cell", "seq", "time", "kind", "entity", "what"); err != nil {
+			return err
+		}
+	}
+	return t.line(c.Cell.String(), fmt.Sprint(c.Seq), c.Time.UTC().Format(timeMilli), string(c.Kind), c.Entity.String(), what(&c.Change))
+}
+
+// line writes cells of a table whose other rows are not there yet.
+func (t *tailing) line(cell, seq, time, kind, entity, what string) error {
+	format := "%s\t%s\t%s\t%s\t%s\t%s\n"
+	if t.out.Terminal {
+		format = "%-7s  %7s  %-24s  %-8s  %-36s  %s\n"
+	}
+	_, err := fmt.Fprintf(t.stdout, format, cell, seq, time, kind, entity, what)
+	return err
+}
+
+// end says how to go on.
+func (t *tailing) end(more bool) error {
+	if t.json {
+		return t.printJSON(struct {
+			Type      string `json:"type"`
+			Count     int    `json:"count"`
+			Watermark string `json:"watermark"`
+		}{"summary", t.count, t.at})
+	}
+	switch {
+	case t.at == "":
+		t.say("there is nothing")
+	case more:
+		t.say("go on with --after %s, or --all", t.at)
+	default:
+		t.say("the logs end here; go on with --after %s", t.at)
+	}
+	return nil
+}
+
+// interrupted is the end of what has no other one.
+func (t *tailing) interrupted() error {
+	f := &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted}
+	if t.at == "" {
+		return f
+	}
+	f.Hint = "locus change tail --after " + t.at + " goes on"
+	if t.follow {
+		f.Hint = "locus change tail --follow --after " + t.at + " goes on"
+	}
+	if t.json {
+		if err := t.end(false); err != nil {
+			return err
+		}
+	}
+	return f
+}
+
+// what says what a change was: what the thing said before and says since as far as that differs, where
+// changes carry it, or else who belonged to it.
+func what(c *changelog.Change) string {
+	switch {
+	case c.Was != nil || c.Is != nil:
+		return imageText(c)
+	case c.Kind.OfRecord():
+		return versionsText(c.Before) + arrow + versionsText(c.After)
+	case c.Kind == changelog.Retired:
+		return retiredText(c)
+	default:
+		return memberText(len(c.Before)) + arrow + memberText(len(c.After))
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) rollupCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "rollup",
+		Short: "Keep counts and sums by group that equal their recomputation, always",
+		Example: "  locus rollup define places_by_category.yaml --wait\n" +
+			"  locus rollup get places_by_category --top 10 --by places",
+	}
+	c.AddCommand(
+		a.rollupDefine(), a.rollupList(), a.rollupStatus(), a.rollupGet(), a.rollupExplain(), a.rollupRebuild(),
+		a.rollupVerify(), a.rollupDrop(),
+	)
+	return c
+}
+
+// rollupPath is where a rollup is.
+func rollupPath(name string) string { return "/v1/rollups/" + url.PathEscape(name) }
+
+func (a *app) rollupList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "list",
+		Short: "List the rollups: what they count, what they are doing and how fresh they are",
+		Example: "  locus rollup list\n" +
+			"  locus rollup list --json | jq -r 'select(.lag_ms > 1000).name'",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list struct {
+				Rollups []json.RawMessage `json:"rollups"`
+			}
+			if _, err := cl.get(c.Context(), "/v1/rollups", nil, &list); err != nil {
+				return err
+			}
+			t := &term.Table{
+				Header: []string{"rollup", "state", "over", "group", "dimension", "measures", "generation", "groups", "lag", "verified"},
+				Right:  map[int]bool{6: true, 7: true, 8: true},
+			}
+			for _, raw := range list.Rollups {
+				if a.json {
+					if err := a.printRaw(typed("result", raw)); err != nil {
+						return err
+					}
+					continue
+				}
+				var of httpapi.Rollup
+				if err := json.Unmarshal(raw, &of); err != nil {
+					return fmt.Errorf("read a rollup: %w", err)
+				}
+				d := &of.Definition
+				names := make([]string, 0, len(d.Measures))
+				for _, m := range d.Measures {
+					names = append(names, m.Name)
+				}
+				t.Add(of.Name, string(of.State), string(d.Over), strings.Join(d.Group, " "), d.Dimension, strings.Join(names, " "),
+					generationsOf(&of), fmt.Sprint(of.Groups), millis(of.LagMS), moment(of.VerifiedAt))
+			}
+			if a.json {
+				return a.listed(len(list.Rollups), "")
+			}
+			if len(list.Rollups) == 0 {
+				a.say("there are no rollups: locus rollup define FILE makes one")
+			}
+			return a.printTable(t)
+		}),
+	})
+}
+
+// generationsOf is the generation that serves, and the one that is to take its place.
+func generationsOf(of *httpapi.Rollup) string {
+	if of.Building != 0 {
+		return fmt.Sprintf("%d, building %d", of.Generation, of.Building)
+	}
+	return fmt.Sprint(of.Generation)
+}
+
+// millis is a time in milliseconds for people.
+func millis(n int64) string { return (time.Duration(n) * time.Millisecond).String() }
+
+// moment is a time for people, "" if there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (a *app) rollupStatus() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "status NAME",
+		Short: "Show how a rollup stands in each cell: what it contains, how far it is behind and who follows",
+		Example: "  locus rollup status places_by_category\n" +
+			"  locus rollup status places_by_category --json | jq .lag_ms",
+		Args: arguments("NAME"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var of httpapi.Rollup
+			raw, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printRaw(raw)
+			} else {
+				err = a.printRollup(&of)
+			}
+			if err == nil {
+				err = unwell(&of)
+			}
+			return err
+		}),
+	})
+}
+
+func (a *app) printRollup(of *httpapi.Rollup) error {
+	color := map[locus.RollupState]string{locus.RollupFollowing: "32", locus.RollupFailed: "31", locus.RollupPartial: "33"}[of.State]
+	a.say("rollup %s   %s   generation %s   %s, lag %s   %s", a.talk.Paint("1", of.Name), a.talk.Paint(color, string(of.State)),
+		generationsOf(of), counted(of.Groups, "group", "groups"), millis(of.LagMS), verifiedText(of.VerifiedAt))
+	t := &term.Table{
+		Header: []string{"cell", "state", "watermark", "last", "lag", "groups", "owner", "token", "verified", "reason"},
+		Right:  map[int]bool{2: true, 3: true, 4: true, 5: true, 7: true},
+	}
+	for _, in := range of.Cells {
+		t.Add(in.Cell.String(), string(in.State), fmt.Sprint(in.Watermark), fmt.Sprint(in.Last), millis(in.LagMS), fmt.Sprint(in.Groups),
+			in.Owner, fmt.Sprint(in.Token), moment(in.VerifiedAt), in.Reason)
+	}
+	return a.printTable(t)
+}
+
+// verifiedText says when a rollup was last found equal to its recomputation.
+func verifiedText(at time.Time) string {
+	if at.IsZero() {
+		return "not verified yet"
+	}
+	return "verified " + moment(at)
+}
+
+// unwell is the failure of a rollup that cannot go on in some cell.
+func unwell(of *httpapi.Rollup) error {
+	if of.State != locus.RollupFailed && of.State != locus.RollupPartial {
+		return nil
+	}
+	for _, in := range of.Cells {
+		if in.Reason == "" {
+			continue
+		}
+		if of.State == locus.RollupPartial {
+			return unanswered([]string{in.Cell.String()})
+		}
+		return &failure{
+			Code: "failed", Message: fmt.Sprintf("rollup %s stands still in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
+			Hint: "see to the reason; then locus rollup rebuild " + of.Name,
+		}
+	}
+	return nil
+}
+
+func (a *app) rollupDrop() *cobra.Command {
+	var f changing
+	c := &cobra.Command{
+		Use:   "drop NAME",
+		Short: "Remove a rollup with all that was counted; records and entities stay",
+		Example: "  locus rollup drop places_by_category --dry-run\n" +
+			"  locus rollup drop places_by_category --yes",
+		Args: arguments("NAME"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var of httpapi.Rollup
+			if _, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of); err != nil {
+				return err
+			}
+			if a.json {
+				if err := a.printJSON(map[string]any{"type": "plan", "rollup": of.Name, "groups": of.Groups}); err != nil {
+					return err
+				}
+			} else {
+				a.say("will drop rollup %s, %s in %s", of.Name, counted(of.Groups, "group", "groups"), plural(len(of.Cells), "cell"))
+			}
+			if f.dryRun {
+				return nil
+			}
+			if err := a.confirm(f.yes, fmt.Sprintf("Drop rollup %s? Its definition makes it again.", of.Name)); err != nil {
+				return err
+			}
+			if _, err := cl.do(c.Context(), http.MethodDelete, rollupPath(of.Name), nil, nil, nil); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"type": "summary", "rollup": of.Name, "outcome": "dropped"})
+			}
+			a.say("dropped rollup %s", of.Name)
+			return nil
+		}),
+	}
+	f.flags(c)
+	return a.connection(c)
+}
