@@ -221,19 +221,24 @@ func await(is func() bool) bool {
 	return false
 }
 
-// cpu is the time that the program and its children have worked so far, 0 where the system does not tell.
+// cpu is the time that the program and its children have worked so far, those too that have ended, 0 where the
+// system does not tell.
 func (c *child) cpu() (worked time.Duration) {
 	const tick = 10 * time.Millisecond // of /proc, on every Linux
 	pids, err := c.family()
 	if err != nil {
 		return 0
 	}
-	for _, pid := range pids {
+	for i, pid := range pids {
 		fields := statOf(pid)
-		if len(fields) < 13 {
+		if len(fields) < 15 {
 			continue
 		}
-		for _, field := range fields[11:13] { // as a user and in the system
+		times := fields[11:13] // as a user and in the system
+		if i == 0 {
+			times = fields[11:15] // and the same of children that have ended
+		}
+		for _, field := range times {
 			n, _ := strconv.ParseInt(field, 10, 64)
 			worked += time.Duration(n) * tick
 		}

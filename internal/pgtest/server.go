@@ -270,8 +270,7 @@ func (s *Server) Continue(t testing.TB) {
 // Log is the end of what the server has written to its log.
 func (s *Server) Log() string { return s.child.tail() }
 
-// CPU is the time that the server's processes have worked, those that have ended left out; 0 where the
-// system does not tell.
+// CPU is the time that the server's processes have worked; 0 where the system does not tell.
 func (s *Server) CPU() time.Duration { return s.child.cpu() }
 
 // close stops the server for good, also a paused one, and removes its files. It has nothing to save.

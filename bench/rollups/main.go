@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command rollups compares the rollups of Locus with other ways to know, of each of many tags, how many
+// documents carry it in each place, while the documents change. It prints Markdown tables.
+//
+//	go run ./bench/rollups                                            some minutes
+//	go run ./bench/rollups -seconds 20 -invocations 5 -save run.json  what docs/performance.md prints
+//	go run ./bench/rollups -from run.json -picture docs/rollups       the tables again, docs/rollups.svg and .csv
+//	go run ./bench/rollups -documents 1200000 -tags 350000            ten times the size
+//	go run ./bench/rollups -zipf 1                                    few tags with many documents
+//
+// # What is compared
+//
+// The load is that of the source text: 120,000 documents with ten of 35,000 tags each, in one of three
+// places, of which 10,000 a minute move to another one; every tenth of them takes another tag too. Keys and
+// tags are strings. Documents are written whole by everybody. No two clients write the same document, so
+// whoever deadlocks does so over his aggregates.
+//
+// Everybody works on one PostgreSQL server that the program starts, with the same settings and with
+// fsync on, but for the second Locus, whose cell is an SQLite file that syncs each commit too.
+//
+//	Locus            entities in a cell; a follower keeps the groups by the log of changes
+//	documents alone  no aggregate at all: the ceiling
+//	trigger, rows    counts them within each transaction, document by document
+//	trigger, sums    the same once for each statement, in order: a better one than most people write
+//	view             REFRESH MATERIALIZED VIEW CONCURRENTLY, again and again, beside the writers
+//	below xmin       a log that is followed up to the oldest open transaction: what most followers do
+//	scan per tag     the method of the text, over a GIN index
+//	GROUP BY         all tags in one statement
+//
+// Single documents come in two ways: from 16 writers with a transaction each, and from 256 clients that
+// share transactions in a queue, as all clients of Locus do. Peers that are tried with the queue say so.
+//
+// # How it measures
+//
+// A closed load is written as fast as it is taken. Updates a second of a follower are counted until the last
+// of them is visible, so that it does not help to write faster than it follows. An open one comes at a rate, the text's or a
+// multiple of it. An update is visible from its commit, as the client was told, to the end of the first
+// answer that contains it: a read of one tag, in a snapshot, whose watermark is not before the change, and
+// for the view the first refresh that began after the commit. Both are times of one clock. A trigger
+// counts within the transaction: nothing is ever to wait for.
+//
+// After each load of Locus the groups are held against their recomputation (rollup.Verify), those of the
+// peers that follow against GROUP BY. A difference fails the program, and nothing is printed.
+//
+// An invocation makes all databases anew and takes the methods in another order than the one before. The
+// tables hold the median of the invocations, ratios those of the same invocation. What others took of
+// the processors meanwhile is printed beside each load.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	o := Options{PerTag: 10, Foreign: 13}
+	var invocations int
+	var cells, only, save, from, picture string
+	flag.IntVar(&o.Documents, "documents", 120_000, "how many documents")
+	flag.IntVar(&o.Tags, "tags", 35_000, "how many tags")
+	flag.Float64Var(&o.Zipf, "zipf", 0, "how much the popular tags lead: 0 is all alike, 1 as words of a text")
+	flag.Float64Var(&o.Seconds, "seconds", 5, "length of a load")
+	flag.Float64Var(&o.Foreign, "foreign", 13, "for how many seconds a foreign transaction is open; 0 leaves it out")
+	flag.IntVar(&invocations, "invocations", 1, "how often everything is measured")
+	flag.StringVar(&cells, "cell", "postgres,sqlite", "databases of Locus' cells: postgres, sqlite or both")
+	flag.IntVar(&o.Batch, "batch", 0, "how many changes Locus' follower reads at once; 0 is its default")
+	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,view")
+	flag.StringVar(&save, "save", "", "file to keep what was measured")
+	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
+	flag.StringVar(&picture, "picture", "", "write this name with .svg and .csv")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o.Cells = strings.Split(cells, ",")
+	if only != "" {
+		o.Methods = strings.Split(only, ",")
+	}
+	err := func() error {
+		reports, err := reports(ctx, o, invocations, from, save)
+		if err != nil {
+			return err
+		}
+		if err := write(os.Stdout, reports); err != nil {
+			return err
+		}
+		return draw(picture, reports)
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench/rollups:", err)
+		os.Exit(1)
+	}
+}
+
+// reports measures, or reads what was measured.
+func reports(ctx context.Context, o Options, invocations int, from, save string) (all []Report, err error) {
+	if from != "" {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		return all, json.Unmarshal(text, &all)
+	}
+	dir, err := os.MkdirTemp("", "locus-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "rollups.test")
+	fmt.Fprintln(os.Stderr, "building")
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "github.com/locus-db/locus/bench/rollups").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the measurements: %w\n%s", err, out)
+	}
+	for o.Invocation = range invocations {
+		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", o.Invocation+1, invocations, time.Now().Format(time.TimeOnly))
+		o.Out = filepath.Join(dir, "report.json")
+		r, err := invoke(ctx, binary, o)
+		if err != nil {
+			return nil, err
+		}
+		// What was paid for is kept, whatever becomes of the next invocation.
+		if all = append(all, r); save != "" {
+			text, err := json.MarshalIndent(all, "", "\t")
+			if err == nil {
+				err = os.WriteFile(save, append(text, '\n'), 0o600)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// invoke starts the test binary once, whose TestMeasure does all the work: servers are made for tests.
+func invoke(ctx context.Context, binary string, o Options) (r Report, err error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return r, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text))
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
+	}
+	text, err = os.ReadFile(o.Out)
+	if err != nil {
+		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// write prints the tables.
+func write(w io.Writer, reports []Report) error {
+	if len(reports) == 0 {
+		return errors.New("nothing was measured")
+	}
+	_, err := io.WriteString(w, tables(reports))
+	return err
+}
+
+// draw writes the picture and its figures.
+func draw(name string, reports []Report) error {
+	if name == "" {
+		return nil
+	}
+	if err := os.WriteFile(name+".svg", []byte(picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
+		return err
+	}
+	return os.WriteFile(name+".csv", []byte(csv(reports)), 0o644) //nolint:gosec // for everybody to read
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Options of an invocation.
+type Options struct {
+	Documents  int      `json:"documents"`
+	Tags       int      `json:"tags"`
+	PerTag     int      `json:"per_tag"` // tags of a document
+	Zipf       float64  `json:"zipf"`
+	Seconds    float64  `json:"seconds"`
+	Foreign    float64  `json:"foreign"`
+	Cells      []string `json:"cells"`
+	Batch      int      `json:"batch,omitempty"`   // changes that the follower reads at once; 0 is its default
+	Methods    []string `json:"methods,omitempty"` // those that are measured; all if empty
+	Invocation int      `json:"invocation"`
+	Out        string   `json:"out,omitempty"` // where the report goes
+}
+
+// textLoad is what the text's documents change, in updates a second.
+const textLoad = 10_000.0 / 60
+
+// Report is what an invocation measured.
+type Report struct {
+	Options
+	Machine string   `json:"machine"`
+	Runs    []Run    `json:"runs"`
+	Answers []Answer `json:"answers"`
+	// Fresh is how stale the answers were over the time around the foreign transaction.
+	Fresh []Fresh `json:"fresh"`
+}
+
+// Run is one load on one method.
+type Run struct {
+	Method string `json:"method"`
+	Load   Load   `json:"load"`
+	// PerSecond is how many documents were written, and counted, in a second.
+	PerSecond float64 `json:"per_second"`
+	// VisibleP50 and VisibleP99 are from commit to visible; CommitP50 and CommitP99 how long a client waited
+	// for its commit. In milliseconds.
+	VisibleP50 float64 `json:"visible_p50"`
+	VisibleP99 float64 `json:"visible_p99"`
+	CommitP50  float64 `json:"commit_p50"`
+	CommitP99  float64 `json:"commit_p99"`
+	Deadlocks  int     `json:"deadlocks"`
+	// Server and Program are what an update costs of a processor there, in microseconds; 0 where the system
+	// does not tell.
+	Server  float64 `json:"server"`
+	Program float64 `json:"program"`
+	// Others is how many processors others used meanwhile.
+	Others float64 `json:"others"`
+}
+
+// Load is how documents are written.
+type Load struct {
+	Clients int `json:"clients"`
+	Batch   int `json:"batch"` // documents of a transaction
+	// Queue has the clients share transactions.
+	Queue bool `json:"queue,omitempty"`
+	// Rate is how often the text's load it is; 0 is as fast as it is taken.
+	Rate float64 `json:"rate,omitempty"`
+	// Foreign has a foreign transaction open in the middle.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
+// Answer is how long an answer takes while nothing is written, in milliseconds.
+type Answer struct {
+	Method string  `json:"method"`
+	All    float64 `json:"all"` // all tags
+	One    float64 `json:"one"` // one of them; 0 if nobody would ask that so
+	// Server and Program are what the answer of all costs of a processor there.
+	Server  float64 `json:"server"`
+	Program float64 `json:"program"`
+	Note    string  `json:"note,omitempty"`
+}
+
+// Fresh is how stale a method's answers were.
+type Fresh struct {
+	Method string `json:"method"`
+	// Points are times, in seconds since the beginning, with the age of the oldest update that was committed
+	// and not visible then, in milliseconds.
+	Points [][2]float64 `json:"points"`
+	// From and To are when the foreign transaction was open.
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// Method is a way to know the counts.
+type Method struct{ Key, Title string }
+
+// methods in the order of the tables.
+var methods = []Method{
+	{"locus", "**Locus**, PostgreSQL cell"},
+	{"locus-sqlite", "**Locus**, SQLite cell"},
+	{"ceiling", "documents alone"},
+	{"trigger-row", "trigger, rows"},
+	{"trigger-sum", "trigger, sums"},
+	{"view", "materialised view, refreshed in a loop"},
+	{"xmin", "follower below xmin"},
+	{"gin", "scan per tag, GIN"},
+	{"gin-4", "scan per tag, GIN, 4 connections"},
+	{"group", "GROUP BY"},
+}
+
+func title(key string) string {
+	i := slices.IndexFunc(methods, func(m Method) bool { return m.Key == key })
+	if i < 0 {
+		return key
+	}
+	return methods[i].Title
+}
+
+// Loads that goals and tables speak of.
+var (
+	shared   = Load{Clients: 256, Batch: 1, Queue: true}
+	single   = Load{Clients: 16, Batch: 1}
+	tens     = Load{Clients: 16, Batch: 10}
+	hundreds = Load{Clients: 16, Batch: 100}
+)
+
+// at is the load at a multiple of the text's.
+func at(rate float64) Load { return Load{Clients: 256, Batch: 1, Queue: true, Rate: rate} }
+
+// disturbed is the load with a foreign transaction in the middle.
+var disturbed = Load{Clients: 256, Batch: 1, Queue: true, Rate: 10, Foreign: true}
+
+// run answers with the run of a method, nil if there is none.
+func (r *Report) run(method string, l Load) *Run {
+	for i := range r.Runs {
+		if r.Runs[i].Method == method && r.Runs[i].Load == l {
+			return &r.Runs[i]
+		}
+	}
+	return nil
+}
+
+func (r *Report) answer(method string) *Answer {
+	for i := range r.Answers {
+		if r.Answers[i].Method == method {
+			return &r.Answers[i]
+		}
+	}
+	return nil
+}
+
+// series are the values of a figure in the invocations that have it.
+type series []float64
+
+// over gathers a figure of every invocation; NaN is none.
+func over(reports []Report, figure func(*Report) float64) (s series) {
+	for i := range reports {
+		if v := figure(&reports[i]); !math.IsNaN(v) {
+			s = append(s, v)
+		}
+	}
+	slices.Sort(s)
+	return s
+}
+
+// ofRun gathers a figure of a run.
+func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) series {
+	return over(reports, func(r *Report) float64 {
+		if run := r.run(method, l); run != nil {
+			return figure(run)
+		}
+		return math.NaN()
+	})
+}
+
+// ofAnswer gathers a figure of an answer.
+func ofAnswer(reports []Report, method string, figure func(*Answer) float64) series {
+	return over(reports, func(r *Report) float64 {
+		if a := r.answer(method); a != nil {
+			return figure(a)
+		}
+		return math.NaN()
+	})
+}
+
+// median of a sorted series, NaN of none.
+func (s series) median() float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// loads are those that were measured: closed ones first, then by rate.
+func loads(reports []Report, method string) (all []Load) {
+	for i := range reports {
+		for _, run := range reports[i].Runs {
+			if run.Method == method && !slices.Contains(all, run.Load) {
+				all = append(all, run.Load)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Load) int {
+		return cmp.Or(order(a.Foreign, b.Foreign), cmp.Compare(a.Rate, b.Rate), order(b.Queue, a.Queue), cmp.Compare(a.Batch, b.Batch))
+	})
+	return all
+}
+
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
