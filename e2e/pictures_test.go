@@ -60,6 +60,28 @@ func TestPictures_Ring(t *testing.T) {
 	tab.shoot("ring-puids.png")
 }
 
+// TestPictures_Rollups takes the picture of a rollup of the same story: places by category and region.
+func TestPictures_Rollups(t *testing.T) {
+	if os.Getenv("LOCUS_PICTURES") == "" {
+		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
+	}
+	tab := openTab(t, startBrowser(t), 4)
+	tab.counted("region")
+	var batch []locus.Put
+	for r := range demo.New(1, 20000).All() {
+		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
+		if len(batch) == 100 {
+			tab.put(batch...)
+			batch = batch[:0]
+		}
+	}
+	tab.settle()
+	tab.do(chromedp.EmulateViewport(1280, 860))
+	tab.open("/rollups/places_by_category")
+	tab.await(`document.querySelector("#again.running")`)
+	tab.shoot("rollup.png")
+}
+
 // telling is an entity whose records differ in many ways.
 func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 	t.Helper()

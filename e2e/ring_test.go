@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -328,6 +329,31 @@ func (in *installation) oldest(t *testing.T) string {
 // server has, whose place it takes.
 func (tab *tab) exhibit(in *installation) {
 	tab.Helper()
+	policy := tab.policy()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ring", func(w http.ResponseWriter, r *http.Request) {
+		render(w, policy, func(body io.Writer) error {
+			return console.New("").Ring(body, in.page(r.FormValue("address"), r.FormValue("from")))
+		})
+	})
+	tab.display(mux)
+}
+
+// render answers with a page.
+func render(w http.ResponseWriter, policy string, page func(io.Writer) error) {
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	var body bytes.Buffer
+	if err := page(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_, _ = body.WriteTo(w)
+}
+
+// policy is that of the real server's pages.
+func (tab *tab) policy() string {
+	tab.Helper()
 	answer, err := http.Get("http://" + tab.addr + "/ring") //nolint:forbidigo // the test's own server
 	if err != nil {
 		tab.Fatal(err)
@@ -337,18 +363,13 @@ func (tab *tab) exhibit(in *installation) {
 	if answer.StatusCode != http.StatusOK || !strings.Contains(policy, "default-src 'none'") {
 		tab.Fatalf("the real page: %s, policy %q", answer.Status, policy)
 	}
+	return policy
+}
+
+// display serves pages, and the files that they refer to, in the place of the real server.
+func (tab *tab) display(mux *http.ServeMux) {
+	tab.Helper()
 	tab.stop()
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /ring", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		var body bytes.Buffer
-		if err := console.New("").Ring(&body, in.page(r.FormValue("address"), r.FormValue("from"))); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_, _ = body.WriteTo(w)
-	})
 	mux.HandleFunc("GET /static/{file}", func(w http.ResponseWriter, r *http.Request) {
 		f, ok := console.Static(r.PathValue("file"))
 		if !ok {

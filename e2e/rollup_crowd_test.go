@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// crowd are clients that put places, change what these say, and delete them. Each is a source of its own and
+// knows what it has, so that it can ask whether a rollup counts it. Two by two they speak of the same places,
+// so that records join and part.
+type crowd struct {
+	t       *testing.T
+	fleet   *fleet
+	members []*member
+	// still is held by who wants nothing to change for a while.
+	still sync.RWMutex
+	acks  atomic.Int64 // requests that were acknowledged
+	read  atomic.Int64 // answers of rollups that were held against what was known
+	mu    sync.Mutex
+	// refused is how often requests were, by code; marked contains all that was acknowledged. mu guards both.
+	refused map[string]int
+	marked  locus.Watermark
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// member is a client that does one thing after the other.
+type member struct {
+	*crowd
+	n        int
+	random   *rand.Rand
+	has      map[string]httpapi.Attributes // by key
+	revision int
+	// mark contains everything that it did, but for what is lost: done, but nobody has told where.
+	mark locus.Watermark
+	lost bool
+}
+
+// keys is how many keys a client puts again and again.
+const keys = 24
+
+func newCrowd(f *fleet, members int, seed uint64) *crowd {
+	c := &crowd{t: f.t, fleet: f, refused: map[string]int{}}
+	for n := range members {
+		c.members = append(c.members, &member{crowd: c, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))), has: map[string]httpapi.Attributes{}})
+	}
+	return c
+}
+
+// begin lets the clients go, and readers beside them: one for each process, and one that goes round.
+func (c *crowd) begin() {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	c.cancel = cancel
+	c.t.Cleanup(c.end)
+	for _, m := range c.members {
+		c.running.Go(func() {
+			for ctx.Err() == nil {
+				m.step(ctx)
+			}
+		})
+	}
+	for i, n := range c.fleet.nodes {
+		c.running.Go(func() { c.forward(ctx, standingRollups[i%2], func(int) *node { return n }) })
+	}
+	for _, name := range standingRollups {
+		c.running.Go(func() { c.forward(ctx, name, func(i int) *node { return c.fleet.nodes[i%len(c.fleet.nodes)] }) })
+	}
+}
+
+// end lets each client finish what it is at.
+func (c *crowd) end() {
+	c.cancel()
+	c.running.Wait()
+}
+
+// advance waits until so many more requests are acknowledged and answers of rollups were checked.
+func (c *crowd) advance(acks, read int64) {
+	c.t.Helper()
+	acks, read = c.acks.Load()+acks, c.read.Load()+read
+	eventually(c.t, 2*time.Minute, "the clients go on", func() (bool, string) {
+		done, seen := c.acks.Load(), c.read.Load()
+		return c.t.Failed() || done >= acks && seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
+	})
+	if c.t.Failed() {
+		c.t.FailNow()
+	}
+}
+
+// forward reads a rollup again and again, each time from the process that at names: no answer may be of a
+// watermark that lies behind one before.
+func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
+	last, by := locus.Watermark{}, -1
+	for i := 0; ctx.Err() == nil; i++ {
+		n := at(i)
+		a, err := n.groups(name)
+		if err != nil {
+			c.refuse(ctx, n, "read "+name, err)
+			continue
+		}
+		if !a.Watermark.Contains(last) {
+			c.t.Errorf("rollup %s: process %d answered with %v, and then process %d with generation %d at %v", name, by, last, n.index, a.Generation, a.Watermark)
+		}
+		last, by = a.Watermark, n.index
+		c.read.Add(1)
+		rest(ctx)
+	}
+}
+
+// rest lets some time pass, so that the clients do not take all of the machine.
+func rest(ctx context.Context) {
+	timer := time.NewTimer(20 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// troubled are the codes that clients may see while processes are killed and stopped.
+var troubled = map[string]bool{
+	"connection": true, string(httpapi.CodeUnavailable): true, string(httpapi.CodeOverloaded): true,
+	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
+}
+
+// codeOf is the code of an answer, or of a record in it.
+func codeOf(err error) string {
+	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
+		return string(p.Code)
+	}
+	if f, ok := errors.AsType[*httpapi.Fault](err); ok {
+		return string(f.Code)
+	}
+	return "connection"
+}
+
+// refuse takes note of a request that was not answered as it should be, and lets some time pass.
+func (c *crowd) refuse(ctx context.Context, n *node, what string, err error) {
+	code := codeOf(err)
+	if !troubled[code] {
+		c.t.Errorf("process %d, %s: %s: %v", n.index, what, code, err)
+	}
+	c.mu.Lock()
+	c.refused[code]++
+	c.mu.Unlock()
+	rest(ctx)
+}
+
+// step does one thing.
+func (m *member) step(ctx context.Context) {
+	m.still.RLock()
+	defer m.still.RUnlock()
+	switch n := m.random.IntN(10); {
+	case n < 5:
+		m.put(ctx)
+	case n < 7:
+		m.remove(ctx)
+	default:
+		m.check(ctx)
+	}
+}
+
+// at is the process to turn to: one's own first.
+func (m *member) at(attempt int) *node {
+	return m.fleet.nodes[(m.n+attempt)%len(m.fleet.nodes)]
+}
+
+// attempts is how often a client tries to bring to its end what it has begun.
+const attempts = 3000
+
+func (m *member) source() string { return fmt.Sprint("client-", m.n) }
+
+// place is what a key says now.
+func (m *member) place(key int) httpapi.RecordInput {
+	m.revision++
+	w := words(uint64(m.n/2*keys + key))
+	a := httpapi.Attributes{"name": {w[0] + " " + w[1]}, "phones": {fmt.Sprintf("415-555-%04d", m.n/2*keys+key)}}
+	for _, attribute := range []string{"city", "region", "postcode"} {
+		if n := m.random.IntN(4); n > 0 {
+			a[attribute] = []string{fmt.Sprint(n)}
+		}
+	}
+	for range m.random.IntN(3) {
+		a["category"] = append(a["category"], []string{"bakery", "forge", "mill", "quarry", "school"}[m.random.IntN(5)])
+	}
+	return httpapi.RecordInput{
+		Source: m.source(), Key: fmt.Sprint(key), Attributes: a,
+		ObservedAt: observed.Add(time.Duration(m.revision) * time.Second).Format(time.RFC3339),
+	}
+}
+
+// put puts some of the client's places, until each is acknowledged.
+func (m *member) put(ctx context.Context) {
+	var batch []httpapi.RecordInput
+	for _, key := range m.random.Perm(keys)[:1+m.random.IntN(4)] {
+		batch = append(batch, m.place(key))
+	}
+	for attempt := 0; len(batch) > 0; attempt++ {
+		n := m.at(attempt)
+		answer, err := post(n.url(), batch)
+		if err != nil {
+			if !m.again(ctx, n, attempt, err) {
+				return
+			}
+			continue
+		}
+		var left []httpapi.RecordInput
+		for i, r := range answer.Results {
+			if r.Error != nil {
+				left, err = append(left, batch[i]), r.Error
+				continue
+			}
+			if m.done(r.Watermark); len(r.Watermark) == 0 {
+				m.t.Errorf("process %d says of no place that it contains %s of client %d, which is %s", n.index, r.Key, m.n, r.Outcome)
+			}
+			m.has[r.Key] = batch[i].Attributes
+		}
+		if batch = left; err != nil && !m.again(ctx, n, attempt, err) {
+			return
+		}
+	}
+	m.acks.Add(1)
+}
+
+// remove deletes one of the client's places.
+func (m *member) remove(ctx context.Context) {
+	ref := entity.Ref{Source: m.source(), Key: fmt.Sprint(m.random.IntN(keys))}
+	if m.has[ref.Key] == nil {
+		return
+	}
+	for attempt := 0; ; attempt++ {
+		n := m.at(attempt)
+		answer, err := n.remove(ref)
+		p, answered := errors.AsType[*httpapi.Problem](err)
+		switch {
+		case err == nil:
+			m.done(answer.Watermark)
+		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // it was done the time before
+			m.lost = true
+		default:
+			if !m.again(ctx, n, attempt, err) {
+				return
+			}
+			continue
+		}
+		delete(m.has, ref.Key)
+		m.acks.Add(1)
+		return
+	}
+}
+
+// done takes note of what was acknowledged.
+func (m *member) done(at locus.Watermark) {
+	m.mark = m.mark.Union(at)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marked = m.marked.Union(at)
+}
+
+// again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
+// was begun is brought to its end, even if the clients are to end, but for a test that has failed.
+func (m *member) again(ctx context.Context, n *node, attempt int, err error) bool {
+	if attempt == attempts {
+		m.t.Errorf("client %d is refused for ever: %v", m.n, err)
+	}
+	m.refuse(context.WithoutCancel(ctx), n, "write", err)
+	return !m.t.Failed()
+}
+
+// check asks a process how many records the client has, at a watermark that contains all it did.
+func (m *member) check(ctx context.Context) {
+	n := m.at(m.random.IntN(len(m.fleet.nodes)))
+	query := url.Values{"min_watermark": {m.mark.String()}}
+	if m.lost {
+		query = url.Values{"latest": {"true"}}
+	}
+	g, err := n.source(m.source(), query)
+	p, answered := errors.AsType[*httpapi.Problem](err)
+	switch {
+	case answered && p.Code == httpapi.CodeNotFound:
+		if len(m.has) > 0 {
+			m.t.Errorf("process %d counts no record of client %d at %v, which has %d", n.index, m.n, query, len(m.has))
+		}
+	case err != nil:
+		m.refuse(ctx, n, "check", err)
+		return
+	case string(g.Total["count"]) != fmt.Sprint(len(m.has)):
+		m.t.Errorf("process %d counts %s records of client %d at %v, asked for %v; it has %d", n.index, g.Total["count"], m.n, g.Watermark, query, len(m.has))
+	case !m.lost && !g.Watermark.Contains(m.mark):
+		m.t.Errorf("process %d answers client %d at %v, asked for %v", n.index, m.n, g.Watermark, query)
+	case m.lost:
+		m.mark, m.lost = m.mark.Union(g.Watermark), false
+	}
+	m.read.Add(1)
+}
+
+// held holds that what is stored is what the clients have, while they hold still, and that rollups count it.
+func (c *crowd) held() {
+	c.t.Helper()
+	c.still.Lock()
+	defer c.still.Unlock()
+	c.fleet.drained()
+	records, err := allRecords(c.fleet.nodes[0].url())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	stored, want := map[string]httpapi.Attributes{}, map[string]httpapi.Attributes{}
+	for ref, r := range records {
+		stored[ref.String()] = r.Attributes
+	}
+	for _, m := range c.members {
+		for key, a := range m.has {
+			want[m.source()+":"+key] = a
+		}
+	}
+	if diff := cmp.Diff(want, stored); diff != "" {
+		c.t.Errorf("records (-acknowledged +stored):\n%.4000s", diff)
+	}
+	for _, n := range c.fleet.nodes {
+		n.compare()
+	}
+}
+
+// refusals says how often clients were refused.
+func (c *crowd) refusals() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.refused)
+}

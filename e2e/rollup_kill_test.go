@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+)
+
+// A process that is killed again and again under load goes on with its rollups when it comes back, where
+// they were: they contain what was acknowledged, equal their recomputation, and need not wait until the
+// lease of the process that is gone has run out.
+func TestP04_KilledServer(t *testing.T) {
+	t.Parallel()
+	f := newDirectory(t, 3)
+	n := f.nodes[0]
+	standing(t, n)
+	c := newCrowd(f, 4, 41)
+	c.begin()
+	kills, atOnce := rounds(t), 0
+	for range kills {
+		c.advance(8, 4)
+		n.kill()
+		before := c.marks()
+		n.start()
+		first := true
+		eventually(t, time.Minute, "the rollups contain what was acknowledged before the kill", func() (bool, string) {
+			a, err := n.groups("by_category", "min_watermark", before.String())
+			if err != nil {
+				first = false
+				return false, err.Error()
+			}
+			if !a.Watermark.Contains(before) {
+				t.Errorf("asked for %v, the answer is of %v", before, a.Watermark)
+			}
+			return true, ""
+		})
+		if first {
+			atOnce++
+		}
+		n.wantTrue(standingRollups...)
+	}
+	if atOnce == 0 {
+		t.Error("no process that came back served within the patience of a reading, which is as long as a lease")
+	}
+	c.advance(8, 4)
+	c.held()
+	c.end()
+	t.Logf("%d kills, %d times all was counted at once; %d acknowledged requests, %d answers checked; refused %v",
+		kills, atOnce, c.acks.Load(), c.read.Load(), c.refusals())
+}
+
+// standingRollups are those that the clients ask for.
+var standingRollups = []string{"by_category", "by_source"}
+
+// standing defines the rollups that the clients ask for, and waits until they serve.
+func standing(t *testing.T, n *node) {
+	t.Helper()
+	for name, text := range map[string]string{"by_category": fmt.Sprintf(byCategory, "city"), "by_source": bySource} {
+		if _, err := n.define(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, of := range n.fleet.nodes {
+		for _, name := range standingRollups {
+			eventually(t, time.Minute, fmt.Sprintf("process %d has the rollup %s", of.index, name), func() (bool, string) {
+				if _, err := of.groups(name); err != nil {
+					return false, err.Error()
+				}
+				return true, ""
+			})
+		}
+	}
+}
+
+// marks contain everything that was acknowledged, but for what was lost.
+func (c *crowd) marks() locus.Watermark {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.marked.Union(nil)
+}
