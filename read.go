@@ -20,10 +20,15 @@ import (
 
 // view reads one snapshot of one cell.
 func (s *Service) view(ctx context.Context, id cell.ID, fn func(resolve.Tx) error) error {
+	return s.at(ctx, id, func(c resolve.Cell) error { return c.View(ctx, fn) })
+}
+
+// at does something with a cell, and again with a newer cell map if it has moved.
+func (s *Service) at(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
 	for attempt := 0; ; attempt++ {
 		c, err := s.cells.Cell(id)
 		if err == nil {
-			err = c.View(ctx, fn)
+			err = do(c)
 		}
 		if !errors.Is(err, cell.ErrMoved) || attempt == maxRefresh {
 			return err

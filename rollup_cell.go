@@ -4,7 +4,6 @@ package locus
 
 import (
 	"context"
-	"errors"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
@@ -69,20 +68,4 @@ func (s *Service) rollups(id cell.ID) rollup.Database {
 		}
 	}
 	return rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
-}
-
-// at does something with a cell, and again with a newer cell map if it has moved.
-func (s *Service) at(ctx context.Context, id cell.ID, do func(resolve.Cell) error) error {
-	for attempt := 0; ; attempt++ {
-		c, err := s.cells.Cell(id)
-		if err == nil {
-			err = do(c)
-		}
-		if !errors.Is(err, cell.ErrMoved) || attempt == maxRefresh {
-			return err
-		}
-		if err := s.cells.Refresh(ctx); err != nil {
-			return errors.Join(ErrUnavailable, err)
-		}
-	}
 }

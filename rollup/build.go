@@ -53,10 +53,7 @@ func (f *Follower) Build(ctx context.Context, v Version, progress func(counted i
 func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) {
 	images := g.Definition.Images()
 	carried := false
-	if err := f.opts.Database.Update(ctx, func(tx Tx) error {
-		if err := f.holds(ctx, tx); err != nil {
-			return err
-		}
+	if err := f.update(ctx, func(tx Tx) error {
 		all, err := tx.Generations(ctx)
 		if err != nil {
 			return err
@@ -81,10 +78,7 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 	if err := f.dropRows(ctx, g.Number); err != nil || carried {
 		return false, err
 	}
-	return false, f.opts.Database.Exclusive(ctx, func(tx Tx) error {
-		if err := f.holds(ctx, tx); err != nil {
-			return err
-		}
+	return false, f.exclusive(ctx, func(tx Tx) error {
 		wanted, err := tx.Wanted(ctx)
 		if err != nil {
 			return err
@@ -151,10 +145,7 @@ func (f term) failed(ctx context.Context, g Generation, err error) error {
 
 // filling runs an update that only the builder of the generation may make.
 func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) error {
-	return f.opts.Database.Update(ctx, func(tx Tx) error {
-		if err := f.holds(ctx, tx); err != nil {
-			return err
-		}
+	return f.update(ctx, func(tx Tx) error {
 		now, err := tx.Generations(ctx)
 		if err != nil {
 			return err

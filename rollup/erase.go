@@ -19,10 +19,7 @@ func (f *Follower) Erase(ctx context.Context, number int64) error {
 }
 
 func (f term) erase(ctx context.Context, number int64) error {
-	err := f.opts.Database.Update(ctx, func(tx Tx) error {
-		if err := f.holds(ctx, tx); err != nil {
-			return err
-		}
+	err := f.update(ctx, func(tx Tx) error {
 		now, err := tx.Generations(ctx)
 		if err != nil {
 			return err
@@ -42,12 +39,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 		err = f.unwant(ctx) // before the last trace of the generation goes, so that it is not forgotten
 	}
 	if err == nil {
-		err = f.opts.Database.Update(ctx, func(tx Tx) error {
-			if err := f.holds(ctx, tx); err != nil {
-				return err
-			}
-			return tx.DeleteGeneration(ctx, number)
-		})
+		err = f.update(ctx, func(tx Tx) error { return tx.DeleteGeneration(ctx, number) })
 	}
 	return err
 }
@@ -55,11 +47,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 func (f term) dropRows(ctx context.Context, number int64) error {
 	for {
 		n := 0
-		if err := f.opts.Database.Update(ctx, func(tx Tx) error {
-			if err := f.holds(ctx, tx); err != nil {
-				return err
-			}
-			var err error
+		if err := f.update(ctx, func(tx Tx) (err error) {
 			n, err = tx.DropRows(ctx, number, written)
 			return err
 		}); err != nil || n < written {
@@ -88,10 +76,7 @@ func (f term) unwant(ctx context.Context) error {
 	if err != nil || need.String() == have.String() {
 		return err
 	}
-	return f.opts.Database.Exclusive(ctx, func(tx Tx) error {
-		if err := f.holds(ctx, tx); err != nil {
-			return err
-		}
+	return f.exclusive(ctx, func(tx Tx) error {
 		need, have, err := needed(tx)
 		if err != nil || need.String() == have.String() {
 			return err

@@ -28,8 +28,8 @@ type Options struct {
 	TTL time.Duration
 	// Now is the clock. Clocks that are wrong delay work or do some of it twice, and harm nothing.
 	Now func() time.Time
-	// Batch is how many changes are read at once. Defaults to 20,000: under load the same groups change again and again,
-	// and each is written once a batch.
+	// Batch is how many changes are read at once. Defaults to 20,000: under load the same groups
+	// change again and again, and each is written once a batch.
 	Batch int
 	// Wants tells whether this process wants to follow the cell though another one does; nil is always. One
 	// that does not takes over only from an owner that is gone.
@@ -112,7 +112,7 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 		return p, nil
 	}
 	p.Applied, p.More = b.read, b.more
-	err = f.opts.Database.Update(ctx, func(tx Tx) error { return f.commit(ctx, tx, b) })
+	err = f.term().update(ctx, func(tx Tx) error { return f.commit(ctx, tx, b) })
 	if err == nil && mutant.On("P4c") {
 		err = f.opts.Database.Update(ctx, func(tx Tx) error { return f.late(ctx, tx, b) })
 	}
@@ -173,6 +173,7 @@ type work struct {
 func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 	b := &batch{}
 	logs := map[changelog.Seq][]changelog.Change{}
+	versions, highest := catalog.versions(), catalog.Highest()
 	if err := f.opts.Database.View(ctx, func(tx Tx) (err error) {
 		clear(logs)
 		b.works = nil
@@ -180,7 +181,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 			return err
 		}
 		for _, g := range b.all {
-			if _, done := logs[g.Watermark]; done || !follows(g, catalog) {
+			if _, done := logs[g.Watermark]; done || !follows(g, versions, highest) {
 				continue
 			}
 			changes, err := tx.Changes(ctx, g.Watermark, f.opts.Batch)
@@ -198,7 +199,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		return nil, err
 	}
 	for _, g := range b.all {
-		if changes := logs[g.Watermark]; len(changes) > 0 && follows(g, catalog) {
+		if changes := logs[g.Watermark]; len(changes) > 0 && follows(g, versions, highest) {
 			b.works = append(b.works, f.work(g, changes))
 			b.read = max(b.read, len(changes))
 		}
@@ -210,8 +211,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 // follows tells whether a generation is to go on. One that stands still for a generation that is not to
 // come any more goes on as if nothing had been. One that is named no more does not: those who still
 // read it would be ahead of what serves.
-func follows(g Generation, catalog Catalog) bool {
-	versions, highest := catalog.versions(), catalog.Highest()
+func follows(g Generation, versions map[int64]Version, highest int64) bool {
 	_, wanted := versions[g.Number]
 	_, coming := versions[g.Yields]
 	switch {
@@ -236,11 +236,8 @@ func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	return w
 }
 
-// commit writes a batch, if the lease and every watermark are as they were.
+// commit writes a batch, under the lease, where the watermark is as it was.
 func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
-	if err := f.term().holds(ctx, tx); err != nil {
-		return err
-	}
 	now, err := tx.Generations(ctx)
 	if err != nil {
 		return err

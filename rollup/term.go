@@ -56,3 +56,23 @@ func (f term) holds(ctx context.Context, tx Tx) error {
 	}
 	return err
 }
+
+// update writes under the lease: nothing, once another process has it.
+func (f term) update(ctx context.Context, fn func(Tx) error) error {
+	return f.opts.Database.Update(ctx, f.held(ctx, fn))
+}
+
+// exclusive is an update that runs alone.
+func (f term) exclusive(ctx context.Context, fn func(Tx) error) error {
+	return f.opts.Database.Exclusive(ctx, f.held(ctx, fn))
+}
+
+// held is fn, if the lease is this follower's still.
+func (f term) held(ctx context.Context, fn func(Tx) error) func(Tx) error {
+	return func(tx Tx) error {
+		if err := f.holds(ctx, tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	}
+}
