@@ -34,21 +34,29 @@ var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 // whole are the tables of one row, and the sequence, that are read as a whole.
 var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid)\b`)
 
+// identified is a new cell with one connection.
+func identified(t *testing.T) *Cell {
+	t.Helper()
+	s := pgtest.Shared(t)
+	opened, err := NewDriver(&Options{Connections: 1}).Dial(t.Context(), s.URL(s.Database(t)), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := opened.(*Cell)
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.Identify(t.Context(), cell.Identity{Map: "m", Lo: 0, Hi: 1<<32 - 1}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // How PostgreSQL runs every statement of a transaction, whatever is in the tables: nothing but tables of
 // one row is read as a whole, nor is a generation. Plans are pinned as this version makes them; others need not agree.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s := pgtest.Shared(t)
-	opened, err := NewDriver(&Options{Connections: 1}).Dial(ctx, s.URL(s.Database(t)), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := opened.(*Cell)
-	defer c.Close()
-	if err := c.Identify(ctx, cell.Identity{Map: "m", Lo: 0, Hi: 1<<32 - 1}); err != nil {
-		t.Fatal(err)
-	}
+	c := identified(t)
 	plans := map[string]string{}
 	for _, run := range []func(context.Context, func(resolve.Tx) error) error{c.Update, c.Exclusive, c.View} {
 		if err := run(ctx, func(rt resolve.Tx) error {

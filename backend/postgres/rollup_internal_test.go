@@ -10,8 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
@@ -37,16 +35,7 @@ func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)  
 func TestRollup_RoundTrips(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s := pgtest.Shared(t)
-	opened, err := NewDriver(&Options{Connections: 1}).Dial(ctx, s.URL(s.Database(t)), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := opened.(*Cell)
-	defer c.Close()
-	if err := c.Identify(ctx, cell.Identity{Map: "m", Lo: 0, Hi: 1<<32 - 1}); err != nil {
-		t.Fatal(err)
-	}
+	c := identified(t)
 	var counted trips
 	c.target.config.Tracer = &counted
 	c.pool.drop(c)
