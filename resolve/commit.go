@@ -173,6 +173,7 @@ func (o *outcomes) commit(ctx context.Context) error {
 		err := o.Resolver.write(ctx, id, func(tx Tx) error { return out.store(ctx, tx, o.Resolver) })
 		if err == nil {
 			o.noteMark(id, out.mark)
+			o.noteCounts(out.counts)
 		}
 		return err
 	})

@@ -115,3 +115,19 @@ func (r *Resolver) takeMarks() map[cell.ID]changelog.Seq {
 	r.marks = map[cell.ID]changelog.Seq{}
 	return marks
 }
+
+// noteCounts notes what a transaction has merged and split.
+func (r *Resolver) noteCounts(counts entity.Counts) {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	r.merges += int(counts.Merges)
+	r.splits += int(counts.Splits)
+}
+
+// takeCounts answers with what was noted since the last time.
+func (r *Resolver) takeCounts() (merges, splits int) {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	merges, splits, r.merges, r.splits = r.merges, r.splits, 0, 0
+	return merges, splits
+}

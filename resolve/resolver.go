@@ -73,6 +73,8 @@ type Result struct {
 type Batched struct {
 	Ops, Failed, Pending int
 	Put, Post, Resolve   time.Duration // the three rounds
+	// Merges and Splits of entities, with those of work that was left undone before.
+	Merges, Splits int
 	// Err is what kept the second or the third round from being done, nil if nothing did.
 	Err error
 }
@@ -104,6 +106,8 @@ type Resolver struct {
 	down   map[cell.ID]bool          // the cells that did not answer
 	fenced map[cell.ID]int64         // below which token the cells refuse, as far as known
 	marks  map[cell.ID]changelog.Seq // where this Apply has left their logs
+	merges int                       // since the last report
+	splits int
 }
 
 // New makes a resolver. What a crash left undone is done before its first batch.
@@ -138,6 +142,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 		newBatch(r, ops, pass, results).run(ctx, &report)
 	}
 	marks := r.takeMarks()
+	report.Merges, report.Splits = r.takeCounts()
 	for i := range results {
 		results[i].Marks = marks
 		if results[i].Err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/match"
@@ -83,6 +84,7 @@ type Tx interface {
 	changelog.Store
 	lease.Store
 	rollup.Store
+	counter.Store
 	Store
 	// Copier reads and writes the cell as rows, when it moves.
 	cell.Copier

@@ -17,6 +17,7 @@ import (
 //	body, before, was, ...     the documents of this package; nil for none. Of rollups they are the JSON of
 //	                           package rollup, and its bytes in a row of a generation, as the key there is
 //	lost                       features, 8 bytes each, big endian; nil for none
+//	counts, readings           the numbers of a span, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
 func Tables() []cell.Table {
 	return []cell.Table{
@@ -30,6 +31,15 @@ func Tables() []cell.Table {
 		{Name: "rollup", Columns: []string{"name", "body"}, Key: 1},
 		{Name: "rollup_generation", Columns: []string{"number", "body"}, Key: 1},
 		{Name: "rollup_row", Columns: []string{"generation", "key", "body"}, Key: 2},
+		{Name: "metric", Columns: []string{"id", "name", "kind", "first"}, Key: 1},
+		{Name: "counter_hour", Columns: []string{"span", "counts"}, Key: 1},
+		{Name: "counter_day", Columns: []string{"span", "counts"}, Key: 1},
+		{Name: "gauge_quarter", Columns: []string{"span", "readings"}, Key: 1},
+		{Name: "gauge_day", Columns: []string{"span", "readings"}, Key: 1},
+		{Name: "counter_closed", Columns: []string{"span", "total", "detail", "body"}, Key: 1},
+		{Name: "counter_key", Columns: []string{"key", "newest", "print", "results"}, Key: 1},
+		{Name: "counter_producer", Columns: []string{"producer", "seq", "newest", "print", "results"}, Key: 1},
+		{Name: "counter_floor", Columns: []string{"one", "floor"}, Key: 1},
 		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits"}, Key: 1},
 	}
 }

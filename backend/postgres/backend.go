@@ -147,6 +147,7 @@ type Cell struct {
 	opts    *Options
 	pool    *pool
 	breaker breaker
+	spans   spansThere
 
 	mu     sync.Mutex
 	id     cell.Identity

@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
@@ -148,4 +149,30 @@ func BenchmarkSeal(b *testing.B) {
 	b.ReportMetric(float64(longest), "longest-ns")
 	stop()
 	wg.Wait()
+}
+
+// BenchmarkTallies is a tally, which is a minute of a metric, in transactions of so many: of one minute, as a
+// group of waiting callers is, and of ten, as a file that is read in is.
+func BenchmarkTallies(b *testing.B) {
+	at := benchServer(b)
+	d := at.open(b)
+	for _, c := range []struct{ metrics, minutes, batch int }{{100, 1, 64}, {1000, 1, 1000}, {1000, 10, 1000}} {
+		b.Run(fmt.Sprintf("metrics=%d/minutes=%d/batch=%d", c.metrics, c.minutes, c.batch), func(b *testing.B) {
+			rnd := rand.New(rand.NewPCG(1, 2))
+			tallies := make([]counter.Tally, c.batch)
+			server := at.server.CPU()
+			for done := 0; done < b.N; done += c.batch {
+				for i, n := range rnd.Perm(c.metrics * c.minutes)[:c.batch] {
+					tallies[i] = counter.Tally{ID: counter.ID(1 + n%c.metrics), Minute: counter.Minute(n/c.metrics + done/c.batch/10%1430), N: 1}
+				}
+				if err := d.Update(b.Context(), func(tx resolve.Tx) error {
+					_, err := tx.AddTallies(b.Context(), tallies)
+					return err
+				}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(at.server.CPU()-server)/float64(b.N), "server-cpu-ns/op")
+		})
+	}
 }

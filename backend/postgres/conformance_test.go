@@ -14,6 +14,8 @@ import (
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/internal/pgtest"
@@ -137,6 +139,24 @@ func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
 
 func TestRollupStore(t *testing.T)        { t.Parallel(); rollupStore(t, direct(t)) }
 func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooled(t)) }
+
+func TestCounterStore(t *testing.T)        { t.Parallel(); counterStore(t, direct(t)) }
+func TestPooled_CounterStore(t *testing.T) { t.Parallel(); counterStore(t, pooled(t)) }
+
+func counterStore(t *testing.T, at place) {
+	countertest.Run(t, func(t *testing.T) countertest.Cell {
+		d := at.open(t)
+		return countertest.Cell{
+			Update: func(ctx context.Context, fn func(counter.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			View: func(ctx context.Context, fn func(counter.Store) error) error {
+				return d.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
 
 func rollupStore(t *testing.T, at place) {
 	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell {

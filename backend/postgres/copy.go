@@ -29,6 +29,7 @@ type kind struct {
 
 var (
 	number = kind{"bigint", "%[1]s", "%[1]s"}
+	small  = kind{"bigint", "%[1]s", "%[1]s::bigint"}
 	text   = kind{"text", "%[1]s", "%[1]s"}
 	octets = kind{"bytea", "%[1]s", "%[1]s"}
 	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
@@ -41,6 +42,8 @@ var (
 	}
 
 	kinds = map[string]kind{
+		"counts": packed, "readings": packed, "producer": octets, "print": octets, "results": octets,
+		"metric.id": number, "metric.kind": small, "detail": small, "one": small, "counter_closed.body": octets,
 		"digest": octets, "lost": packed,
 		"source": text, "key": text, "kind": text, "name": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,

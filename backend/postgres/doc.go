@@ -11,7 +11,7 @@
 //	View   ──► BEGIN, what fn asks first ──► ...
 //
 // A Cell is a resolve.Cell: its transactions join the Stores of packages cell, entity, changelog, lease,
-// rollup and resolve, and pass their suites. Every Store method takes a batch and is a statement or two, with
+// rollup, counter and resolve, and pass their suites. Every Store method takes a batch and is a statement or two, with
 // arrays as arguments, rows in the order of their keys. What writes is queued until something must be
 // read, and sent with it, the rest with the commit: a transaction takes a round trip for each decision.
 //
@@ -27,6 +27,13 @@
 //
 // An update that reads the rollups of the catalogue, or the generations of a cell, has them to itself until
 // it ends: it takes an advisory lock before it reads, and so does who writes them. Nobody else waits.
+//
+// Tallies of one minute are added by a statement for the hours and one for the days, which makes the spans that
+// are not there and changes the others in the order of their keys; those of several minutes by one that makes
+// and holds them in the same order, after which they are read, added to and written. Any number of servers do
+// that at the same time, and none waits for one that waits for it. An update that asks about batches with
+// keys, or producers, takes advisory locks first, whether there are rows or not: at most 256 of each kind,
+// shared by all keys. Who raises the floor of keys locks its table, as an Exclusive does with the cell's.
 //
 // puids come out of a sequence with the cell's range for its ends. What a rolled back transaction drew is
 // a gap; nothing is ever drawn twice.
@@ -66,6 +73,18 @@
 //	server, search without a list of pending     188 us             on disk 3.7 KB, in the log 7.4 KB
 //
 // Documents are json, the text as it is: they are replaced whole and read whole.
+//
+// Tallies, an hour and a day each (BenchmarkTallies), while other programs wanted the two cores: 13 us of the
+// server's processor in a thousand of one minute, 16 us in a thousand of ten. An update of rows that are
+// known to be there takes 0.8 of the time and of the log, but must be repeated where one is not, and then
+// waits in another order than others. A lookup of rows that are held, and a whole row written back, takes twice
+// the time. In the log a tally takes 520 bytes in the first hour and 1,260 in the last, as a row is logged
+// from its first value that changes to its last one; the time it takes is the same.
+//
+// Spans are updated in their pages as long as old versions can go when the next one comes. Every transaction
+// that writes, in any database of the server, keeps them while it runs: with three cells of one server that
+// count as fast as they can 99 % of updates stay in their pages, beside tests that keep transactions open
+// 65 %, and the others go to a page with more room.
 //
 // A new key in a transaction of its own (BenchmarkAllocate), what the gate adds: nothing that could be
 // measured with 1 writer, 1 % of the time (6 % of the server's processor) with 8, 12 % (14 %) with 32.

@@ -11,6 +11,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
+// ErrSpansMissing says that spans were guessed to be there, and are not.
+var ErrSpansMissing = errSpansMissing
+
 // LeaveRoom makes the cell go on as if all but n of its puids had been given away.
 func LeaveRoom(c *Cell, n int64) error {
 	return c.Update(context.Background(), func(t resolve.Tx) error {

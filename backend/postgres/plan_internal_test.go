@@ -21,6 +21,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
@@ -32,7 +33,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 
 // whole are the tables of one row, and the sequence, that are read as a whole.
-var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid)\b`)
+var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|counter_floor)\b`)
 
 // identified is a new cell with one connection.
 func identified(t *testing.T) *Cell {
@@ -219,10 +220,59 @@ func useAll(ctx context.Context, t *tx) error {
 	if t.mode >= alone {
 		calls = append(calls, alones...)
 	}
+	calls = append(calls, counting(ctx, t)...)
 	for i, call := range calls {
 		if err := call(); err != nil {
 			return fmt.Errorf("call %d: %w", i, err)
 		}
 	}
 	return t.flush(ctx)
+}
+
+// counting are the calls of the methods of counters.
+func counting(ctx context.Context, t *tx) []func() error {
+	keys, hit := []counter.SpanKey{1}, counter.Remembered{Newest: 1}
+	calls := []func() error{
+		func() error { _, err := t.Metrics(ctx, []counter.ID{1}); return err },
+		func() error { _, err := t.ListMetrics(ctx, "a", "", 1); return err },
+		func() error { _, err := t.CountMetrics(ctx); return err },
+		func() error { _, err := t.ClosedDays(ctx, keys); return err },
+		func() error { _, err := t.DetailedDays(ctx, counter.Quarters, 0, 1, 1); return err },
+		func() error { _, err := t.DetailedDays(ctx, counter.Minutes, 0, 1, 1); return err },
+		func() error { _, err := t.TopMetrics(ctx, 1, "", 1); return err },
+		func() error { _, err := t.TopMetrics(ctx, 1, "a", 1); return err },
+		func() error { _, err := t.Floor(ctx); return err },
+		func() error { _, err := t.Batches(ctx, []counter.Key{"a"}); return err },
+		func() error { _, err := t.Producers(ctx, []counter.Producer{{}}); return err },
+	}
+	for _, table := range counter.Tables {
+		calls = append(calls,
+			func() error { _, err := t.Spans(ctx, table, keys); return err },
+			func() error { _, err := t.FirstSpans(ctx, table, 1, 1); return err })
+	}
+	if t.mode == reading {
+		return calls
+	}
+	for _, table := range counter.Tables {
+		calls = append(calls,
+			func() error { _, err := t.PrepareSpans(ctx, table, keys); return err },
+			func() error {
+				return t.PutSpans(ctx, table, []counter.Span{{Key: 1, Values: make([]int64, table.Width())}})
+			},
+			func() error { return t.DeleteSpans(ctx, table, keys) })
+	}
+	return append(calls,
+		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
+		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err }, // makes its spans
+		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },
+		func() error {
+			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}, {ID: 1, Minute: 15, N: 1}})
+			return err
+		},
+		func() error { return t.PutClosedDays(ctx, []counter.ClosedDay{{Key: 1}}) },
+		func() error { return t.RaiseFloor(ctx, 1) },
+		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", Remembered: hit}}) },
+		func() error { _, err := t.DropBatches(ctx, 1, 1); return err },
+		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{Remembered: hit}}) },
+		func() error { _, err := t.DropProducers(ctx, 1, 1); return err })
 }

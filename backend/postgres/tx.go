@@ -88,6 +88,9 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 		// transaction, which the server ends after a while. Who wants the cell alone gives way to
 		// those who queue behind it.
 		repeat := again(failure) || m != reading && state(failure) == lockNotAvailable
+		if errors.Is(failure, errSpansMissing) {
+			continue
+		}
 		if !repeat || try == tries {
 			return err
 		}

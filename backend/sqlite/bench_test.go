@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
 
@@ -63,4 +65,42 @@ func written() (n int64) {
 		return 0
 	}
 	return n
+}
+
+// BenchmarkTallies counts hits of one minute, an operation being a metric that is hit: a commit for each
+// batch of metrics, whose spans are there.
+func BenchmarkTallies(b *testing.B) {
+	for _, metrics := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("metrics=%d", metrics), func(b *testing.B) {
+			c, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "cell.db"), identity(), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			tallies := make([]counter.Tally, metrics)
+			for i := range tallies {
+				tallies[i] = counter.Tally{ID: counter.ID(i + 1), Minute: 29_655_719, N: 3}
+			}
+			hit := func(tx resolve.Tx) error {
+				_, err := tx.AddTallies(b.Context(), tallies)
+				return err
+			}
+			if err := c.Update(b.Context(), hit); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			before, busy := written(), cpu()
+			b.ReportAllocs()
+			for n := 0; n < b.N; n += metrics {
+				if err := c.Update(b.Context(), hit); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			b.ReportMetric(float64(cpu()-busy)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(written()-before)/float64(b.N), "written-B/op")
+			if err := c.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }

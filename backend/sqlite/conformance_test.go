@@ -13,6 +13,8 @@ import (
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/lease"
@@ -132,6 +134,22 @@ func TestRollupStore(t *testing.T) {
 		return rolluptest.Cell{
 			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
 				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: f.reopen,
+		}
+	})
+}
+
+func TestCounterStore(t *testing.T) {
+	t.Parallel()
+	countertest.Run(t, func(t *testing.T) countertest.Cell {
+		f := openFile(t)
+		return countertest.Cell{
+			Update: func(ctx context.Context, fn func(counter.Store) error) error {
+				return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			View: func(ctx context.Context, fn func(counter.Store) error) error {
+				return f.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
 			},
 			Reopen: f.reopen,
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
@@ -148,6 +149,48 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.Redo(ctx, 0, 1); return err },
 		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}) },
 		func() error { _, err := t.RedoDepth(ctx); return err },
+		func() error { return countAll(ctx, t) },
+	}
+	for i, call := range calls {
+		if err := call(); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// countAll is useAll for the methods of counters.
+func countAll(ctx context.Context, t counter.Store) error {
+	print := counter.Remembered{Print: [16]byte{1}}
+	calls := []func() error{
+		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
+		func() error { _, err := t.Metrics(ctx, []counter.ID{1}); return err },
+		func() error { _, err := t.ListMetrics(ctx, "a", "b", 1); return err },
+		func() error { _, err := t.CountMetrics(ctx); return err },
+		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },
+		func() error { return t.PutClosedDays(ctx, []counter.ClosedDay{{Key: 1, N: 1}}) },
+		func() error { _, err := t.ClosedDays(ctx, []counter.SpanKey{1}); return err },
+		func() error { _, err := t.DetailedDays(ctx, counter.NoDetail, 0, 1, 1); return err },
+		func() error { _, err := t.DetailedDays(ctx, counter.Minutes, 0, 1, 1); return err },
+		func() error { _, err := t.TopMetrics(ctx, 0, "a", 1); return err },
+		func() error { _, err := t.Floor(ctx); return err },
+		func() error { return t.RaiseFloor(ctx, 1) },
+		func() error { return t.PutBatches(ctx, []counter.KeyedBatch{{Key: "a", Remembered: print}}) },
+		func() error { _, err := t.Batches(ctx, []counter.Key{"a"}); return err },
+		func() error { _, err := t.DropBatches(ctx, 1, 1); return err },
+		func() error { return t.PutProducers(ctx, []counter.ProducedBatch{{Remembered: print}}) },
+		func() error { _, err := t.Producers(ctx, []counter.Producer{{}}); return err },
+		func() error { _, err := t.DropProducers(ctx, 1, 1); return err },
+	}
+	for _, table := range counter.Tables {
+		calls = append(calls,
+			func() error {
+				return t.PutSpans(ctx, table, []counter.Span{{Key: 1, Values: make([]int64, table.Width())}})
+			},
+			func() error { _, err := t.PrepareSpans(ctx, table, []counter.SpanKey{2}); return err },
+			func() error { _, err := t.Spans(ctx, table, []counter.SpanKey{1}); return err },
+			func() error { _, err := t.FirstSpans(ctx, table, 2, 1); return err },
+			func() error { return t.DeleteSpans(ctx, table, []counter.SpanKey{1}) })
 	}
 	for i, call := range calls {
 		if err := call(); err != nil {

@@ -33,7 +33,7 @@ func readsInOrder(t tester, p Pair) {
 	for _, table := range tables(t, p.From) {
 		all := read(t, p.From, table, many)
 		want := population
-		if table.Name == cell.Total {
+		if hasOne(table) {
 			want = 1
 		}
 		if len(all) < want-1 {
@@ -146,6 +146,25 @@ func totals(t tester, p Pair) {
 		return copier(tx).DeleteRows(context.Background(), cell.Total, [][]any{{int64(1)}})
 	}); err == nil {
 		t.Fatalf("the totals were deleted")
+	}
+}
+
+// oneRow has the tables whose one row is there from the beginning, but that of the totals.
+func oneRow(t tester, p Pair) {
+	populate(t, p.From)
+	for _, table := range tables(t, p.From) {
+		if !hasOne(table) || table.Name == cell.Total {
+			continue
+		}
+		was, rows := read(t, p.To, table, many), read(t, p.From, table, many)
+		if len(was) != 1 || len(rows) != 1 || rows[0][0] != int64(1) {
+			t.Fatalf("%s has rows %v at first, and %v then, want one row of key 1", table.Name, was, rows)
+		}
+		write(t, p.To, table.Name, rows[0])
+		same(t, table.Name, read(t, p.To, table, many), rows)
+		same(t, table.Name+" at its key", rowsAt(t, p.To, table.Name, [][]any{{int64(2)}, {int64(1)}}), [][]any{nil, rows[0]})
+		write(t, p.To, table.Name, was[0])
+		same(t, table.Name+", written again", read(t, p.To, table, many), was)
 	}
 }
 

@@ -38,6 +38,7 @@ type thing struct {
 	rollup     rollup.Rollup
 	generation rollup.Generation
 	rows       []rollup.Row
+	hits       hits
 }
 
 func keyOf(n int) (k cell.Key) {
@@ -76,6 +77,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.Joined, Attributes: w.record.Attributes}
 	w.changes[0].Is, w.changes[1].Was = image, &changelog.Image{}
 	w.define(n, version, at)
+	w.hits = hitsOf(n, version)
 	if n%2 == 0 {
 		w.redo.Lost = []uint64{1 << 63, uint64(n)}
 	}
@@ -118,7 +120,7 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
 			tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -136,7 +138,7 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 		tx.Unlink(ctx, []cell.Key{w.key}), tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
 		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
-		tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
+		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
 // trim trims so many changes.
@@ -162,7 +164,7 @@ func populate(t tester, c resolve.Cell) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
+		return errors.Join(tx.RaiseFloor(ctx, 7), put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
 	})
 }
 
@@ -184,6 +186,7 @@ type answers struct {
 	Rollups     []rollup.Rollup
 	Generations []rollup.Generation
 	Rows        [][][]rollup.Row
+	Counted     counted
 }
 
 // ask asks the Stores, and writes one more key and change to see what they are given. It rolls that
@@ -197,7 +200,7 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 			keys[i], ids[i] = keyOf(i), idOf(i)
 			features, limits = append(features, uint64(i)<<58), append(limits, many)
 		}
-		var err [13]error
+		var err [14]error
 		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
 		var puids []entity.PUID
 		for _, p := range a.PUIDs {
@@ -212,6 +215,7 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		a.Redo, err[6] = tx.Redo(ctx, math.MinInt64, many)
 		a.Depth, err[7] = tx.RedoDepth(ctx)
 		a.Counts, err[8] = tx.Counts(ctx)
+		a.Counted, err[13] = askCounters(ctx, tx, n)
 		a.Rollups, err[10] = tx.Rollups(ctx)
 		a.Generations, err[11] = tx.Generations(ctx)
 		a.Rows = make([][][]rollup.Row, n)

@@ -39,6 +39,7 @@ const (
 	rapid      = "pgregory.net/rapid"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
+	xImage     = "golang.org/x/image"
 	xNet       = "golang.org/x/net"
 	xSync      = "golang.org/x/sync"
 	xSys       = "golang.org/x/sys"
@@ -50,7 +51,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter"}
 
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
@@ -60,7 +61,7 @@ const conformance = "conformance"
 
 // Pure are the third-party modules that a library may take: no I/O, no global state. The one of YAML is
 // there because people write definitions of rollups in it and want to know the line of a mistake.
-var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter, yaml}
+var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter, yaml, compress}
 
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
 // code of none but the conformance suites, which name them below.
@@ -78,9 +79,10 @@ var Picture = map[string]Rule{
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "locality", mutant},
+		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
 	},
-	"lease": {},
+	"lease":   {},
+	"counter": {Imports: []string{mutant}, Modules: []string{xSync, compress}},
 	"rollup": {
 		Imports: []string{"changelog", "lease", mutant},
 		Modules: []string{xxhash, yaml},
@@ -91,12 +93,13 @@ var Picture = map[string]Rule{
 	conformance:     {Modules: []string{rapid}},
 	"cell/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"cell/copytest": {
-		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "rollup", "locality", conformance},
+		Imports: []string{"cell", "resolve", "match", "entity", "changelog", "rollup", "counter", "locality", conformance},
 		Modules: []string{goCmp},
 	},
 	"entity/entitytest":       {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"lease/leasetest":         {Imports: []string{"lease", conformance}},
+	"counter/countertest":     {Imports: []string{"counter", conformance}, Modules: []string{rapid, goCmp}},
 	"rollup/rolluptest":       {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
@@ -104,11 +107,11 @@ var Picture = map[string]Rule{
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "locality", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", mutant},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/postgres": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "locality", "locality/localitypgx", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
 	// The documents that every backend stores.
@@ -116,21 +119,23 @@ var Picture = map[string]Rule{
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "locality", mutant},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
 		Modules: []string{xxhash, xSync},
 	},
 
-	"console":             {Imports: []string{"", "match", "entity", "cell", "changelog", "rollup"}},
+	"client":              {Imports: []string{"counter"}},
+	"console":             {Imports: []string{"", "match", "entity", "cell", "changelog", "rollup", "counter"}},
 	"internal/strictjson": {},
-	"internal/obs":        {Imports: []string{"", "resolve"}, Modules: []string{prometheus}},
+	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "console", "internal/strictjson", "internal/obs",
-			"rollup", "changelog", "resolve", "lease", "match", "entity", "cell", "locality",
+			"", "console", "internal/strictjson", "internal/obs", "internal/chart",
+			"rollup", "counter", "changelog", "resolve", "lease", "match", "entity", "cell", "locality",
 		},
 		Modules: []string{huma, xNet},
 	},
 	"internal/term":     {Modules: []string{lipgloss}},
+	"internal/chart":    {Modules: []string{xImage}},
 	"internal/bulk":     {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
 	"internal/demo":     {},
 	"internal/simulate": {Imports: []string{"cell", "locality", "internal/term"}},
@@ -138,8 +143,8 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
-			"internal/eval", "internal/term", "internal/obs", "internal/simulate",
-			"match", "entity", "cell", "changelog", "rollup", "locality",
+			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
+			"match", "entity", "cell", "changelog", "rollup", "counter", "locality",
 		},
 		Modules: []string{cobra, pflag, xTerm},
 	},
@@ -157,7 +162,8 @@ var Picture = map[string]Rule{
 	"bench/internal/compare": {},
 	"bench/ids":              {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 	"bench/route":            {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":          {Tests: []string{pgx}}, // the other ways to count
+	"bench/rollups":          {Tests: []string{pgx}},         // the other ways to count
+	"bench/counters":         {Tests: []string{pgx, sqlite}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the
@@ -206,7 +212,7 @@ var Laws = []Law{
 	{pgx, "", []string{"backend", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
 	{goose, "", []string{"backend"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},

@@ -123,6 +123,78 @@ CREATE TABLE change (
   became  json
 );
 
+-- What is counted. first is the first day since 1970 that anything was counted on.
+CREATE TABLE metric (
+  id    bigint   PRIMARY KEY, -- in this cell
+  name  text     COLLATE "C" NOT NULL,
+  kind  smallint NOT NULL, -- 0 a counter, 1 a gauge
+  first bigint   NOT NULL
+);
+CREATE INDEX metric_name ON metric (name);
+
+-- Spans of metrics: rows of a fixed size, which are changed where they lie: no index has a number that
+-- changes, and every page has room for the next version of its rows. span is the hour, the
+-- quarter of an hour or the day since 1970 times 2^40 plus the metric's id, so what is written at one time
+-- lies together.
+CREATE TABLE counter_hour (
+  span   bigint   PRIMARY KEY,
+  counts bigint[] NOT NULL -- 60 minutes
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE TABLE counter_day (
+  span   bigint   PRIMARY KEY,
+  counts bigint[] NOT NULL -- 12 hours with 4 quarters each, the day, 12 hours
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+-- A reading is five numbers: min, max, sum, count, last.
+CREATE TABLE gauge_quarter (
+  span     bigint   PRIMARY KEY,
+  readings bigint[] NOT NULL -- 15 minutes
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE TABLE gauge_day (
+  span     bigint   PRIMARY KEY,
+  readings bigint[] NOT NULL -- 24 hours
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Days that are over, packed. What came later lies in the tables above until it is packed too: what a day
+-- holds is always both together.
+CREATE TABLE counter_closed (
+  span   bigint   PRIMARY KEY,
+  total  bigint   NOT NULL,
+  detail smallint NOT NULL, -- 0 the day, 1 quarters of an hour, 2 minutes
+  body   bytea    NOT NULL
+);
+ALTER TABLE counter_closed ALTER COLUMN body SET STORAGE EXTERNAL; -- it is packed already
+CREATE INDEX counter_closed_detail ON counter_closed (detail, span) WHERE detail > 0;
+
+-- Batches that were counted and must not be counted again, by the key that they came with. newest is the
+-- latest time of a hit, in milliseconds since 1970; print tells the batch from another one.
+CREATE TABLE counter_key (
+  key     text   COLLATE "C" PRIMARY KEY,
+  newest  bigint NOT NULL,
+  print   bytea  NOT NULL,
+  results bytea  NOT NULL
+);
+CREATE INDEX counter_key_newest ON counter_key (newest);
+
+-- The last batch of each client that numbers its batches.
+CREATE TABLE counter_producer (
+  producer bytea  PRIMARY KEY,
+  seq      bigint NOT NULL,
+  newest   bigint NOT NULL,
+  print    bytea  NOT NULL,
+  results  bytea  NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Hits that are to count once are refused below the floor, in milliseconds since 1970: batches of that time
+-- may have been forgotten. Who counts one holds the row until the commit (FOR SHARE).
+CREATE TABLE counter_floor (
+  one   smallint PRIMARY KEY CHECK (one = 1),
+  floor bigint   NOT NULL
+);
+INSERT INTO counter_floor VALUES (1, 0);
+
 -- A feature is an unsigned number; the column holds the signed number of the same bits.
 CREATE TABLE posting (
   feature bigint NOT NULL,

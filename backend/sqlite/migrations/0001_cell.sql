@@ -132,6 +132,76 @@ CREATE TABLE rollup_row (
   PRIMARY KEY (generation, key)
 ) STRICT, WITHOUT ROWID;
 
+-- What is counted. first is the first day since 1970 that anything was counted on.
+CREATE TABLE metric (
+  id    INTEGER PRIMARY KEY, -- in this cell
+  name  TEXT    NOT NULL,
+  kind  INTEGER NOT NULL, -- 0 a counter, 1 a gauge
+  first INTEGER NOT NULL
+) STRICT;
+CREATE INDEX metric_name ON metric (name);
+
+-- Spans of metrics: rows of a fixed size, numbers of 8 bytes, big endian. span is the hour, the
+-- quarter of an hour or the day since 1970 times 2^40 plus the metric's id, so what is written at one time
+-- lies together.
+CREATE TABLE counter_hour (
+  span   INTEGER PRIMARY KEY,
+  counts BLOB NOT NULL CHECK (length(counts) = 480) -- 60 minutes
+) STRICT;
+
+CREATE TABLE counter_day (
+  span   INTEGER PRIMARY KEY,
+  counts BLOB NOT NULL CHECK (length(counts) = 968) -- 12 hours with 4 quarters each, the day, 12 hours
+) STRICT;
+
+-- A reading is five numbers: min, max, sum, count, last.
+CREATE TABLE gauge_quarter (
+  span     INTEGER PRIMARY KEY,
+  readings BLOB NOT NULL CHECK (length(readings) = 600) -- 15 minutes
+) STRICT;
+
+CREATE TABLE gauge_day (
+  span     INTEGER PRIMARY KEY,
+  readings BLOB NOT NULL CHECK (length(readings) = 960) -- 24 hours
+) STRICT;
+
+-- Days that are over, packed. What came later lies in the tables above until it is packed too: what a day
+-- holds is always both together.
+CREATE TABLE counter_closed (
+  span   INTEGER PRIMARY KEY,
+  total  INTEGER NOT NULL,
+  detail INTEGER NOT NULL, -- 0 the day, 1 quarters of an hour, 2 minutes
+  body   BLOB    NOT NULL
+) STRICT;
+CREATE INDEX counter_closed_detail ON counter_closed (detail, span) WHERE detail > 0;
+
+-- Batches that were counted and must not be counted again, by the key that they came with. newest is the
+-- latest time of a hit, in milliseconds since 1970; print tells the batch from another one.
+CREATE TABLE counter_key (
+  key     TEXT    PRIMARY KEY,
+  newest  INTEGER NOT NULL,
+  print   BLOB    NOT NULL CHECK (length(print) = 16),
+  results BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX counter_key_newest ON counter_key (newest);
+
+-- The last batch of each client that numbers its batches.
+CREATE TABLE counter_producer (
+  producer BLOB    PRIMARY KEY CHECK (length(producer) = 16),
+  seq      INTEGER NOT NULL,
+  newest   INTEGER NOT NULL,
+  print    BLOB    NOT NULL CHECK (length(print) = 16),
+  results  BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Hits that are to count once are refused below the floor, in milliseconds since 1970: batches of that time
+-- may have been forgotten.
+CREATE TABLE counter_floor (
+  one   INTEGER PRIMARY KEY CHECK (one = 1),
+  floor INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter_floor VALUES (1, 0);
+
 -- A feature is an unsigned number; the column holds the signed number of the same bits.
 CREATE TABLE posting (
   feature INTEGER NOT NULL,

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// Tallies of one minute, or of one quarter of an hour, which is most of them, are one statement: it makes the rows
+// that are not there and changes the others, in the order of keys. A row that is made is a pattern with -1 for
+// what is added: to put it together of zeros took longer the later it was in the day. Numbers of values are
+// arguments, so that the statement is prepared once.
+const (
+	sqlAddHours = `INSERT INTO counter_hour AS s (span, counts)
+		SELECT span, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n)
+		ON CONFLICT (span) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int]`
+
+	sqlAddDays = `WITH added AS (INSERT INTO counter_day AS s (span, counts)
+			SELECT span, array_replace($3::bigint[], -1, n) FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n)
+			ON CONFLICT (span) DO UPDATE SET counts[$4::int] = s.counts[$4::int] + excluded.counts[$4::int],
+				counts[$5::int] = s.counts[$5::int] + excluded.counts[$5::int],
+				counts[$6::int] = s.counts[$6::int] + excluded.counts[$6::int]
+			RETURNING span, xmax = 0 AS made)
+		SELECT span FROM added WHERE made ORDER BY span`
+
+	// Rows that are all there, as most are, are changed in half the time of that. It is in the order of keys, since all
+	// other ways to join are off.
+	sqlChangeHours = `UPDATE counter_hour AS s SET counts[$3::int] = s.counts[$3::int] + v.n
+		FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n) WHERE s.span = v.span`
+	sqlChangeDays = `UPDATE counter_day AS s SET counts[$3::int] = s.counts[$3::int] + v.n,
+			counts[$4::int] = s.counts[$4::int] + v.n, counts[$5::int] = s.counts[$5::int] + v.n
+		FROM unnest($1::bigint[], $2::bigint[]) AS v (span, n) WHERE s.span = v.span`
+	sqlInOrder = `SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+		set_config('enable_seqscan', 'off', true)`
+)
+
+// errSpansMissing means that some of the rows to be changed are not there. Making them now would lock rows in
+// another order than by their keys, so the transaction runs again.
+var errSpansMissing = errors.New("postgres: spans are not there yet")
+
+// spansThere guesses whether the rows that are hit next are there: not for a while after they were not, for
+// longer each time.
+type spansThere struct {
+	mu          sync.Mutex
+	wait, pause int
+}
+
+// likely is the guess; every answer no is one wait less.
+func (s *spansThere) likely() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wait == 0 {
+		return true
+	}
+	s.wait--
+	return false
+}
+
+// were says whether a guess was right.
+func (s *spansThere) were(there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if there {
+		s.pause = 0
+		return
+	}
+	s.pause = min(2*s.pause+1, 63)
+	s.wait = s.pause
+}
+
+// outOfRange is what the server says of a sum that is too large.
+const outOfRange = "22003"
+
+// increment is what is added to a value of a span.
+type increment struct {
+	key  counter.SpanKey
+	slot int // 0 for the minute or the quarter of an hour that
+	n    int64
+}
+
+// AddTallies is two or three statements, sent at once, if all tallies are of one minute. Else rows are held, read and
+// written: in several statements, rows would be locked in another order than by others.
+func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []counter.SpanKey, err error) {
+	if err := t.alter(ctx); err != nil || len(tallies) == 0 {
+		return nil, err
+	}
+	hours := column(tallies, func(y counter.Tally) increment {
+		return increment{counter.NewSpanKey(y.Minute.Hour(), y.ID), y.Minute.InHour(), y.N}
+	})
+	days := column(tallies, func(y counter.Tally) increment {
+		return increment{counter.NewSpanKey(y.Minute.Day(), y.ID), y.Minute.Quarter(), y.N}
+	})
+	finish, there := []func() error{}, t.cell.spans.likely()
+	for _, of := range []struct {
+		table counter.Table
+		add   []increment
+	}{{counter.Hours, hours}, {counter.Days, days}} {
+		add, err := mergeIncrements(of.add)
+		if err != nil {
+			return nil, t.fail(err)
+		}
+		answer := func(key counter.SpanKey) {}
+		if of.table == counter.Days {
+			answer = func(key counter.SpanKey) { made = append(made, key) }
+		}
+		if slot, one := oneSlot(add); one && there {
+			t.changeOne(of.table, slot, add)
+		} else if one {
+			t.addOne(of.table, slot, add, answer)
+		} else {
+			finish = append(finish, t.addMany(of.table, add, answer))
+		}
+	}
+	if err := t.flush(ctx); err != nil {
+		if errors.Is(err, errSpansMissing) {
+			t.cell.spans.were(false)
+		}
+		if state(err) == outOfRange {
+			err = fmt.Errorf("%w: %w", counter.ErrOverflow, err)
+		}
+		return nil, fmt.Errorf("add %d tallies: %w", len(tallies), err)
+	}
+	for _, write := range finish {
+		if err := write(); err != nil {
+			return nil, fmt.Errorf("add %d tallies: %w", len(tallies), err)
+		}
+	}
+	return made, nil
+}
+
+// mergeIncrements makes one of those of the same value, in the order of spans.
+func mergeIncrements(all []increment) ([]increment, error) {
+	slices.SortFunc(all, func(a, b increment) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot)) })
+	merged := all[:0]
+	for _, a := range all {
+		if n := len(merged); n > 0 && merged[n-1].key == a.key && merged[n-1].slot == a.slot {
+			if err := addTo(&merged[n-1].n, a.n); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		merged = append(merged, a)
+	}
+	return merged, nil
+}
+
+// addTo adds to a value.
+func addTo(value *int64, n int64) error {
+	if n > 0 && *value > math.MaxInt64-n {
+		return fmt.Errorf("postgres: %w", counter.ErrOverflow)
+	}
+	*value += n
+	return nil
+}
+
+// oneSlot is the slot of all increments, if they have the same one.
+func oneSlot(add []increment) (slot int, one bool) {
+	for i, a := range add {
+		if a.slot != add[0].slot || i > 0 && a.key == add[i-1].key {
+			return 0, false
+		}
+	}
+	return add[0].slot, true
+}
+
+// addOne queues increments of one slot.
+func (t *tx) addOne(table counter.Table, slot int, add []increment, made func(counter.SpanKey)) {
+	keys := column(add, func(a increment) int64 { return int64(a.key) })
+	ns := column(add, func(a increment) int64 { return a.n })
+	t.noteNumbers(spanTables[table].name, keys)
+	if table == counter.Hours {
+		t.exec(sqlAddHours, keys, ns, pattern(table, slot), int32(1+slot))
+		return
+	}
+	at := daySlots(slot)
+	t.queue.Queue(sqlAddDays, keys, ns, pattern(table, at[:]...), int32(1+at[0]), int32(1+at[1]), int32(1+at[2])).
+		Query(eachRow(func(r pgx.Rows) error {
+			key, err := scalar[counter.SpanKey](r)
+			made(key)
+			return err
+		}))
+}
+
+// changeOne queues increments of one slot to rows that are there.
+func (t *tx) changeOne(table counter.Table, slot int, add []increment) {
+	keys := column(add, func(a increment) int64 { return int64(a.key) })
+	args := []any{keys, column(add, func(a increment) int64 { return a.n })}
+	t.noteNumbers(spanTables[table].name, keys)
+	sql := sqlChangeHours
+	if table == counter.Hours {
+		t.exec(sqlInOrder)
+		args = append(args, int32(1+slot))
+	} else {
+		sql = sqlChangeDays
+		for _, at := range daySlots(slot) {
+			args = append(args, int32(1+at))
+		}
+	}
+	t.queue.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() < int64(len(keys)) {
+			return errSpansMissing
+		}
+		t.cell.spans.were(true)
+		return nil
+	})
+}
+
+// pattern is a span of zeros with -1 for what is to be put there.
+func pattern(table counter.Table, slots ...int) []int64 {
+	values := make([]int64, table.Width())
+	for _, slot := range slots {
+		values[slot] = -1
+	}
+	return values
+}
+
+// daySlots are the values of a day that a quarter of an hour is counted in.
+func daySlots(quarter int) [3]int {
+	return [3]int{counter.DayTotal, counter.DayHour(quarter / 4), counter.DayQuarter(quarter)}
+}
+
+// addMany queues what makes and holds the rows and reads them. What it returns queues what writes them.
+func (t *tx) addMany(table counter.Table, add []increment, made func(counter.SpanKey)) func() error {
+	of := spanTables[table]
+	keys := slices.Compact(column(add, func(a increment) int64 { return int64(a.key) }))
+	t.queue.Queue(of.claim, keys).Query(eachRow(func(r pgx.Rows) error {
+		key, err := scalar[counter.SpanKey](r)
+		made(key)
+		return err
+	}))
+	values := make(map[counter.SpanKey][]int64, len(keys))
+	t.queue.Queue(of.read, keys).Query(eachRow(func(r pgx.Rows) error {
+		s, err := scanSpan(r)
+		values[s.Key] = s.Values
+		return err
+	}))
+	return func() error {
+		for _, a := range add {
+			v := values[a.key]
+			if len(v) != table.Width() {
+				return t.fail(fmt.Errorf("%w: a span of %s has %d values", errRow, of.name, len(v)))
+			}
+			slots := []int{a.slot}
+			if table == counter.Days {
+				at := daySlots(a.slot)
+				slots = at[:]
+			}
+			for _, slot := range slots {
+				if err := addTo(&v[slot], a.n); err != nil {
+					return t.fail(err)
+				}
+			}
+		}
+		spans := column(keys, func(k int64) counter.Span {
+			return counter.Span{Key: counter.SpanKey(k), Values: values[counter.SpanKey(k)]}
+		})
+		return t.writeSpans(table, of.set, spans)
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// Maintain does once what has to be done now and then, in all cells: packs days that are over, drops what
+// retention drops, forgets keys. It may be interrupted and repeated, and run by several processes at once. What
+// fails in one cell keeps no other from it.
+func (r *Recorder) Maintain(ctx context.Context) error {
+	now := r.opts.Now()
+	var errs []error
+	for _, cell := range r.cells.List() {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		if err := r.maintain(ctx, cell, now); err != nil {
+			errs = append(errs, fmt.Errorf("maintain counters of cell %s: %w", cell, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Recorder) maintain(ctx context.Context, cell string, now time.Time) error {
+	db := r.cells.Cell(cell)
+	var errs []error
+	for _, c := range []closer{
+		{db: db, kind: Counter, days: Days, fine: Hours, each: 24, most: 50},
+		{db: db, kind: Gauge, days: GaugeDays, fine: GaugeQuarters, each: 96, most: 15},
+	} {
+		errs = append(errs, c.close(ctx, MinuteOf(now).Day()-1))
+		r.upkeep.packed(cell, c.oldest)
+	}
+	errs = append(errs, r.retain(ctx, cell, db, now), forgetOld(ctx, db, now))
+	return errors.Join(errs...)
+}
+
+// forgetOld forgets batches that are too old to come again.
+func forgetOld(ctx context.Context, db Database, now time.Time) error {
+	for more := true; more; {
+		err := db.Update(ctx, func(tx Tx) (err error) {
+			more, err = forget(ctx, tx, now.Add(-Window).UnixMilli())
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("forget keys: %w", err)
+		}
+	}
+	return nil
+}
+
+// closer packs days of one kind that are over, the oldest first. What came late for a day that was packed before
+// is added to it.
+//
+// Nothing keeps others from counting meanwhile, or from closing. Spans are held in the order in which those
+// who count hold them: hours, then days. An hour that was made in between is not held, but is in its day by
+// then: so the day is what its hours add up to, or it is left for the next time. Closed days are written only by
+// who holds the day's open span, or has read the row, which holds it too.
+type closer struct {
+	db         Database
+	kind       Kind
+	days, fine Table
+	each       int // spans of fine that a day has
+	most       int // days of one transaction
+
+	oldest int64 // day that was packed, 0 for none
+	left   map[SpanKey]error
+}
+
+// errTorn means that a day is not what its hours add up to, because somebody counts.
+var errTorn = errors.New("counter: a day is not what its hours add up to")
+
+// patience is how often it is tried to read a day that somebody counts in.
+const patience = 5
+
+// close packs all days below one. Those that cannot be packed stay as they are, and the error names them.
+func (c *closer) close(ctx context.Context, below int64) error {
+	c.left = map[SpanKey]error{}
+	torn := map[SpanKey]int{}
+	for {
+		var keys []SpanKey
+		limit := c.most + len(c.left)
+		err := c.db.View(ctx, func(tx Tx) error {
+			keys = nil
+			spans, err := tx.FirstSpans(ctx, c.days, NewSpanKey(below, 0), limit)
+			for _, s := range spans {
+				if c.left[s.Key] == nil {
+					keys = append(keys, s.Key)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("find days to pack: %w", err)
+		}
+		if len(keys) == 0 {
+			return c.report()
+		}
+		var failed map[SpanKey]error
+		err = c.db.Update(ctx, func(tx Tx) error {
+			failed = map[SpanKey]error{}
+			return c.pack(ctx, tx, keys, failed)
+		})
+		if err != nil {
+			return fmt.Errorf("pack %d days: %w", len(keys), err)
+		}
+		if day := keys[0].Unit(); c.oldest == 0 || day < c.oldest {
+			c.oldest = day
+		}
+		for key, err := range failed {
+			if torn[key]++; !errors.Is(err, errTorn) || torn[key] == patience {
+				c.left[key] = err
+			}
+		}
+	}
+}
+
+func (c *closer) report() error {
+	keys := make([]SpanKey, 0, len(c.left))
+	for key := range c.left {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	var errs []error
+	for _, key := range keys[:min(len(keys), 10)] {
+		errs = append(errs, fmt.Errorf("day %s of metric %d: %w", dayBegin(key.Unit()).Format(time.DateOnly), key.ID(), c.left[key]))
+	}
+	if more := len(keys) - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("and %d more days", more))
+	}
+	return errors.Join(errs...)
+}
+
+// pack packs days in one transaction and says which it left alone.
+func (c *closer) pack(ctx context.Context, tx Tx, keys []SpanKey, failed map[SpanKey]error) error {
+	fineKeys := make([]SpanKey, 0, len(keys)*c.each)
+	for _, key := range keys {
+		for i := range c.each {
+			fineKeys = append(fineKeys, NewSpanKey(key.Unit()*int64(c.each)+int64(i), key.ID()))
+		}
+	}
+	fine, err := tx.Spans(ctx, c.fine, fineKeys)
+	if err != nil {
+		return err
+	}
+	open, err := tx.Spans(ctx, c.days, keys)
+	if err != nil {
+		return err
+	}
+	closed, err := tx.ClosedDays(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var put []ClosedDay
+	var gone, goneFine []SpanKey
+	for i, key := range keys {
+		if open[i] == nil {
+			continue // somebody else has packed it
+		}
+		parts := fine[i*c.each : (i+1)*c.each]
+		day, empty, err := c.merge(key, open[i], parts, &closed[i])
+		if err != nil {
+			failed[key] = err
+			continue
+		}
+		if !empty {
+			put = append(put, day)
+		}
+		gone = append(gone, key)
+		for j, values := range parts {
+			if values != nil {
+				goneFine = append(goneFine, fineKeys[i*c.each+j])
+			}
+		}
+	}
+	if err := tx.PutClosedDays(ctx, put); err != nil {
+		return err
+	}
+	if err := tx.DeleteSpans(ctx, c.fine, goneFine); err != nil {
+		return err
+	}
+	return tx.DeleteSpans(ctx, c.days, gone)
+}
+
+// merge makes a closed day of open spans and of what was packed before, as fine as that is. A day that was
+// prepared and in which nothing was counted is empty.
+func (c *closer) merge(key SpanKey, open []int64, fine [][]int64, closed *ClosedDay) (day ClosedDay, empty bool, err error) {
+	values, count := dayValues(c.kind, fine)
+	if !sumsAre(c.kind, open, values) {
+		return day, false, errTorn
+	}
+	if mutant.On("P3b") && c.kind == Counter {
+		for q := 3; q < 96; q += 4 {
+			clear(values[q*15 : (q+1)*15])
+		}
+	}
+	if !count {
+		return day, true, nil
+	}
+	detail := Minutes
+	if closed.Key != 0 {
+		before, err := unpackDay(closed, c.kind)
+		if err != nil {
+			return day, false, err
+		}
+		detail = closed.Detail
+		if values, err = coarsen(c.kind, values, Minutes, detail); err == nil {
+			err = join(c.kind, before, values)
+		}
+		if err != nil {
+			return day, false, ErrOverflow
+		}
+		values = before
+	}
+	day, err = packDay(key, c.kind, detail, values)
+	return day, false, err
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package countertest is the conformance suite of counter.Store. Whoever implements it calls Run from a
+// test of its own, with a function that opens a fresh cell:
+//
+//	open ──► Cell{Update, View, Reopen} ──► backend ─┐
+//	                                                 ├─ same calls, same answers
+//	               rapid draws batches ───► model ───┘
+//
+// The model is maps: of metrics, spans, closed days, batches and producers.
+package countertest
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/counter"
+)
+
+// Transaction runs fn in one transaction of the cell.
+type Transaction func(ctx context.Context, fn func(counter.Store) error) error
+
+// Cell is a fresh, empty cell under test.
+type Cell struct {
+	// Update commits if fn returns nil and leaves nothing behind if fn returns an error, which Update then
+	// returns, as errors.Is sees it.
+	Update Transaction
+	// View reads one snapshot.
+	View Transaction
+	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
+	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	Reopen func() error
+}
+
+// Run checks an implementation of counter.Store. open is called once for each case, and cleans
+// up by t.Cleanup; cases run in parallel.
+func Run(t *testing.T, open func(t *testing.T) Cell) {
+	t.Helper()
+	cases.Run(t, open)
+}
+
+// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+type tester = conformance.TB
+
+var cases = conformance.Suite[Cell]{
+	{Name: "EmptyCell", Run: emptyCell},
+	{Name: "MetricsComeBackWhole", Run: metricsComeBackWhole},
+	{Name: "MetricsInTheOrderAsked", Run: metricsInTheOrderAsked},
+	{Name: "NameAndKindStay", Run: nameAndKindStay},
+	{Name: "MetricsInOrder", Run: metricsInOrder},
+	{Name: "TalliesAdd", Run: talliesAdd},
+	{Name: "TalliesOfManyMetrics", Run: talliesOfManyMetrics},
+	{Name: "TalliesOverflow", Run: talliesOverflow},
+	{Name: "TheHighest", Run: theHighest},
+	{Name: "TheHighestAmongMany", Run: theHighestAmongMany},
+	{Name: "SpansComeBackWhole", Run: spansComeBackWhole},
+	{Name: "SpansInTheOrderAsked", Run: spansInTheOrderAsked},
+	{Name: "PreparingChangesNothing", Run: preparingChangesNothing},
+	{Name: "DeletedSpans", Run: deletedSpans},
+	{Name: "FirstSpans", Run: firstSpans},
+	{Name: "ClosedDaysComeBackWhole", Run: closedDaysComeBackWhole},
+	{Name: "DetailedDays", Run: detailedDays},
+	{Name: "FloorRises", Run: floorRises},
+	{Name: "BatchesComeBackWhole", Run: batchesComeBackWhole},
+	{Name: "ProducersComeBackWhole", Run: producersComeBackWhole},
+	{Name: "DropBatches", Run: dropBatches},
+	{Name: "DropProducers", Run: dropProducers},
+	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
+	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
+	{Name: "SurvivesReopening", Run: survivesReopening},
+	{Name: "CancelledContext", Run: cancelledContext},
+	{Name: "TalliesTogether", Run: talliesTogether},
+	{Name: "NobodyElseChangesSpans", Run: nobodyElseChangesSpans},
+	{Name: "NobodyElseChangesFirstSpans", Run: nobodyElseChangesFirstSpans},
+	{Name: "RaisingWaits", Run: raisingWaits},
+	{Name: "NobodyElseIsAnsweredAboutBatches", Run: nobodyElseIsAnsweredAboutBatches},
+	{Name: "NobodyElseIsAnsweredAboutProducers", Run: nobodyElseIsAnsweredAboutProducers},
+	{Name: "AgreesWithModel", Run: agreesWithModel},
+}
+
+func update(t tester, c Cell, fn func(context.Context, counter.Store) error) {
+	t.Helper()
+	conformance.Update(t, c.Update, fn)
+}
+
+// ask answers with what fn reads in a transaction of its own, which is a View.
+func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) (got T) {
+	t.Helper()
+	conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) (err error) {
+		got, err = fn(ctx, s)
+		return err
+	})
+	return got
+}
+
+// change is ask for an Update.
+func change[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) (got T) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s counter.Store) (err error) {
+		got, err = fn(ctx, s)
+		return err
+	})
+	return got
+}
+
+func putMetrics(t tester, c Cell, metrics ...counter.Meta) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutMetrics(ctx, metrics) })
+}
+
+func metrics(t tester, c Cell, ids ...counter.ID) []counter.Meta {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Meta, error) { return s.Metrics(ctx, ids) })
+}
+
+// tally answers with the days that were made, in order.
+func tally(t tester, c Cell, tallies ...counter.Tally) []counter.SpanKey {
+	t.Helper()
+	return change(t, c, func(ctx context.Context, s counter.Store) ([]counter.SpanKey, error) {
+		made, err := s.AddTallies(ctx, tallies)
+		return slices.Sorted(slices.Values(made)), err
+	})
+}
+
+func putSpans(t tester, c Cell, table counter.Table, spans ...counter.Span) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutSpans(ctx, table, spans) })
+}
+
+func spans(t tester, c Cell, table counter.Table, keys ...counter.SpanKey) [][]int64 {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([][]int64, error) { return s.Spans(ctx, table, keys) })
+}
+
+func first(t tester, c Cell, table counter.Table, below counter.SpanKey, limit int) []counter.Span {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Span, error) {
+		return s.FirstSpans(ctx, table, below, limit)
+	})
+}
+
+func putClosed(t tester, c Cell, days ...counter.ClosedDay) {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutClosedDays(ctx, days) })
+}
+
+func closed(t tester, c Cell, keys ...counter.SpanKey) []counter.ClosedDay {
+	t.Helper()
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.ClosedDay, error) {
+		return s.ClosedDays(ctx, keys)
+	})
+}
+
+// everything is more than any case writes.
+const everything = 1 << 20
+
+// differ says what differs. No list and an empty one are the same.
+func differ(got, want any) string {
+	if reflect.DeepEqual(got, want) {
+		return "" // at once: cmp takes its time
+	}
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64]))
+}
+
+// whole compares lists that are not both empty as one value, for there are long ones.
+func whole[T any](equal func(a, b []T) bool) cmp.Option {
+	return cmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, cmp.Comparer(equal))
+}
+
+// same fails unless both are the same.
+func same[T any](t tester, what string, got, want T) {
+	t.Helper()
+	if diff := differ(got, want); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}

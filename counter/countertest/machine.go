@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package countertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/counter"
+)
+
+// step is one call.
+type step struct {
+	call    string
+	n       int64
+	limit   int
+	table   counter.Table
+	tallies []counter.Tally
+	keys    []counter.SpanKey
+	days    []counter.SpanKey
+	prefix  counter.Metric
+	after   counter.Metric
+}
+
+var (
+	drawID    = rapid.SampledFrom(someIDs)
+	drawTally = rapid.Custom(func(t *rapid.T) counter.Tally {
+		minute := rapid.SampledFrom([]counter.Minute{noon - 720, noon - 1, noon, noon + 14, noon + 15, noon + 719, noon + 720}).Draw(t, "minute")
+		return counter.Tally{ID: drawID.Draw(t, "id"), Minute: minute, N: rapid.SampledFrom([]int64{1, 2, 3, 5, 7, 11, 1 << 61}).Draw(t, "n")}
+	})
+	drawDay = rapid.Custom(func(t *rapid.T) counter.SpanKey {
+		return counter.NewSpanKey(rapid.Int64Range(day, day+1).Draw(t, "day"), drawID.Draw(t, "id"))
+	})
+	drawKey = rapid.Custom(func(t *rapid.T) counter.SpanKey {
+		return counter.NewSpanKey(rapid.SampledFrom([]int64{day, day + 1, noon.Hour() - 1, noon.Hour(), noon.Hour() + 12}).Draw(t, "unit"), drawID.Draw(t, "id"))
+	})
+	drawName = rapid.SampledFrom([]counter.Metric{"", "a", "a.", "a.b", "b", "z"})
+
+	calls = []string{
+		"tallies", "tallies", "put spans", "spans", "prepare", "delete", "first", "put closed", "closed", "detailed", "top", "top", "metrics",
+		"put metrics", "list", "floor", "put batches", "batches", "drop batches", "put producers", "producers", "drop producers",
+	}
+	drawStep = rapid.Custom(func(t *rapid.T) step {
+		return step{
+			call: rapid.SampledFrom(calls).Draw(t, "call"), n: rapid.Int64Range(1, 9).Draw(t, "n"), limit: rapid.IntRange(1, 6).Draw(t, "limit"),
+			table:   rapid.SampledFrom(counter.Tables).Draw(t, "table"),
+			tallies: rapid.SliceOfNDistinct(drawTally, 0, 6, func(a counter.Tally) [2]int64 { return [2]int64{int64(a.ID), int64(a.Minute)} }).Draw(t, "tallies"),
+			keys:    rapid.SliceOfNDistinct(drawKey, 0, 4, rapid.ID[counter.SpanKey]).Draw(t, "keys"),
+			days:    rapid.SliceOfNDistinct(drawDay, 1, 4, rapid.ID[counter.SpanKey]).Draw(t, "days"),
+			prefix:  drawName.Draw(t, "prefix"), after: drawName.Draw(t, "after"),
+		}
+	})
+)
+
+// answer is what a call answers with.
+func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
+	keys, ids := someKeys[:1+do.limit%4], someProducers[:1+do.limit%4]
+	switch do.call {
+	case "tallies":
+		made, err := s.AddTallies(ctx, do.tallies)
+		return slices.Sorted(slices.Values(made)), err
+	case "put spans":
+		var put []counter.Span
+		for _, key := range do.keys {
+			put = append(put, span(counter.GaugeQuarters+do.table%2, key, do.n)) // of gauges, whose values may be any
+		}
+		return nil, s.PutSpans(ctx, counter.GaugeQuarters+do.table%2, put)
+	case "spans":
+		return s.Spans(ctx, do.table, append(do.days, do.keys...))
+	case "prepare":
+		made, err := s.PrepareSpans(ctx, do.table, do.keys)
+		return slices.Sorted(slices.Values(made)), err
+	case "delete":
+		return nil, s.DeleteSpans(ctx, do.table, do.keys)
+	case "first":
+		return s.FirstSpans(ctx, do.table, do.days[0], do.limit)
+	case "put closed":
+		var put []counter.ClosedDay
+		for _, key := range do.days {
+			put = append(put, counter.ClosedDay{Key: key, N: do.n, Detail: counter.Detail(do.n % 3), Body: []byte{byte(do.n)}})
+		}
+		return nil, s.PutClosedDays(ctx, put)
+	case "closed":
+		return s.ClosedDays(ctx, do.days)
+	case "detailed":
+		return s.DetailedDays(ctx, counter.Detail(do.n%3), do.days[0], do.days[len(do.days)-1], do.limit)
+	case "top":
+		return s.TopMetrics(ctx, do.days[0].Unit(), do.prefix, do.limit)
+	case "metrics":
+		return s.Metrics(ctx, []counter.ID{do.days[0].ID(), counter.ID(do.n), 1})
+	case "put metrics":
+		return nil, s.PutMetrics(ctx, []counter.Meta{{ID: do.days[0].ID(), Name: do.prefix + "x", First: 30 - do.n}})
+	case "list":
+		list, err := s.ListMetrics(ctx, do.prefix, do.after, do.limit)
+		n, err2 := s.CountMetrics(ctx)
+		return append(list, counter.Meta{First: int64(n)}), errors.Join(err, err2)
+	case "floor":
+		err := s.RaiseFloor(ctx, do.n)
+		floor, err2 := s.Floor(ctx)
+		return floor, errors.Join(err, err2)
+	case "put batches":
+		return nil, s.PutBatches(ctx, []counter.KeyedBatch{{Key: keys[len(keys)-1], Remembered: remembered(do.n)}})
+	case "batches":
+		return s.Batches(ctx, keys)
+	case "drop batches": // all or nothing, since which ones go is the store's affair
+		return s.DropBatches(ctx, do.n, everything)
+	case "put producers":
+		return nil, s.PutProducers(ctx, []counter.ProducedBatch{{Producer: ids[len(ids)-1], Remembered: remembered(do.n)}})
+	case "producers":
+		return s.Producers(ctx, ids)
+	case "drop producers":
+		return s.DropProducers(ctx, do.n, everything)
+	}
+	return nil, fmt.Errorf("no call %q", do.call)
+}
+
+// step makes a call on both and compares the answers. It tells whether the transaction must roll back.
+func (m *model) step(ctx context.Context, s counter.Store, do step) (overflow bool, _ error) {
+	want, wantErr := do.answer(ctx, m)
+	got, err := do.answer(ctx, s)
+	if errors.Is(wantErr, counter.ErrOverflow) && errors.Is(err, counter.ErrOverflow) {
+		return true, nil
+	}
+	if err != nil || wantErr != nil {
+		return false, fmt.Errorf("%s: %w, want %w", do.call, err, wantErr)
+	}
+	if diff := differ(got, want); diff != "" {
+		return false, fmt.Errorf("%s (-want +got):\n%s", do.call, diff)
+	}
+	return false, nil
+}
+
+// agreesWithModel draws transactions, some of which roll back.
+func agreesWithModel(t tester, c Cell) {
+	committed := newModel()
+	seed := func(ctx context.Context, s counter.Store) error {
+		return s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "b"}, {ID: 2, Name: "a.b", First: 100}, {ID: 3, Name: "a", First: 25}, {ID: 4, Name: "a.", First: 26}})
+	}
+	_ = seed(context.Background(), committed)
+	update(t, c, seed)
+	rapid.Check(t, func(t *rapid.T) {
+		for range rapid.IntRange(1, 3).Draw(t, "transactions") {
+			steps := rapid.SliceOfN(drawStep, 1, 6).Draw(t, "steps")
+			rollback, m := rapid.Bool().Draw(t, "rollback"), committed
+			dry := committed.clone()
+			for _, do := range steps {
+				_, err := do.answer(context.Background(), dry)
+				rollback = rollback || err != nil
+			}
+			conformance.Ends(t, c.Update, rollback, func(ctx context.Context, s counter.Store) error {
+				m = committed.clone()
+				for i, do := range steps {
+					overflow, err := m.step(ctx, s, do)
+					if err != nil {
+						return fmt.Errorf("call %d: %w", i, err)
+					}
+					if overflow {
+						break
+					}
+				}
+				return nil
+			})
+			if !rollback {
+				committed = m
+			}
+		}
+		want, _ := stateOf(context.Background(), committed)
+		same(t, "what there is in the end", ask(t, c, stateOf), want)
+	})
+}

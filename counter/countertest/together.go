@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package countertest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// talliesTogether counts in spans that are there and in spans that all make at once. Each is made once.
+func talliesTogether(t tester, c Cell) {
+	m := newModel()
+	all := func(who, i int) (tallies []counter.Tally) {
+		for id := range counter.ID(4) {
+			tallies = append(tallies,
+				counter.Tally{ID: 1 + (id+counter.ID(who))%4, Minute: noon + counter.Minute(i*60), N: 1},
+				counter.Tally{ID: 1 + (id+counter.ID(who))%4, Minute: noon + counter.Minute(i*1440+who+1), N: int64(who)})
+		}
+		return tallies
+	}
+	for who := range 8 {
+		for i := range 5 {
+			_, _ = m.AddTallies(context.Background(), all(who, i))
+		}
+	}
+	var mu sync.Mutex
+	made := map[[2]int][]counter.SpanKey{} // by update, since a backend may run one again
+	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+		keys, err := s.AddTallies(ctx, all(who, i))
+		mu.Lock()
+		defer mu.Unlock()
+		made[[2]int{who, i}] = keys
+		return errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a", First: int64(day + (who*5+i)*7%40)}}))
+	})
+	sameSpans(t, c, m)
+	var got, want []counter.SpanKey
+	for _, keys := range made {
+		got = append(got, keys...)
+	}
+	for key := range m.spans[counter.Days] {
+		want = append(want, key)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	same(t, "days made by all", got, want)
+	same(t, "the first day", metrics(t, c, 1), []counter.Meta{{ID: 1, Name: "a", First: day}})
+}
+
+// nobodyElseChangesSpans adds one to what was read. The spans are there.
+func nobodyElseChangesSpans(t tester, c Cell) {
+	keys := []counter.SpanKey{3, 1, 2}
+	update(t, c, func(ctx context.Context, s counter.Store) error {
+		for _, table := range counter.Tables {
+			if _, err := s.PrepareSpans(ctx, table, keys); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
+		for _, table := range counter.Tables {
+			keys := append(slices.Clone(keys[who%3:]), keys[:who%3]...)
+			values, err := s.Spans(ctx, table, keys)
+			if err != nil {
+				return err
+			}
+			var put []counter.Span
+			for i, key := range keys {
+				values[i][table.Width()-1]++
+				put = append(put, counter.Span{Key: key, Values: values[i]})
+			}
+			if err := s.PutSpans(ctx, table, put); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, table := range counter.Tables {
+		for _, values := range spans(t, c, table, keys...) {
+			if n := values[table.Width()-1]; n != 40 {
+				t.Fatalf("40 updates that each add one to what they read made %d in table %d", n, table)
+			}
+		}
+	}
+}
+
+// nobodyElseChangesFirstSpans packs days, which moves what was counted from one table to the other, while
+// others count. The sum stays what it was.
+func nobodyElseChangesFirstSpans(t tester, c Cell) {
+	keys := make([]counter.SpanKey, 3)
+	for i := range keys {
+		keys[i] = counter.NewSpanKey(day, counter.ID(i+1))
+	}
+	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
+		if who%2 == 0 {
+			_, err := s.AddTallies(ctx, []counter.Tally{{ID: 3, Minute: noon, N: 1}, {ID: 1, Minute: noon + 60, N: 1}, {ID: 2, Minute: noon, N: 1}})
+			return err
+		}
+		return pack(ctx, s)
+	})
+	for range 3 {
+		update(t, c, pack)
+	}
+	open, packed := spans(t, c, counter.Days, keys...), closed(t, c, keys...)
+	for i := range keys {
+		n := packed[i].N
+		if open[i] != nil {
+			n += open[i][counter.DayTotal]
+		}
+		if n != 20 {
+			t.Fatalf("20 updates that each count one made %d, %d of them packed", n, packed[i].N)
+		}
+	}
+}
+
+// pack adds the first days to those that are closed, and deletes them.
+func pack(ctx context.Context, s counter.Store) error {
+	list, err := s.FirstSpans(ctx, counter.Days, math.MaxInt64, 2)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	var keys []counter.SpanKey
+	for _, of := range list {
+		keys = append(keys, of.Key)
+	}
+	days, err := s.ClosedDays(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, of := range list {
+		days[i] = counter.ClosedDay{Key: of.Key, N: days[i].N + of.Values[counter.DayTotal]}
+	}
+	return errors.Join(s.PutClosedDays(ctx, days), s.DeleteSpans(ctx, counter.Days, keys))
+}
+
+// raisingWaits remembers batches at the floor while it is raised and what lies below it is forgotten. If
+// raising did not wait for those who have read the floor, some would stay behind below it.
+func raisingWaits(t tester, c Cell) {
+	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+		if who == 0 {
+			if err := s.RaiseFloor(ctx, int64(i+1)); err != nil {
+				return err
+			}
+			_, err := s.DropBatches(ctx, int64(i+1), everything)
+			return err
+		}
+		floor, err := s.Floor(ctx)
+		if err != nil {
+			return err
+		}
+		key := counter.Key([]byte{'a' + byte(who), 'a' + byte(i)})
+		if _, err := s.Batches(ctx, []counter.Key{key}); err != nil {
+			return err
+		}
+		if again, err := s.Floor(ctx); err != nil || again != floor {
+			return errors.Join(err, errors.New("somebody raised the floor while it was held"))
+		}
+		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, Remembered: remembered(floor)}})
+	})
+	left := change(t, c, func(ctx context.Context, s counter.Store) (int, error) {
+		floor, err := s.Floor(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return s.DropBatches(ctx, floor, everything)
+	})
+	same(t, "batches below the floor", left, 0)
+}
+
+// nobodyElseIsAnsweredAboutBatches sends two batches 40 times, in both orders: each counts once.
+func nobodyElseIsAnsweredAboutBatches(t tester, c Cell) {
+	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+		keys := []counter.Key{someKeys[i/2%2], someKeys[2+i/2%2]}
+		if who%2 == 0 {
+			slices.Reverse(keys)
+		}
+		there, err := s.Batches(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for k, key := range keys {
+			if there[k].Newest != 0 {
+				continue
+			}
+			if err := s.PutBatches(ctx, []counter.KeyedBatch{{Key: key, Remembered: remembered(1)}}); err != nil {
+				return err
+			}
+			if _, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: 1}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	total := spans(t, c, counter.Days, counter.NewSpanKey(day, 1))
+	if total[0] == nil || total[0][counter.DayTotal] != 4 {
+		t.Fatalf("4 batches that were sent 80 times counted %v", total[0])
+	}
+}
+
+// nobodyElseIsAnsweredAboutProducers gives each batch the number after the last one's.
+func nobodyElseIsAnsweredAboutProducers(t tester, c Cell) {
+	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
+		ids := slices.Clone(someProducers)
+		if who%2 == 0 {
+			slices.Reverse(ids)
+		}
+		last, err := s.Producers(ctx, ids)
+		if err != nil {
+			return err
+		}
+		var put []counter.ProducedBatch
+		for i, id := range ids {
+			of := remembered(1)
+			of.Seq = last[i].Seq + 1
+			put = append(put, counter.ProducedBatch{Producer: id, Remembered: of})
+		}
+		return s.PutProducers(ctx, put)
+	})
+	for _, of := range producers(t, c, someProducers...) {
+		if of.Seq != 40 {
+			t.Fatalf("40 batches that each have the number after the last one's ended at %d", of.Seq)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package countertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/counter"
+)
+
+// The keys, producers and metrics that everyWrite and the model's calls use.
+var (
+	someKeys      = []counter.Key{"k0", "k1", "k2", "k3"}
+	someProducers = []counter.Producer{{}, {1}, {2}, {3}}
+	someIDs       = []counter.ID{1, 2, 3, 4}
+)
+
+// state is all that a cell holds of the keys above, and all else.
+type state struct {
+	Metrics            []counter.Meta
+	Count              int
+	Spans              [4][]counter.Span
+	Closed             [3][]counter.ClosedDay
+	Top                []counter.Ranked
+	Floor              int64
+	Batches, Producers []counter.Remembered
+}
+
+func stateOf(ctx context.Context, s counter.Store) (st state, err error) {
+	var errs [13]error
+	st.Metrics, errs[0] = s.ListMetrics(ctx, "", "", everything)
+	st.Count, errs[1] = s.CountMetrics(ctx)
+	for i, table := range counter.Tables {
+		st.Spans[i], errs[2+i] = s.FirstSpans(ctx, table, math.MaxInt64, everything)
+	}
+	for detail := range st.Closed {
+		st.Closed[detail], errs[6+detail] = s.DetailedDays(ctx, counter.Detail(detail), math.MinInt64, math.MaxInt64, everything)
+	}
+	st.Top, errs[9] = s.TopMetrics(ctx, day, "", counter.MaxTop)
+	st.Floor, errs[10] = s.Floor(ctx)
+	st.Batches, errs[11] = s.Batches(ctx, someKeys)
+	st.Producers, errs[12] = s.Producers(ctx, someProducers)
+	return st, errors.Join(errs[:]...)
+}
+
+// everyWrite writes by every method, n from 1 on.
+func everyWrite(ctx context.Context, s counter.Store, n int64) error {
+	_, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: n}, {ID: counter.ID(n), Minute: noon + 1, N: n}})
+	err = errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: counter.ID(n), Name: counter.Metric(fmt.Sprint("m", n)), First: n}, {ID: 100, Name: "first", First: -n}}))
+	for _, table := range counter.Tables {
+		_, err2 := s.PrepareSpans(ctx, table, []counter.SpanKey{counter.SpanKey(1000 + n)})
+		err = errors.Join(err, err2, s.PutSpans(ctx, table, []counter.Span{span(table, 1, n)}), s.DeleteSpans(ctx, table, []counter.SpanKey{counter.SpanKey(999 + n)}))
+	}
+	of := remembered(n)
+	of.Seq = uint64(n)
+	_, err3 := s.DropBatches(ctx, n, everything)
+	_, err4 := s.DropProducers(ctx, n, everything)
+	return errors.Join(err, err3, err4, s.RaiseFloor(ctx, n),
+		s.PutClosedDays(ctx, []counter.ClosedDay{{Key: counter.NewSpanKey(day, 1), N: n, Detail: counter.Minutes, Body: []byte{byte(n)}}}),
+		s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[n%4], Remembered: remembered(n)}}),
+		s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[n%4], Remembered: of}}))
+}
+
+// prepare writes something for everyWrite to change.
+func prepare(t tester, c Cell) state {
+	t.Helper()
+	update(t, c, func(ctx context.Context, s counter.Store) error {
+		return errors.Join(everyWrite(ctx, s, 1), everyWrite(ctx, s, 2))
+	})
+	return ask(t, c, stateOf)
+}
+
+func seesItsOwnWrites(t tester, c Cell) {
+	update(t, c, func(ctx context.Context, s counter.Store) error {
+		m := newModel()
+		for n := int64(1); n < 6; n++ {
+			if err := errors.Join(everyWrite(ctx, s, n), everyWrite(ctx, m, n)); err != nil {
+				return err
+			}
+			got, err := stateOf(ctx, s)
+			want, _ := stateOf(ctx, m)
+			if diff := differ(got, want); err != nil || diff != "" {
+				return fmt.Errorf("write %d, read in its transaction: %w (-want +got):\n%s", n, err, diff)
+			}
+			key := counter.NewSpanKey(day, counter.ID(n))
+			days, err := s.Spans(ctx, counter.Days, []counter.SpanKey{key})
+			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.spans[counter.Days][key]) != "" {
+				return fmt.Errorf("write %d, spans read in its transaction: %d, %w", n, days, err)
+			}
+			list, err := s.Metrics(ctx, []counter.ID{counter.ID(n), 100})
+			if err != nil || list[0].First != n || list[1].First != -n {
+				return fmt.Errorf("write %d, metrics read in its transaction: %+v, %w", n, list, err)
+			}
+			closed, err := s.ClosedDays(ctx, []counter.SpanKey{counter.NewSpanKey(day, 1)})
+			if err != nil || closed[0].N != n {
+				return fmt.Errorf("write %d, closed days read in its transaction: %+v, %w", n, closed, err)
+			}
+		}
+		return nil
+	})
+}
+
+func rollbackLeavesNothing(t tester, c Cell) {
+	before := prepare(t, c)
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, s counter.Store) error { return everyWrite(ctx, s, 3) })
+	same(t, "what there is after a rollback", ask(t, c, stateOf), before)
+}
+
+func survivesReopening(t tester, c Cell) {
+	if c.Reopen == nil {
+		t.Skip("this backend cannot be reopened (Cell.Reopen)")
+	}
+	before := prepare(t, c)
+	if err := c.Reopen(); err != nil {
+		t.Fatalf("reopen: %v", err)
+	}
+	same(t, "what there is after reopening", ask(t, c, stateOf), before)
+}
+
+func cancelledContext(t tester, c Cell) {
+	before := prepare(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	err := c.Update(ctx, func(s counter.Store) error {
+		if err := everyWrite(ctx, s, 3); err != nil {
+			return err
+		}
+		cancel()
+		_, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: 1}})
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
+	}
+	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
+}
+
+// together runs 8 times 5 updates, and fails if one of them does.
+func together(t tester, c Cell, do func(ctx context.Context, s counter.Store, who, i int) error) {
+	t.Helper()
+	const writers, each = 8, 5
+	ctx, errs := context.Background(), make([]error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				errs[w] = errors.Join(errs[w], c.Update(ctx, func(s counter.Store) error { return do(ctx, s, w, i) }))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("updates at one time: %v", err)
+	}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// gauges are the spans of gauges that a group changes: they are read, added to and written back.
+type gauges struct {
+	tables [2]gaugeTable // GaugeQuarters, GaugeDays
+}
+
+type gaugeTable struct {
+	table Table
+	keys  []SpanKey
+	spans map[SpanKey]*gaugeSpan
+}
+
+type gaugeSpan struct {
+	values  []int64
+	there   bool
+	changed bool
+}
+
+func (g *gauges) reset() {
+	for i, table := range []Table{GaugeQuarters, GaugeDays} {
+		t := &g.tables[i]
+		t.table, t.keys = table, t.keys[:0]
+		clear(t.spans)
+	}
+}
+
+func gaugeKeys(id ID, m Minute) [2]SpanKey {
+	return [2]SpanKey{NewSpanKey(m.QuarterOf(), id), NewSpanKey(m.Day(), id)}
+}
+
+// want has the spans of a reading be read.
+func (g *gauges) want(id ID, m Minute) {
+	for i, key := range gaugeKeys(id, m) {
+		g.tables[i].keys = append(g.tables[i].keys, key)
+	}
+}
+
+func (g *gauges) read(ctx context.Context, tx Tx) error {
+	for i := range g.tables {
+		t := &g.tables[i]
+		if len(t.keys) == 0 {
+			return nil
+		}
+		slices.Sort(t.keys)
+		t.keys = slices.Compact(t.keys)
+		values, err := tx.Spans(ctx, t.table, t.keys)
+		if err != nil {
+			return err
+		}
+		if t.spans == nil {
+			t.spans = map[SpanKey]*gaugeSpan{}
+		}
+		for i, key := range t.keys {
+			s := &gaugeSpan{values: values[i], there: values[i] != nil}
+			if !s.there {
+				s.values = make([]int64, t.table.Width())
+			}
+			t.spans[key] = s
+		}
+	}
+	return nil
+}
+
+// add adds a reading to its minute and its hour. The sum of a day must fit too, though nobody keeps it.
+func (g *gauges) add(id ID, m Minute, n int64) error {
+	keys := gaugeKeys(id, m)
+	quarter, day := g.tables[0].spans[keys[0]], g.tables[1].spans[keys[1]]
+	minute := quarter.values[m.InHour()%15*Reading:][:Reading]
+	hour := day.values[m.HourOfDay()*Reading:][:Reading]
+	var sum int64
+	for h := range 24 {
+		sum += day.values[h*Reading+ReadingSum] // it fits, whatever it is on the way
+	}
+	for _, sum := range []int64{minute[ReadingSum], hour[ReadingSum], sum} {
+		if n > 0 && sum > math.MaxInt64-n || n < 0 && sum <= math.MinInt64-n {
+			return ErrOverflow
+		}
+	}
+	read(minute, n)
+	read(hour, n)
+	quarter.changed, day.changed = true, true
+	return nil
+}
+
+// read adds one reading to the five values of a minute or an hour.
+func read(v []int64, n int64) {
+	if v[ReadingCount] == 0 {
+		v[ReadingMin], v[ReadingMax] = n, n
+	}
+	v[ReadingMin], v[ReadingMax] = min(v[ReadingMin], n), max(v[ReadingMax], n)
+	v[ReadingSum] += n
+	v[ReadingCount]++
+	v[ReadingLast] = n
+}
+
+// write writes the spans that were changed and answers with the days that were not there.
+func (g *gauges) write(ctx context.Context, tx Tx) (made []SpanKey, err error) {
+	for i := range g.tables {
+		t := &g.tables[i]
+		var spans []Span
+		var absent []SpanKey
+		for _, key := range t.keys {
+			s := t.spans[key]
+			if !s.changed {
+				continue
+			}
+			spans = append(spans, Span{Key: key, Values: s.values})
+			if !s.there {
+				absent = append(absent, key)
+			}
+		}
+		if len(absent) > 0 {
+			// So that of two who make it one waits for the other.
+			mine, err := tx.PrepareSpans(ctx, t.table, absent)
+			if err != nil {
+				return nil, err
+			}
+			if len(mine) != len(absent) {
+				return nil, errAgain
+			}
+			if t.table == GaugeDays {
+				made = absent
+			}
+		}
+		if len(spans) > 0 {
+			if err := tx.PutSpans(ctx, t.table, spans); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return made, nil
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// model is a cell made of maps. What they hold is never changed but replaced, so that a shallow copy is a
+// snapshot.
+type model struct {
+	metrics   map[ID]Meta
+	spans     [4]map[SpanKey][]int64
+	closed    map[SpanKey]ClosedDay
+	floor     int64
+	batches   map[Key]Remembered
+	producers map[Producer]Remembered
+}
+
+var _ Tx = (*model)(nil)
+
+func newModel() *model {
+	m := &model{metrics: map[ID]Meta{}, closed: map[SpanKey]ClosedDay{}, batches: map[Key]Remembered{}, producers: map[Producer]Remembered{}}
+	for t := range m.spans {
+		m.spans[t] = map[SpanKey][]int64{}
+	}
+	return m
+}
+
+func (m *model) clone() *model {
+	c := *m
+	c.metrics, c.closed = maps.Clone(m.metrics), maps.Clone(m.closed)
+	c.batches, c.producers = maps.Clone(m.batches), maps.Clone(m.producers)
+	for t := range m.spans {
+		c.spans[t] = maps.Clone(m.spans[t])
+	}
+	return &c
+}
+
+// lookUp answers in the order of keys.
+func lookUp[K comparable, V any](from map[K]V, keys []K) ([]V, error) {
+	values := make([]V, len(keys))
+	for i, k := range keys {
+		values[i] = from[k]
+	}
+	return values, nil
+}
+
+func (m *model) Metrics(_ context.Context, ids []ID) ([]Meta, error) { return lookUp(m.metrics, ids) }
+
+func (m *model) PutMetrics(_ context.Context, metrics []Meta) error {
+	for _, is := range metrics {
+		if was, ok := m.metrics[is.ID]; ok {
+			was.First = min(was.First, is.First)
+			is = was
+		}
+		m.metrics[is.ID] = is
+	}
+	return nil
+}
+
+func (m *model) ListMetrics(_ context.Context, prefix, after Metric, limit int) ([]Meta, error) {
+	all := slices.SortedFunc(maps.Values(m.metrics), func(a, b Meta) int { return cmp.Compare(a.Name, b.Name) })
+	all = slices.DeleteFunc(all, func(is Meta) bool { return is.Name <= after || !strings.HasPrefix(string(is.Name), string(prefix)) })
+	return all[:min(limit, len(all))], nil
+}
+
+func (m *model) CountMetrics(context.Context) (int, error) { return len(m.metrics), nil }
+
+func (m *model) AddTallies(_ context.Context, tallies []Tally) (made []SpanKey, err error) {
+	for _, t := range tallies {
+		hour, day := NewSpanKey(t.Minute.Hour(), t.ID), NewSpanKey(t.Minute.Day(), t.ID)
+		if m.spans[Days][day] == nil {
+			made = append(made, day)
+		}
+		err = errors.Join(err, m.add(Hours, hour, t.N, t.Minute.InHour()),
+			m.add(Days, day, t.N, DayTotal, DayHour(t.Minute.HourOfDay()), DayQuarter(t.Minute.Quarter())))
+	}
+	return made, err
+}
+
+func (m *model) add(table Table, key SpanKey, n int64, at ...int) error {
+	values := slices.Clone(m.spans[table][key])
+	if values == nil {
+		values = make([]int64, table.Width())
+	}
+	for _, i := range at {
+		if values[i] > math.MaxInt64-n {
+			return fmt.Errorf("add: %w", ErrOverflow)
+		}
+		values[i] += n
+	}
+	m.spans[table][key] = values
+	return nil
+}
+
+func (m *model) Spans(_ context.Context, table Table, keys []SpanKey) ([][]int64, error) {
+	values, err := lookUp(m.spans[table], keys)
+	for i := range values {
+		values[i] = slices.Clone(values[i])
+	}
+	return values, err
+}
+
+func (m *model) PutSpans(_ context.Context, table Table, spans []Span) error {
+	for _, s := range spans {
+		m.spans[table][s.Key] = slices.Clone(s.Values)
+	}
+	return nil
+}
+
+func (m *model) PrepareSpans(_ context.Context, table Table, keys []SpanKey) (made []SpanKey, err error) {
+	for _, key := range keys {
+		if m.spans[table][key] == nil {
+			m.spans[table][key] = make([]int64, table.Width())
+			made = append(made, key)
+		}
+	}
+	return made, nil
+}
+
+func (m *model) DeleteSpans(_ context.Context, table Table, keys []SpanKey) error {
+	for _, key := range keys {
+		delete(m.spans[table], key)
+	}
+	return nil
+}
+
+func (m *model) FirstSpans(_ context.Context, table Table, below SpanKey, limit int) (spans []Span, err error) {
+	for _, key := range slices.Sorted(maps.Keys(m.spans[table])) {
+		if key < below && len(spans) < limit {
+			spans = append(spans, Span{key, slices.Clone(m.spans[table][key])})
+		}
+	}
+	return spans, nil
+}
+
+func (m *model) ClosedDays(_ context.Context, keys []SpanKey) ([]ClosedDay, error) {
+	return lookUp(m.closed, keys)
+}
+
+func (m *model) PutClosedDays(_ context.Context, days []ClosedDay) error {
+	for _, d := range days {
+		m.closed[d.Key] = d
+	}
+	return nil
+}
+
+func (m *model) DetailedDays(context.Context, Detail, SpanKey, SpanKey, int) ([]ClosedDay, error) {
+	return nil, nil
+}
+
+func (m *model) TopMetrics(context.Context, int64, Metric, int) ([]Ranked, error) { return nil, nil }
+
+func (m *model) Floor(context.Context) (int64, error) { return m.floor, nil }
+
+func (m *model) RaiseFloor(_ context.Context, floor int64) error {
+	m.floor = max(m.floor, floor)
+	return nil
+}
+
+func (m *model) Batches(_ context.Context, keys []Key) ([]Remembered, error) {
+	return lookUp(m.batches, keys)
+}
+
+func (m *model) PutBatches(_ context.Context, batches []KeyedBatch) error {
+	for _, b := range batches {
+		m.batches[b.Key] = b.Remembered
+	}
+	return nil
+}
+
+func (m *model) DropBatches(_ context.Context, below int64, limit int) (int, error) {
+	return drop(m.batches, below, limit), nil
+}
+
+func (m *model) Producers(_ context.Context, producers []Producer) ([]Remembered, error) {
+	return lookUp(m.producers, producers)
+}
+
+func (m *model) PutProducers(_ context.Context, batches []ProducedBatch) error {
+	for _, b := range batches {
+		m.producers[b.Producer] = b.Remembered
+	}
+	return nil
+}
+
+func (m *model) DropProducers(_ context.Context, below int64, limit int) (int, error) {
+	return drop(m.producers, below, limit), nil
+}
+
+func drop[K comparable](from map[K]Remembered, below int64, limit int) (n int) {
+	for k, r := range from {
+		if r.Newest < below && n < limit {
+			delete(from, k)
+			n++
+		}
+	}
+	return n
+}
+
+// minute is what a metric counted in a minute.
+func (m *model) minute(id ID, at Minute) int64 {
+	if values := m.spans[Hours][NewSpanKey(at.Hour(), id)]; values != nil {
+		return values[at.InHour()]
+	}
+	return 0
+}
+
+// check says what does not fit together: sums, and spans without what they belong to.
+func (m *model) check() error {
+	hours := map[SpanKey]int64{}
+	for key, values := range m.spans[Hours] {
+		minute := Minute(key.Unit() * 60)
+		day := m.spans[Days][NewSpanKey(minute.Day(), key.ID())]
+		if day == nil {
+			return fmt.Errorf("hour %d of metric %d has no day", key.Unit(), key.ID())
+		}
+		sum := int64(0)
+		for _, n := range values {
+			sum += n
+		}
+		if sum != day[DayHour(minute.HourOfDay())] {
+			return fmt.Errorf("hour %d of metric %d: the minutes are %d, the day says %d", key.Unit(), key.ID(), sum, day[DayHour(minute.HourOfDay())])
+		}
+		hours[NewSpanKey(minute.Day(), key.ID())] += sum
+	}
+	for key, values := range m.spans[Days] {
+		quarters := int64(0)
+		for quarter := range 96 {
+			quarters += values[DayQuarter(quarter)]
+		}
+		if values[DayTotal] != hours[key] || quarters != hours[key] {
+			return fmt.Errorf("day %d of metric %d is %d, its quarters %d, its hours %d", key.Unit(), key.ID(), values[DayTotal], quarters, hours[key])
+		}
+	}
+	for t, table := range []Table{Days, GaugeDays} {
+		for key := range m.spans[table] {
+			is := m.metrics[key.ID()]
+			if is.ID == 0 || int(is.Kind) != t {
+				return fmt.Errorf("day %d of metric %d is one of table %d, the metric %+v", key.Unit(), key.ID(), table, is)
+			}
+		}
+	}
+	return nil
+}
+
+// cells are cells in memory, whose directory sends each new metric to the next one.
+type cells struct {
+	mu     sync.Mutex
+	names  []string
+	is     map[string]*model
+	places map[Metric]Place
+	next   ID
+	asked  int // how often for places
+	// fault, if set, is asked at the begin of a transaction, and has it fail.
+	fault func(cell string) error
+	// fails, if set, has what a transaction wrote fail.
+	fails func(*model) error
+	// down are metrics whose place is not known.
+	down  map[Metric]error
+	wrong error // what did not fit together
+}
+
+func newCells(names ...string) *cells {
+	c := &cells{names: names, is: map[string]*model{}, places: map[Metric]Place{}, down: map[Metric]error{}}
+	for _, name := range names {
+		c.is[name] = newModel()
+	}
+	return c
+}
+
+func (c *cells) Places(_ context.Context, metrics []Metric, create, _ bool) []Place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	places := make([]Place, len(metrics))
+	for i, m := range metrics {
+		at, ok := c.places[m]
+		switch {
+		case c.down[m] != nil:
+			at.Err = c.down[m]
+		case !ok && create:
+			c.next++
+			at = Place{Cell: c.names[int(c.next)%len(c.names)], ID: c.next}
+			c.places[m] = at
+		}
+		places[i] = at
+	}
+	return places
+}
+
+func (c *cells) List() []string { return c.names }
+
+func (c *cells) Cell(name string) Database {
+	run := func(_ context.Context, fn func(Tx) error) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.fault != nil {
+			if err := c.fault(name); err != nil {
+				return err
+			}
+		}
+		tx := c.is[name].clone()
+		if err := fn(tx); err != nil {
+			return fmt.Errorf("cell %s: %w", name, err)
+		}
+		if c.fails != nil {
+			if err := c.fails(tx); err != nil {
+				return err
+			}
+		}
+		if err := tx.check(); err != nil {
+			c.wrong = err
+		}
+		c.is[name] = tx
+		return nil
+	}
+	return Database{Update: run, View: run}
+}
+
+// of is a metric's cell and its id there.
+func (c *cells) of(m Metric) (*model, ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.is[c.places[m].Cell], c.places[m].ID
+}
+
+// minute is what a metric counted in a minute.
+func (c *cells) minute(m Metric, at Minute) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	place := c.places[m]
+	if c.is[place.Cell] == nil {
+		return 0
+	}
+	return c.is[place.Cell].minute(place.ID, at)
+}

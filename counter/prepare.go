@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"slices"
+)
+
+// Midnight and every full hour would have all metrics make new spans at once. So each prepares its next ones
+// at some time before, by chance, after one of its hits: the fewer minutes are left, the more likely, and in the
+// last one for certain. Nothing relies on it. It is a transaction of its own, for many at once and after the
+// answer to the hit: rows of the next hour would be taken out of order in that of the hit, which holds the
+// day's already.
+
+// wanted are the spans to be prepared, by table.
+type wanted [4][]SpanKey
+
+// lots draws whether a hit prepares spans: the first one of its metric in the minute that runs now.
+func (it *item) lots(now Minute, chance func() float64) {
+	if !it.at.IsZero() && MinuteOf(it.at) != now || it.place.seen.Load() == int64(now) || it.place.seen.Swap(int64(now)) == int64(now) {
+		return
+	}
+	short := 60 - now.InHour() // minutes left in the hour, or in the quarter of one
+	if it.kind == Gauge {
+		short = 15 - now.InHour()%15
+	}
+	it.next = chance()*float64(short) < 1
+	it.tomorrow = chance()*float64(24*60-60*now.HourOfDay()-now.InHour()) < 1
+}
+
+// want notes the spans that a hit prepares, which was counted.
+func (g *group) want(it *item, m Minute) {
+	if !it.next && !it.tomorrow {
+		return
+	}
+	id, short, long := it.place.id, Hours, Days
+	unit, perDay := m.Hour()+1, int64(24)
+	if it.kind == Gauge {
+		short, long, unit, perDay = GaugeQuarters, GaugeDays, m.QuarterOf()+1, 96
+	}
+	if it.next {
+		g.wanted[short] = append(g.wanted[short], NewSpanKey(unit, id))
+	}
+	if it.tomorrow || unit%perDay == 0 && it.next { // no hour without its day
+		g.wanted[long] = append(g.wanted[long], NewSpanKey(m.Day()+1, id))
+	}
+}
+
+// len is how many they are.
+func (w *wanted) len() (n int) {
+	for _, keys := range w {
+		n += len(keys)
+	}
+	return n
+}
+
+// add takes over what a group wants.
+func (w *wanted) add(of *wanted) {
+	for table := range w {
+		w[table] = append(w[table], of[table]...)
+	}
+}
+
+// prepare makes the spans that chance chose. A metric that the cell has lost meanwhile gets none: its row is
+// made with its first day.
+func (w *wanted) prepare(ctx context.Context, tx Tx) error {
+	for _, table := range Tables {
+		keys := slices.Clone(w[table])
+		if len(keys) == 0 {
+			continue
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		ids := make([]ID, len(keys))
+		for i, key := range keys {
+			ids[i] = key.ID()
+		}
+		metas, err := tx.Metrics(ctx, ids)
+		if err != nil {
+			return err
+		}
+		known := keys[:0]
+		for i, key := range keys {
+			if metas[i].ID != 0 {
+				known = append(known, key)
+			}
+		}
+		if _, err := tx.PrepareSpans(ctx, table, known); err != nil {
+			return err
+		}
+	}
+	return nil
+}

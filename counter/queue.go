@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// combiner has callers share the commits of a cell: who comes while a group is written goes into the next one
+// together.
+type combiner struct {
+	cell   string
+	db     Database
+	opts   *Options
+	parts  chan *share
+	stop   chan struct{} // closed when nobody comes any more
+	done   chan struct{}
+	held   *share // came for the last group, which was full
+	expect int    // how many parts the next group has if all who were just answered come again
+	timer  *time.Timer
+	group  group
+	wanted wanted // by groups that were counted
+	spare  []*share
+}
+
+func newCombiner(cell string, db Database, opts *Options) *combiner {
+	c := &combiner{
+		cell: cell, db: db, opts: opts,
+		parts: make(chan *share, opts.Waiting), stop: make(chan struct{}), done: make(chan struct{}),
+		timer: time.NewTimer(time.Hour),
+	}
+	c.timer.Stop()
+	return c
+}
+
+// send gives a part a place in the queue. The context bounds the wait for it; from then on it is counted and
+// answered.
+func (c *combiner) send(ctx context.Context, p *share) error {
+	select {
+	case c.parts <- p:
+		return nil
+	default:
+	}
+	select {
+	case c.parts <- p:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: wait for a place in the queue of cell %s: %w", ErrOverloaded, c.cell, context.Cause(ctx))
+	}
+}
+
+func (c *combiner) run() {
+	defer close(c.done)
+	for {
+		first := c.held
+		if c.held = nil; first == nil {
+			select {
+			case first = <-c.parts:
+			case <-c.stop:
+				c.prepare()
+				return
+			}
+		}
+		group := c.gather(first)
+		c.serve(group)
+		clear(group)
+		c.spare = group[:0]
+	}
+}
+
+// gather takes who waits. Those who were answered last are just being woken; it pays to wait a moment until
+// they are here again, since they share a commit then.
+func (c *combiner) gather(first *share) []*share {
+	group, hits := append(c.spare, first), len(first.items)
+	var since time.Time
+	for {
+		var p *share
+		select {
+		case p = <-c.parts:
+		default:
+			if len(group) >= c.expect || hits >= c.opts.Group {
+				return group
+			}
+			if p = c.linger(&since); p == nil {
+				return group
+			}
+		}
+		if hits += len(p.items); hits > c.opts.Group {
+			c.held = p
+			return group
+		}
+		group = append(group, p)
+	}
+}
+
+// spins is how often linger looks again before it sleeps. Sleeping is far longer than what it waits for, and
+// whoever is to come runs meanwhile.
+const spins = 1000
+
+// linger waits for one more, but no longer than Linger in all.
+func (c *combiner) linger(since *time.Time) *share {
+	if c.opts.Linger < 0 {
+		return nil
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	for range spins {
+		runtime.Gosched()
+		select {
+		case p := <-c.parts:
+			return p
+		default:
+		}
+		if time.Since(*since) >= c.opts.Linger {
+			return nil
+		}
+	}
+	c.timer.Reset(c.opts.Linger - time.Since(*since))
+	defer c.timer.Stop()
+	select {
+	case p := <-c.parts:
+		return p
+	case <-c.timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// Series answers with what was counted. The error is an *InvalidError, or ErrNotFound if Metrics names one that
+// is not there, or ErrRange.
+func (r *Recorder) Series(ctx context.Context, q Query) (*Series, error) {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	edges, err := cut(q.From, q.To, q.Step, q.Zone)
+	if err != nil {
+		return nil, err
+	}
+	now := r.opts.Now()
+	p := newPlan(edges, now)
+	var lines []*line
+	if q.Prefix != nil {
+		lines, err = r.readPrefix(ctx, p, *q.Prefix)
+	} else {
+		lines, err = r.readNames(ctx, p, q.Metrics)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Series{Step: q.Step, Zone: q.Zone.String(), Complete: now.In(q.Zone), Lines: make([]Line, len(lines))}
+	out.Times = make([]time.Time, len(edges)-1)
+	for i := range out.Times {
+		out.Times[i] = edges[i].Time().In(q.Zone)
+	}
+	for i, l := range lines {
+		out.Lines[i] = l.answer(p, q.Zone)
+	}
+	return out, nil
+}
+
+// check finds all that is wrong with a query but its size.
+func (q *Query) check() error {
+	var e InvalidError
+	problem := func(wrong bool, field, message string) {
+		if wrong {
+			e.Problems = append(e.Problems, Problem{field, message})
+		}
+	}
+	problem(q.Prefix != nil && q.Metrics != nil, "prefix", "with names there is no prefix")
+	problem(q.Prefix == nil && len(q.Metrics) == 0, "metric", "which ones?")
+	problem(q.Step != ByMinute && q.Step != ByHour && q.Step != ByDay, "step", "is minute, hour or day")
+	for i, t := range []time.Time{q.From, q.To} {
+		year := t.UTC().Year()
+		problem(t.IsZero() || year < 1 || year > 9999, []string{"from", "to"}[i], "is a time of the years 1 to 9999")
+	}
+	problem(!q.To.After(q.From), "to", "is after from")
+	if e.Problems != nil {
+		return &e
+	}
+	return nil
+}
+
+// readPrefix reads all metrics whose names begin with a prefix, each cell in one snapshot.
+func (r *Recorder) readPrefix(ctx context.Context, p *plan, prefix Metric) ([]*line, error) {
+	most := MaxPoints / (len(p.edges) - 1)
+	lines, err := gather(ctx, r.cells.List(), func(ctx context.Context, cell string) ([]*line, error) {
+		return r.readCell(ctx, p, cell, func(tx Tx) ([]Meta, error) {
+			metas, err := tx.ListMetrics(ctx, prefix, "", most+1)
+			if err == nil && len(metas) > most {
+				err = fmt.Errorf("%w: more than %d metrics begin with the prefix", ErrRange, most)
+			}
+			return metas, err
+		})
+	})
+	if err == nil && len(lines) > most {
+		err = fmt.Errorf("%w: %d metrics begin with the prefix, %d are the most", ErrRange, len(lines), most)
+	}
+	slices.SortFunc(lines, func(a, b *line) int { return strings.Compare(string(a.meta.Name), string(b.meta.Name)) })
+	return lines, err
+}
+
+// readNames reads metrics in the order of their names in the query.
+func (r *Recorder) readNames(ctx context.Context, p *plan, names []Metric) ([]*line, error) {
+	if most := MaxPoints / (len(p.edges) - 1); len(names) > most {
+		return nil, fmt.Errorf("%w: %d metrics, %d are the most", ErrRange, len(names), most)
+	}
+	for fresh := false; ; fresh = true {
+		places, err := r.find(ctx, names, fresh)
+		if err != nil {
+			return nil, err
+		}
+		var cells []string
+		ids := map[string][]ID{}
+		for _, at := range places {
+			if ids[at.Cell] == nil {
+				cells = append(cells, at.Cell)
+			}
+			ids[at.Cell] = append(ids[at.Cell], at.ID)
+		}
+		found, err := gather(ctx, cells, func(ctx context.Context, cell string) ([]*line, error) {
+			return r.readCell(ctx, p, cell, func(tx Tx) ([]Meta, error) { return tx.Metrics(ctx, ids[cell]) })
+		})
+		if err != nil {
+			return nil, err
+		}
+		lines, err := inOrder(found, names)
+		// A cell that came back from a backup may know another metric by that number.
+		if err == nil || fresh {
+			return lines, err
+		}
+	}
+}
+
+// inOrder answers with the lines of the names. The error is ErrNotFound.
+func inOrder(found []*line, names []Metric) ([]*line, error) {
+	byName := make(map[Metric]*line, len(found))
+	for _, l := range found {
+		byName[l.meta.Name] = l
+	}
+	lines := make([]*line, len(names))
+	for i, name := range names {
+		if lines[i] = byName[name]; lines[i] == nil {
+			return nil, notFound(name)
+		}
+	}
+	return lines, nil
+}
+
+func notFound(name Metric) error { return fmt.Errorf("%w: %q", ErrNotFound, string(name)) }
+
+// find answers with the places of metrics, each named once. The error is ErrNotFound if one has none.
+func (r *Recorder) find(ctx context.Context, names []Metric, fresh bool) (map[Metric]Place, error) {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	places := make(map[Metric]Place, len(names))
+	for i, at := range r.cells.Places(ctx, names, false, fresh) {
+		switch {
+		case at.Err != nil:
+			return nil, at.Err
+		case at.ID == 0:
+			return nil, notFound(names[i])
+		}
+		places[names[i]] = at
+	}
+	return places, nil
+}
+
+// abreast is how many cells are asked at a time.
+const abreast = 16
+
+// gather asks cells and puts together what they answer.
+func gather[T any](ctx context.Context, cells []string, ask func(context.Context, string) ([]T, error)) ([]T, error) {
+	var all []T
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(abreast)
+	for _, cell := range cells {
+		g.Go(func() error {
+			some, err := ask(ctx, cell)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, some...)
+			return err
+		})
+	}
+	return all, g.Wait()
+}
+
+// readCell reads metrics of one cell in one snapshot: so days are what their hours and minutes add up to,
+// whatever is counted or closed meanwhile. What list answers without a name is passed over.
+func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func(Tx) ([]Meta, error)) (lines []*line, err error) {
+	db := r.cells.Cell(cell)
+	err = db.View(ctx, func(tx Tx) error {
+		metas, err := list(tx)
+		if err != nil {
+			return err
+		}
+		lines = nil
+		var counters, gauges []*line
+		for _, m := range metas {
+			if m.Name == "" {
+				continue
+			}
+			l := p.line(m)
+			if lines = append(lines, l); m.Kind == Gauge {
+				gauges = append(gauges, l)
+			} else {
+				counters = append(counters, l)
+			}
+		}
+		fine := tx
+		if mutant.On("P3a") {
+			fine = elsewhere{tx, db}
+		}
+		return errors.Join(p.read(counters, &counterReader{ctx: ctx, tx: tx, fine: fine}), p.read(gauges, &gaugeReader{ctx: ctx, tx: tx}))
+	})
+	return lines, err
+}
+
+// elsewhere is a bug: spans are read in a snapshot of their own.
+type elsewhere struct {
+	Tx
+	db Database
+}
+
+// Spans does not read what the transaction sees.
+func (e elsewhere) Spans(ctx context.Context, table Table, keys []SpanKey) (values [][]int64, err error) {
+	err = e.db.View(ctx, func(tx Tx) error {
+		values, err = tx.Spans(ctx, table, keys)
+		return err
+	})
+	return values, err
+}
+
+// lineDay is what a line needs of a day.
+type lineDay struct {
+	line *line
+	need *needs
+	key  SpanKey
+}
+
+// dayReader reads what lines need of days.
+type dayReader interface {
+	read(p *plan, days []lineDay) error
+}
+
+// read reads lines, day after day, so many days of metrics at a time.
+func (p *plan) read(lines []*line, from dayReader) error {
+	// Where minutes are asked for, 24 more spans come with each.
+	size := 1000
+	if slices.ContainsFunc(p.days, func(n needs) bool { return n.level == Minutes }) {
+		size = 100
+	}
+	lines = slices.Clone(lines)
+	slices.SortFunc(lines, func(a, b *line) int { return cmp.Compare(a.meta.ID, b.meta.ID) })
+	days := make([]lineDay, 0, size)
+	for i := range p.days {
+		n := &p.days[i]
+		if n.day > p.now.Day()+1 {
+			break // nothing is counted there
+		}
+		for _, l := range lines {
+			if n.day < l.meta.First {
+				continue
+			}
+			if days = append(days, lineDay{l, n, NewSpanKey(n.day, l.meta.ID)}); len(days) == size {
+				if err := from.read(p, days); err != nil {
+					return err
+				}
+				days = days[:0]
+			}
+		}
+	}
+	return from.read(p, days)
+}

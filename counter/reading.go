@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+// reading is what a gauge read in some time: min, max, sum, count, last. All of it is 0 if nothing was read.
+type reading [Reading]int64
+
+// join adds what was read later. The error is ErrRange.
+func (r *reading) join(later []int64) error {
+	switch {
+	case later[ReadingCount] == 0:
+		return nil
+	case r[ReadingCount] == 0:
+		copy(r[:], later)
+		return nil
+	}
+	sum := r[ReadingSum] + later[ReadingSum]
+	if (sum < r[ReadingSum]) != (later[ReadingSum] < 0) {
+		return ErrRange
+	}
+	r[ReadingMin] = min(r[ReadingMin], later[ReadingMin])
+	r[ReadingMax] = max(r[ReadingMax], later[ReadingMax])
+	r[ReadingSum], r[ReadingLast] = sum, later[ReadingLast]
+	return plus(&r[ReadingCount], later[ReadingCount], nil)
+}
+
+// tell is how an answer carries it.
+func (r *reading) tell(unknown bool) Readings {
+	switch {
+	case unknown:
+		return Readings{Null, Null, Null, Null, Null}
+	case r[ReadingCount] == 0:
+		return Readings{Null, Null, Null, 0, Null}
+	}
+	return Readings{Value(r[ReadingMin]), Value(r[ReadingMax]), Value(r[ReadingSum]), Value(r[ReadingCount]), Value(r[ReadingLast])}
+}
+
+// fold joins the readings that lie one after the other in values.
+func (r *reading) fold(values []int64) (err error) {
+	for ; len(values) > 0 && err == nil; values = values[Reading:] {
+		err = r.join(values[:Reading])
+	}
+	return err
+}
+
+// heldGauge is what a day of a gauge holds: open spans and what was packed.
+type heldGauge struct {
+	open     []int64     // of GaugeDays
+	quarters [96][]int64 // of GaugeQuarters
+	closed   ClosedDay
+	day      reading // of the closed day
+	packed   []int64 // its minutes, or its quarters
+}
+
+// fine tells whether the minutes of the open day are asked for: by the steps, or because packed ones lie
+// between them.
+func (h *heldGauge) fine(n *needs) bool {
+	return h.open != nil && (n.level != NoDetail || h.closed.Detail == Minutes)
+}
+
+// takeGauge joins what a day holds to the steps.
+func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
+	if h.closed.Key != 0 {
+		if h.day, err = dayReading(&h.closed); err != nil {
+			return err
+		}
+		if h.closed.Detail != NoDetail && (!n.whole || h.fine(n)) {
+			if h.packed, err = unpackDay(&h.closed, Gauge); err != nil {
+				return err
+			}
+		}
+	}
+	for s := range p.pieces(n) {
+		kept, err := h.join(&l.readings[s.step], s.a, s.b)
+		if err != nil {
+			return err
+		}
+		if !kept {
+			l.gone = max(l.gone, s.step+1)
+		}
+	}
+	return nil
+}
+
+// join joins minutes [a, b) of the day to a step, and answers whether all of them are still known.
+func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
+	if h.open != nil && h.closed.Detail == Minutes {
+		// The last reading is that of the latest minute, and in one minute that which came late.
+		for m := a; m < b && err == nil; m++ {
+			if err = to.join(h.packed[m*Reading : (m+1)*Reading]); err == nil {
+				err = to.join(h.minute(m))
+			}
+		}
+		return true, err
+	}
+	kept = true
+	switch {
+	case h.closed.Key == 0:
+	case b-a == dayMinutes:
+		err = to.join(h.day[:])
+	case h.closed.Detail == Minutes:
+		err = to.fold(h.packed[a*Reading : b*Reading])
+	case h.closed.Detail == Quarters && a%15 == 0 && b%15 == 0:
+		err = to.fold(h.packed[a/15*Reading : b/15*Reading])
+	default:
+		kept = false
+	}
+	switch {
+	case h.open == nil || err != nil:
+	case a%60 == 0 && b%60 == 0:
+		if err = to.fold(h.open[a/60*Reading : b/60*Reading]); err == nil {
+			h.last(to, a, b)
+		}
+	default:
+		for m := a; m < b && err == nil; m++ {
+			err = to.join(h.minute(m))
+		}
+	}
+	return kept, err
+}
+
+var nothingRead [Reading]int64
+
+// minute is what was read in a minute of the open day.
+func (h *heldGauge) minute(m int) []int64 {
+	if q := h.quarters[m/15]; q != nil {
+		return q[m%15*Reading : (m%15+1)*Reading]
+	}
+	return nothingRead[:]
+}
+
+// lastHour is the latest hour of minutes [a, b) in which something was read, -1 for none.
+func (h *heldGauge) lastHour(a, b int) int {
+	for hour := b/60 - 1; hour >= a/60; hour-- {
+		if h.open[hour*Reading+ReadingCount] != 0 {
+			return hour
+		}
+	}
+	return -1
+}
+
+// last corrects the last reading. An hour knows which one came last; what is told is that of the latest minute.
+func (h *heldGauge) last(of *reading, a, b int) {
+	hour := h.lastHour(a, b)
+	for m := hour*60 + 59; hour >= 0 && m >= hour*60; m-- {
+		if v := h.minute(m); v[ReadingCount] != 0 {
+			of[ReadingLast] = v[ReadingLast]
+			return
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// errLost is what a hit is answered whose cell lost its metric, and lost it again.
+var errLost = errors.New("counter: the cell does not keep the metric")
+
+// Recorder counts hits and answers questions about them. It is safe for many goroutines.
+type Recorder struct {
+	opts   Options
+	cells  Cells
+	places *places
+	quota  *quota
+	calls  sync.Pool
+
+	mu        sync.RWMutex
+	closed    bool
+	combiners map[string]*combiner
+	callers   sync.WaitGroup
+
+	upkeep upkeep
+}
+
+// New makes a recorder over cells. It starts goroutines, which Close ends. The error names every option that
+// is wrong.
+func New(cells Cells, opts *Options) (*Recorder, error) {
+	o := opts.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return &Recorder{
+		opts: o, cells: cells, places: newPlaces(o.Names),
+		quota:     &quota{most: o.Quota, cells: cells, now: o.Now, counted: map[string]int{}},
+		combiners: map[string]*combiner{},
+	}, nil
+}
+
+// Hit counts one hit now.
+func (r *Recorder) Hit(ctx context.Context, metric Metric) error {
+	results, err := r.Add(ctx, []Hit{{Metric: metric, N: 1}})
+	if err != nil {
+		return err
+	}
+	return results[0]
+}
+
+// Add counts hits and returns when they are durable: the result of each is nil, or says why it was not
+// applied, or wraps ErrUnconfirmed. The error is about all of them: nothing was applied.
+func (r *Recorder) Add(ctx context.Context, hits []Hit) ([]error, error) {
+	answer, err := r.AddBatch(ctx, Batch{Hits: hits})
+	return answer.Results, err
+}
+
+// AddBatch is Add for a batch that may have a key: then it counts once, however often it is sent. The error is
+// an *InvalidError if the batch as a whole is wrong; ErrKeyReused and ErrSequence are those of all its hits.
+// The context bounds the wait for a place in the queue; what is in it is counted.
+func (r *Recorder) AddBatch(ctx context.Context, b Batch) (Answer, error) {
+	c, err := r.call(&b)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !r.enter() {
+		return Answer{}, ErrClosed
+	}
+	defer r.callers.Done()
+	r.split(ctx, c, r.opts.Now())
+	r.send(ctx, c)
+	answer := Answer{Results: c.results, Replayed: c.replayed()}
+	if lost := c.collect(); len(lost) > 0 {
+		answer.Replayed = false
+		r.relocate(ctx, c, lost)
+		r.send(ctx, c)
+		for _, i := range c.collect() {
+			c.results[i] = errLost
+		}
+	}
+	r.release(c)
+	return answer, nil
+}
+
+// send has all parts of a call counted, in all cells at once, and waits for the answers.
+func (r *Recorder) send(ctx context.Context, c *call) {
+	n := len(c.parts)
+	if n == 0 {
+		return
+	}
+	c.waiting.Store(int32(n)) //nolint:gosec // at most MaxBatch
+	for _, p := range c.parts {
+		if err := r.combiner(p.cell).send(ctx, p); err != nil {
+			p.fail(err)
+			p.answered()
+		}
+	}
+	<-c.done
+}
+
+// relocate asks anew where metrics are that a cell has lost, and makes parts of their hits.
+func (r *Recorder) relocate(ctx context.Context, c *call, hits []int) {
+	for _, i := range hits {
+		if at := r.places.get(c.hits[i].Metric); at != nil {
+			r.places.forget(at)
+		}
+	}
+	c.renew()
+	r.locate(ctx, c, hits, true)
+}
+
+// combiner is that of a cell, and begins with the first hit.
+func (r *Recorder) combiner(cell string) *combiner {
+	r.mu.RLock()
+	c := r.combiners[cell]
+	r.mu.RUnlock()
+	if c != nil {
+		return c
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c = r.combiners[cell]; c == nil {
+		c = newCombiner(cell, r.cells.Cell(cell), &r.opts)
+		r.combiners[cell] = c
+		go c.run()
+	}
+	return c
+}
+
+// enter counts in who is served before Close returns.
+func (r *Recorder) enter() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.closed {
+		return false
+	}
+	r.callers.Add(1)
+	return true
+}
+
+// Close takes no more hits, and returns when those that were taken are answered.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.callers.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for cell, c := range r.combiners {
+		close(c.stop)
+		<-c.done
+		delete(r.combiners, cell)
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// saw is a rare state: of one that never came nothing was proved.
+type saw int
+
+const (
+	sawGroup saw = iota
+	sawAgain
+	sawUnconfirmed
+	sawKilledBefore
+	sawKilledAfter
+	sawForgotten
+	sawReplayed
+	sawHalf
+	sawReused
+	sawSequence
+	sawTooOld
+	sawTooOldCounted
+	sawAtOnce
+	saws
+)
+
+var sawNames = [saws]string{
+	sawGroup:         "several batches were counted in one transaction",
+	sawAgain:         "a transaction ran again",
+	sawUnconfirmed:   "a commit was not confirmed",
+	sawKilledBefore:  "a process was killed before a commit",
+	sawKilledAfter:   "a process was killed after a commit",
+	sawForgotten:     "something was forgotten",
+	sawReplayed:      "a batch was answered from memory",
+	sawHalf:          "of a repeated batch a hit was still to be counted",
+	sawReused:        "a key was used for another batch",
+	sawSequence:      "a number of a producer came too late",
+	sawTooOld:        "a hit was too old",
+	sawTooOldCounted: "a hit was too old that had been counted",
+	sawAtOnce:        "a batch was repeated while it waited",
+}
+
+type simCounts [saws]int
+
+// simClient sends batches, and repeats them until they are answered, or later, or never.
+type simClient struct {
+	w        *simWorld
+	producer Producer // zero for one that uses keys
+	seq      uint64
+	// sent is what is on its way, and batches what may be sent again.
+	sent    *simSent
+	batches []*simBatch
+}
+
+type simBatch struct {
+	Batch
+	hits []*simHit
+	done bool // answered for good, as far as the client knows
+	// loose tells that a former attempt may still be counted.
+	loose bool
+	evil  bool // its key is that of another batch
+}
+
+// simSent is an attempt.
+type simSent struct {
+	*simBatch
+	call *call
+	to   *simProcess
+	lost []int // hits that were sent once more, to where their metrics are
+}
+
+// time draws a time of a hit: near the borders, where it matters.
+func (w *simWorld) time() time.Time {
+	ms := time.Duration(w.rng.IntN(3)-1) * time.Millisecond
+	switch w.rng.IntN(8) {
+	case 0:
+		return time.UnixMilli(w.cells[simCells[w.rng.IntN(2)]].floor).Add(ms)
+	case 1:
+		return w.now.Add(-Window).Truncate(time.Millisecond).Add(ms)
+	case 2:
+		return w.now.Add(Ahead + ms)
+	case 3, 4:
+		return w.now.Add(-time.Duration(w.rng.Int64N(int64(Window))))
+	}
+	return w.now.Add(-time.Duration(w.rng.IntN(1000)) * time.Millisecond)
+}
+
+func (w *simWorld) hit() *simHit {
+	for {
+		h := &simHit{at: w.time()}
+		h.metric = simMetrics[w.rng.IntN(len(simMetrics))]
+		h.minute, h.kind = MinuteOf(h.at), simKind(h.metric)
+		if h.at.Unix() <= 0 || w.slots[h.simSlot] > 4 {
+			continue
+		}
+		if w.rng.IntN(6) == 0 {
+			h.kind = 1 - h.kind // refused, once the metric is there
+		}
+		h.power = w.slots[h.simSlot]
+		w.slots[h.simSlot]++
+		w.hits = append(w.hits, h)
+		return h
+	}
+}
+
+// batch makes a new batch.
+func (c *simClient) batch() *simBatch {
+	w := c.w
+	b := &simBatch{}
+	for range 1 + w.rng.IntN(3) {
+		h := w.hit()
+		b.hits = append(b.hits, h)
+		b.Hits = append(b.Hits, Hit{Metric: h.metric, At: h.at, Kind: h.kind, N: h.n()})
+	}
+	if c.producer != (Producer{}) {
+		c.seq++
+		b.Producer, b.Seq = c.producer, c.seq
+		return b
+	}
+	w.keys++
+	b.Key = Key(fmt.Sprint("key", w.keys))
+	if n := len(c.batches); n > 0 && w.rng.IntN(8) == 0 {
+		b.Key, b.evil = c.batches[w.rng.IntN(n)].Key, true
+	}
+	return b
+}
+
+// step has a client look whether it was answered, or send something.
+func (c *simClient) step() {
+	if c.sent != nil {
+		c.look()
+		return
+	}
+	var b *simBatch
+	switch n := len(c.batches); {
+	case n > 0 && c.w.chance(5):
+		b = c.batches[c.w.rng.IntN(n)] // as if it had been on its way for long
+	case n > 0 && !c.batches[n-1].done && c.producer != Producer{}:
+		b = c.batches[n-1] // the next one only when this one was answered
+	case n > 0 && c.producer == Producer{} && c.w.rng.IntN(2) == 0:
+		b = c.batches[c.w.rng.IntN(n)]
+	case !c.w.faults:
+		return
+	default:
+		b = c.batch()
+		c.batches = append(c.batches, b)
+	}
+	c.send(b)
+}
+
+func (c *simClient) send(b *simBatch) {
+	to := c.w.processes[c.w.rng.IntN(len(c.w.processes))]
+	call, err := to.recorder.call(&b.Batch)
+	if err != nil {
+		c.w.fail("%w", err)
+		return
+	}
+	c.sent = &simSent{simBatch: b, call: call, to: to}
+	to.recorder.split(context.Background(), call, to.recorder.opts.Now())
+	to.send(call)
+}
+
+// look takes the answer, if it is there and does not get lost.
+func (c *simClient) look() {
+	s, w := c.sent, c.w
+	switch {
+	case s.to.dead:
+		s.loose, c.sent = true, nil
+		return
+	case len(s.call.parts) > 0:
+		select {
+		case <-s.call.done:
+		default:
+			if w.chance(5) {
+				w.counts[sawAtOnce]++
+				s.loose, c.sent = true, nil
+			}
+			return
+		}
+	}
+	replayed := s.call.replayed()
+	if lost := s.call.collect(); len(lost) > 0 {
+		if s.lost != nil {
+			w.fail("metrics are lost twice")
+		}
+		s.lost = lost
+		s.to.recorder.relocate(context.Background(), s.call, lost)
+		s.to.send(s.call)
+		return
+	}
+	c.sent = nil
+	if w.chance(w.lossy) {
+		return
+	}
+	if replayed {
+		w.counts[sawReplayed]++
+	} else if len(s.call.parts) > 0 && s.done {
+		w.counts[sawHalf]++
+	}
+	c.answered(s)
+}
+
+// answered holds an answer against what was counted.
+func (c *simClient) answered(s *simSent) {
+	w, done := c.w, true
+	for i, err := range s.call.results {
+		h := s.hits[i]
+		switch {
+		case err == nil:
+			h.acked = true
+			if n := w.counted(h); n != 1 {
+				w.fail("hit %d of batch %q %d was acknowledged, and counted %d times", i, s.Key, s.Seq, n)
+			}
+			continue
+		case errors.Is(err, ErrUnconfirmed):
+			s.loose, done = true, false
+			continue
+		case errors.Is(err, errSimDown):
+			done = false
+		case errors.Is(err, ErrKeyReused):
+			w.counts[sawReused]++
+		case errors.Is(err, ErrSequence):
+			w.counts[sawSequence]++
+			if s.Seq == c.seq {
+				w.fail("batch %d of a producer, the last one, is out of sequence", s.Seq)
+			}
+			continue
+		case errors.Is(err, ErrTooOld):
+			w.counts[sawTooOld]++
+			if w.counted(h) > 0 {
+				w.counts[sawTooOldCounted]++
+			}
+		case errors.Is(err, ErrInFuture), errors.Is(err, ErrKind):
+		default:
+			w.fail("hit %d of batch %q %d: %w", i, s.Key, s.Seq, err)
+		}
+		// What is remembered is acknowledged. An attempt that is on its way yet may have been counted since.
+		if floor := w.cells[w.places[h.metric].Cell]; !s.loose && !s.evil && w.counted(h) > 0 && !errors.Is(err, errSimDown) && h.at.UnixMilli() >= floor.floor {
+			w.fail("hit %d of batch %q %d was counted, and refused: %w", i, s.Key, s.Seq, err)
+		}
+	}
+	s.done = s.done || done
+}
+
+// simulate runs a seed and says what was wrong.
+func simulate(seed uint64, counts *simCounts) error {
+	w := &simWorld{
+		rng: rand.New(rand.NewPCG(seed, 2)), now: noon, cells: map[string]*model{}, locked: map[string]*simTask{},
+		places: map[Metric]Place{}, slots: map[simSlot]int{}, counts: counts, faults: true,
+	}
+	w.lossy = []int{0, 4, 15}[w.rng.IntN(3)]
+	for _, cell := range simCells {
+		w.cells[cell] = newModel()
+	}
+	w.processes = []*simProcess{w.process(), w.process()}
+	for i := range 4 {
+		c := &simClient{w: w}
+		if i%2 == 1 {
+			binary.BigEndian.PutUint64(c.producer[:], uint64(i))
+		}
+		w.clients = append(w.clients, c)
+	}
+	const steps = 500
+	for step := 0; step < steps+400 && w.wrong == nil; step++ {
+		w.faults = step < steps
+		w.step()
+	}
+	for _, p := range w.processes {
+		w.kill(p)
+	}
+	for i, h := range w.hits {
+		if n := w.counted(h); n > 1 || h.acked && n != 1 {
+			w.fail("hit %d, of %s at %s, acknowledged: %t, was counted %d times", i, h.metric, h.at, h.acked, n)
+		}
+	}
+	if w.wrong != nil {
+		return fmt.Errorf("seed %d: %w", seed, w.wrong)
+	}
+	return nil
+}
+
+func (w *simWorld) step() {
+	w.now = w.now.Add(time.Duration(w.rng.IntN(2000)) * time.Millisecond)
+	p := w.rng.IntN(len(w.processes))
+	switch n := w.rng.IntN(1000); {
+	case !w.faults || n >= 60:
+	case n < 8:
+		w.kill(w.processes[p])
+		w.processes[p] = w.process()
+	case n < 16:
+		w.processes[p].skew = time.Duration(w.rng.Int64N(int64(4*24*time.Hour))) - 2*24*time.Hour
+	case n < 24:
+		w.now = w.now.Add(time.Duration(w.rng.Int64N(int64(4 * 24 * time.Hour))))
+	default:
+		w.maintain(w.processes[p])
+	}
+	if w.rng.IntN(3) == 0 {
+		w.clients[w.rng.IntN(len(w.clients))].step()
+	} else {
+		w.resume(w.processes[p].tasks[w.rng.IntN(2)])
+	}
+}
+
+// raced says that the race detector looks on, which has nothing to see here and makes it slow.
+var raced bool
+
+// What clients repeat counts once, whatever gets lost, and whoever is killed.
+func TestP02_Simulation(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(400)
+	if testing.Short() || raced {
+		seeds = 8
+	}
+	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
+		seeds = long
+	}
+	var counts simCounts
+	wrong := 0
+	for seed := range seeds {
+		if err := simulate(seed, &counts); err != nil {
+			t.Error(err)
+			if wrong++; wrong == 3 {
+				break
+			}
+		}
+	}
+	for i, n := range counts {
+		t.Logf("%6d times %s", n, sawNames[i])
+		if n == 0 && wrong == 0 && seeds > 100 {
+			t.Errorf("it never came that %s", sawNames[i])
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Top answers with the counters that were hit most on a day, exactly, the highest first.
+func (r *Recorder) Top(ctx context.Context, q TopQuery) ([]Ranked, error) {
+	switch {
+	case q.Day.IsZero():
+		return nil, invalid("day", "which one?")
+	case q.K < 0 || q.K > MaxTop:
+		return nil, invalid("k", fmt.Sprintf("is 1 to %d", MaxTop))
+	case q.K == 0:
+		q.K = 10
+	}
+	// A metric is in one cell, with all that it counts.
+	all, err := gather(ctx, r.cells.List(), func(ctx context.Context, cell string) (top []Ranked, err error) {
+		err = r.cells.Cell(cell).View(ctx, func(tx Tx) error {
+			top, err = tx.TopMetrics(ctx, MinuteOf(q.Day).Day(), q.Prefix, q.K)
+			return err
+		})
+		return top, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b Ranked) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(string(a.Metric), string(b.Metric)))
+	})
+	return all[:min(len(all), q.K)], nil
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// cut answers with the edges of the steps that begin in [from, to), the first one moved back to where its
+// step begins: step i is [edges[i], edges[i+1]). The error is ErrRange if there are more than MaxPoints.
+func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
+	// The last begin that lies before to.
+	last := MinuteOf(to.Add(-1))
+	if step == ByMinute || zone == time.UTC {
+		width := map[Step]int64{ByMinute: 1, ByHour: 60, ByDay: 24 * 60}[step]
+		at := Minute(floorDiv(int64(MinuteOf(from)), width) * width)
+		n := floorDiv(int64(last-at), width) + 1
+		if n > MaxPoints {
+			return nil, errPoints(n)
+		}
+		edges := make([]Minute, n+1)
+		for i := range edges {
+			edges[i] = at + Minute(int64(i)*width)
+		}
+		return edges, nil
+	}
+	var at, next int64 // seconds
+	var after func(int64) int64
+	if z := (clock{zone: zone}); step == ByHour {
+		at, after = z.hour(from.Unix()), z.nextHour
+	} else {
+		day := z.day(from.Unix())
+		at, after = z.begin(day), func(now int64) int64 {
+			// A day that the zone left out, as Apia did in 2011, has no step.
+			for day++; z.begin(day) <= now; day++ {
+			}
+			return z.begin(day)
+		}
+	}
+	var edges []Minute
+	for ; ; at = next {
+		if floorDiv(at, 60)*60 != at {
+			t := time.Unix(at, 0).In(zone)
+			return nil, invalid("step", fmt.Sprintf("in %d clocks of %s did not show full minutes", t.Year(), zone))
+		}
+		edges = append(edges, Minute(floorDiv(at, 60)))
+		if edges[len(edges)-1] > last {
+			return edges, nil
+		}
+		if len(edges) > MaxPoints {
+			return nil, errPoints(int64(len(edges)))
+		}
+		next = after(at)
+	}
+}
+
+func errPoints(n int64) error {
+	return fmt.Errorf("%w: %d values or more, %d are the most", ErrRange, n, MaxPoints)
+}
+
+func invalid(field, message string) error {
+	return &InvalidError{Problems: []Problem{{field, message}}}
+}
+
+// clock finds where local hours and days begin. All is in seconds since 1970.
+//
+// A local day begins when the local date becomes that one, or a later one, for the first time: clocks that go
+// back over midnight do not begin a day twice. A local hour begins when clocks show :00, and when they are
+// changed: so no hour is longer than 60 minutes.
+type clock struct {
+	zone *time.Location
+	p    period // the one that was asked for last
+}
+
+// period is a time without a change of the offset from UTC.
+type period struct{ from, to, offset int64 }
+
+func (c *clock) period(at int64) period {
+	if c.p.from <= at && at < c.p.to {
+		return c.p
+	}
+	offset := func(t time.Time) int64 {
+		_, s := t.Zone()
+		return int64(s)
+	}
+	t := time.Unix(at, 0).In(c.zone)
+	c.p = period{math.MinInt64, math.MaxInt64, offset(t)}
+	// Names of times change without the offset, too.
+	for from, _ := t.ZoneBounds(); !from.IsZero(); from, _ = from.Add(-1).ZoneBounds() {
+		if offset(from.Add(-1)) != c.p.offset {
+			c.p.from = from.Unix()
+			break
+		}
+	}
+	for now := t; ; {
+		_, to := now.ZoneBounds()
+		if to.IsZero() {
+			break
+		}
+		if !to.After(now) {
+			// On the last day of a leap year that no table knows package time says that the time ended on
+			// the day before.
+			to = now.Add(24 * time.Hour)
+		}
+		if offset(to) != c.p.offset {
+			c.p.to = to.Unix()
+			break
+		}
+		now = to
+	}
+	return c.p
+}
+
+// hour is when the local hour began that a time lies in.
+func (c *clock) hour(at int64) int64 {
+	p := c.period(at)
+	return max(p.from, floorDiv(at+p.offset, 3600)*3600-p.offset)
+}
+
+// nextHour is when the next local hour begins.
+func (c *clock) nextHour(at int64) int64 {
+	p := c.period(at)
+	return min(p.to, floorDiv(at+p.offset, 3600)*3600-p.offset+3600)
+}
+
+const daySeconds = 24 * 3600
+
+// day is the local day since 1970 that a time lies in.
+func (c *clock) day(at int64) int64 {
+	day := floorDiv(at+c.period(at).offset, daySeconds)
+	for c.begin(day+1) <= at {
+		day++
+	}
+	return day
+}
+
+// begin is when a local day begins, or the next one that there is.
+func (c *clock) begin(day int64) int64 {
+	midnight := day * daySeconds
+	for p := c.period(midnight - 26*3600); ; p = c.period(p.to) {
+		if at := max(p.from, midnight-p.offset); at < p.to {
+			return at
+		}
+	}
+}
