@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -42,6 +43,11 @@ type Options struct {
 	// Retention is how long changes stay in the logs. Those that a rollup has not counted stay longer.
 	// Defaults to 24 hours.
 	Retention time.Duration
+	// Counters says how hits are counted. Its clock defaults to Now.
+	Counters counter.Options
+	// CountItself has Locus count what it does, in metrics whose names begin with OwnMetrics: each of them
+	// takes a puid.
+	CountItself bool
 }
 
 func (o *Options) withDefaults() Options {
@@ -94,6 +100,7 @@ type Service struct {
 	live     *live
 	keeper   *keeper
 	follow   *following
+	counters *counters
 }
 
 // Open starts a service over opened cells and finishes what a crash left undone. The cells are the
@@ -113,7 +120,13 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		err = cells.Extend(ctx)
 	}
 	if err == nil {
+		s.counters, err = count(s)
+	}
+	if err == nil {
 		err = s.resolver.Drain(ctx)
+	}
+	if err != nil && s.counters != nil {
+		err = errors.Join(err, s.counters.stop())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close())
@@ -160,7 +173,7 @@ func (s *Service) Close() error {
 	s.keeper.stop()
 	s.queue.Close()
 	s.follow.stop()
-	return s.cells.Close()
+	return errors.Join(s.counters.stop(), s.cells.Close())
 }
 
 // Schema is the kind of things that the service resolves.
@@ -211,6 +224,7 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		}
 	}
 	s.live.wrote(written)
+	s.counters.own.count(ownRecords, written)
 	s.live.decided(joined)
 	if failed != nil {
 		s.opts.Logger.Error("records not written", "count", len(done)-written, "err", failed)
@@ -256,6 +270,8 @@ func (s *Service) batched(b resolve.Batched) {
 		s.opts.Logger.Warn("records wait for their resolution", "pending", b.Pending, "err", b.Err)
 	}
 	s.follow.poke()
+	s.counters.own.count(ownMerges, b.Merges)
+	s.counters.own.count(ownSplits, b.Splits)
 	if s.opts.OnBatch != nil {
 		s.opts.OnBatch(b)
 	}

@@ -498,9 +498,13 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 type muted struct {
 	cell.Driver[resolve.Tx]
 	mute atomic.Bool
+	lose atomic.Bool // what it answers to updates
 }
 
-var errMute = fmt.Errorf("%w: no answer", cell.ErrUnavailable)
+var (
+	errMute = fmt.Errorf("%w: no answer", cell.ErrUnavailable)
+	errLost = fmt.Errorf("%w: no answer", cell.ErrUnknownOutcome)
+)
 
 // openMuted opens three cells in files, of which g0-1 can be muted.
 func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
@@ -543,7 +547,10 @@ func (c mutedCell) ask(do func(context.Context, func(resolve.Tx) error) error, c
 }
 
 func (c mutedCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
-	return c.ask(c.Opened.Update, ctx, fn)
+	if err := c.ask(c.Opened.Update, ctx, fn); err != nil || !c.lose.Load() {
+		return err
+	}
+	return errLost
 }
 
 func (c mutedCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
