@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: the first screen, the rollups, the ring, the
-// search, an entity.
+// Package console renders the web pages of Locus: the first screen, the rollups, the counters, the ring,
+// the search, an entity.
 //
 // It turns what the service answers into HTML and into the events that keep a page alive, writes
 // both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
@@ -16,7 +16,7 @@
 // made by the same code: the module formats nothing and decides nothing. An event says only what
 // changed since the one before.
 //
-// The pages of the ring and of the rollups are made whole each time; the module asks for them again and
+// The pages of the ring, of the rollups and of the counters are made whole each time; the module asks for them again and
 // takes over the parts marked data-again that became others. Lines with a data-key flash if they say
 // something new. The pictures of the ring are laid out here, in numbers, from a cell.Map and a locus.Status:
 //
@@ -29,6 +29,10 @@
 //	rollup.Definition ─► a sentence (counting.go) ──────────┐
 //	locus.RollupCell ──► who keeps which cells (keepers.go) ┼─► templates/rollups.html, rollup.html
 //	rollup.Group ──────► columns and bars (grouptable.go) ──┘
+//
+// Counters are shown as pictures that the server draws, each with an address of its own (metric.go), in the theme and
+// the size that the browser asks for; the table below each is folded out of the same series (metrictable.go). The
+// address says of which minute the picture is, so a page that goes on asks for the next one.
 //
 // The pages keep a strict content security policy: no inline script, no inline style, nothing from
 // another host. Geometry is therefore written as SVG attributes, never as style. Whatever came from

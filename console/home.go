@@ -4,10 +4,12 @@ package console
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 )
 
 // Snapshot is what the first screen shows: the state at one moment.
@@ -17,11 +19,13 @@ type Snapshot struct {
 	Status  *locus.Status
 	Map     *cell.Map
 	History *History // of Live.Written
+	// Own is today by minute of the metrics named Own, as far as they are; nil if that cannot be read.
+	Own *counter.Series
 	// Address is how the viewer reached this server, such as 127.0.0.1:7070. It stands in commands.
 	Address string
 }
 
-// Home writes the first screen: tiles, the ring with its table, and the latest joins.
+// Home writes the first screen: tiles, what Locus counts of itself, the ring with its table, and the latest joins.
 func (c *Console) Home(w io.Writer, s Snapshot) error {
 	gen := s.Status.Generation
 	groups := censusOf(s.Status).groups(s.Map, gen)
@@ -36,6 +40,8 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 		Even:  ringInner + (ringOuter-ringInner)*ringEven,
 		Share: percent(groups[0].Arc.Share(), 1),
 		of:    int(s.Map.Count(gen)),
+		Own:   ownLines(),
+		Hits:  picturesOf(Hits, DayView, s.Time, s.Time, Half, "Hits by minute, today over yesterday"),
 	})
 }
 
@@ -51,6 +57,8 @@ type home struct {
 	Even  float64 // radius of the circle that marks an even share
 	Share string  // what an even share is
 	of    int     // cells
+	Own   []ownLine
+	Hits  pictures // of the hits of today
 }
 
 // Drawn says that cells are drawn together; "" if each is drawn.
@@ -69,6 +77,9 @@ func (home) Middle() int { return ringSize / 2 }
 
 // Outer is the radius of a full cell.
 func (home) Outer() float64 { return ringOuter }
+
+// Counted tells whether there is a picture of hits.
+func (h home) Counted() bool { return strings.HasSuffix(h.Page, withHits) }
 
 // Blank is the line that the module makes new ones from.
 func (home) Blank() join { return join{} }

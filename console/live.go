@@ -20,6 +20,8 @@ type Live struct {
 	Page string `json:"page"`
 	// Empty tells whether there is no record yet.
 	Empty bool `json:"empty"`
+	// Minute is the one that pictures are of, as a number. "" in an event: the same.
+	Minute string `json:"minute,omitempty"`
 	// Text by slot; Path is the outline of a shape by slot.
 	Text map[string]string `json:"text,omitempty"`
 	Path map[string]string `json:"path,omitempty"`
@@ -58,6 +60,7 @@ func (c *Console) Live(s Snapshot) Live {
 		Joins: joins(s.Live.Recent),
 	}
 	l.addCells(s.Status, s.Map)
+	l.addOwn(s.Own, s.Time)
 	return l
 }
 
@@ -125,6 +128,9 @@ func (l *Live) addCells(s *locus.Status, m *cell.Map) {
 // how a page knows that the stream lives.
 func (l Live) since(old Live) Live {
 	l.Text, l.Path = changed(l.Text, old.Text), changed(l.Path, old.Path)
+	if l.Minute == old.Minute {
+		l.Minute = ""
+	}
 	if slices.Equal(l.Joins, old.Joins) {
 		l.Joins = nil
 	}

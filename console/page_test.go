@@ -182,6 +182,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 		},
 	}
 	maps.Copy(all, rollupRenderings(t, c, s))
+	maps.Copy(all, counterRenderings(c, s))
 	return all
 }
 
@@ -246,7 +247,7 @@ var allowed = map[string]bool{}
 func init() {
 	for e := range strings.FieldsSeq(`html head meta title link script body header main footer nav section article div p span a b h1 h2 h3
 		small ul ol li form input select option label button table thead tbody tfoot tr th td code bdi time template noscript svg g path
-		circle rect text defs radialGradient stop pattern details summary pre`) {
+		circle rect text defs radialGradient stop pattern details summary pre picture source img`) {
 		allowed[e] = true
 	}
 }
@@ -266,6 +267,15 @@ func TestPages_KeepThePolicyWhateverRecordsSay(t *testing.T) {
 					}
 					if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") || strings.HasPrefix(a.Val, "//") {
 						t.Errorf("%s with %q: %s leads to %q", name, s, a.Key, a.Val)
+					}
+				}
+				if n.Data == "img" || n.Data == "source" {
+					src, _ := attribute(n, "src")
+					if set, ok := attribute(n, "srcset"); ok {
+						src = set
+					}
+					if !strings.HasPrefix(src, "/counters/picture?") || strings.ContainsAny(src, ", ") {
+						t.Errorf("%s with %q: a picture of %q", name, s, src)
 					}
 				}
 				if _, ok := attribute(n, "src"); n.Data == "script" && (!ok || n.FirstChild != nil) {
@@ -330,8 +340,12 @@ func TestPages_FieldsAndPicturesHaveNames(t *testing.T) {
 			label, _ := attribute(n, "aria-label")
 			_, hidden := attribute(n, "aria-hidden")
 			switch n.Data {
+			case "img":
+				if alt, _ := attribute(n, "alt"); alt == "" {
+					t.Errorf("%s: a picture without a text", name)
+				}
 			case "input", "select":
-				if label == "" && n.Parent.Data != "label" {
+				if kind, _ := attribute(n, "type"); label == "" && n.Parent.Data != "label" && kind != "hidden" {
 					t.Errorf("%s: a field without a label", name)
 				}
 			case "svg":

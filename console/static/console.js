@@ -145,7 +145,22 @@ function follow(live) {
     for (const [slot, path] of Object.entries(event.path ?? {})) {
       for (const node of paths.get(slot) ?? []) node.setAttribute("d", path);
     }
+    if (event.minute) draw(event.minute);
     if (event.joins) list.replaceChildren(...event.joins.map(line));
+  }
+
+  // draw has the pictures drawn anew. Their addresses say of which minute they are.
+  function draw(minute) {
+    for (const part of live.querySelectorAll("[data-at]")) {
+      if (part.dataset.at === minute) continue;
+      part.dataset.at = minute;
+      for (const node of part.querySelectorAll("source, img")) {
+        const name = node.localName === "img" ? "src" : "srcset";
+        const address = new URL(node.getAttribute(name), location.href);
+        address.searchParams.set("at", minute);
+        node.setAttribute(name, address.pathname + address.search);
+      }
+    }
   }
 
   function line(join) {

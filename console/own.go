@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/counter"
+)
+
+// Own are the metrics that Locus counts itself by, in the order of the first screen.
+var Own = []counter.Metric{
+	locus.OwnMetrics + "records", locus.OwnMetrics + "merges", locus.OwnMetrics + "splits", locus.OwnMetrics + "hits", locus.OwnMetrics + "errors",
+}
+
+// Hits is the one whose day is drawn on the first screen.
+const Hits counter.Metric = locus.OwnMetrics + "hits"
+
+// ownLine is a line of the table of what Locus has counted of itself.
+type ownLine struct{ Name, Slot, Link string }
+
+func ownLines() []ownLine {
+	lines := make([]ownLine, len(Own))
+	for i, m := range Own {
+		name := string(m[len(locus.OwnMetrics):])
+		lines[i] = ownLine{capital(name), "own." + name, metricLink(m, "")}
+	}
+	return lines
+}
+
+// withHits ends the name of a page that has a picture of hits.
+const withHits = "/hits"
+
+// addOwn fills the slots of what Locus has counted of itself: in the last whole minute, and today. What is not known
+// is not none.
+func (l *Live) addOwn(s *counter.Series, now time.Time) {
+	l.Minute = minute(now)
+	unknown := "0" // of those that were never counted
+	if s == nil || len(s.Lines) == 0 {
+		unknown = "–"
+	}
+	for _, line := range ownLines() {
+		l.Text[line.Slot], l.Text[line.Slot+".today"] = unknown, unknown
+	}
+	if s != nil {
+		for i := range s.Lines {
+			of := &s.Lines[i]
+			slot := "own." + string(of.Metric[min(len(locus.OwnMetrics), len(of.Metric)):])
+			if _, ours := l.Text[slot]; !ours || len(of.Values) != len(s.Times) {
+				continue
+			}
+			if of.Metric == Hits {
+				l.Page += withHits
+			}
+			if of.Total != counter.Null {
+				l.Text[slot+".today"] = count(int64(of.Total))
+			}
+			for at, begin := range s.Times {
+				if begin.Add(time.Minute).After(s.Complete) {
+					break
+				}
+				if l.Text[slot] = "0"; of.Values[at] != counter.Null {
+					l.Text[slot] = count(int64(of.Values[at]))
+				}
+			}
+		}
+	}
+	l.Text["hits"], l.Text["hits.today"] = l.Text["own.hits"], l.Text["own.hits.today"]+" today"
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// valueTick is a value on an axis with its label.
+type valueTick struct {
+	at    float64
+	label string
+}
+
+// valueTicks answers with round values that span a range, about so many, and the range that they span.
+func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float64) {
+	if high <= low {
+		high = low + 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(want))))
+	for _, times := range []float64{1, 2, 5, 10} {
+		if (high-low)/(times*step) <= float64(want) {
+			step *= times
+			break
+		}
+	}
+	step = max(step, 1) // what is counted is whole
+	from, to = math.Floor(low/step)*step, math.Ceil(high/step)*step
+	for i := 0; ; i++ {
+		v := from + float64(i)*step
+		if v > to+step/2 {
+			return ticks, from, to
+		}
+		ticks = append(ticks, valueTick{v, short(v, step)})
+	}
+}
+
+// units of large numbers.
+var units = []struct {
+	size float64
+	name string
+}{{1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}
+
+// short is a number on an axis whose labels are so far apart: 250, 1.5k, 20M.
+func short(v, step float64) string {
+	for _, u := range units {
+		if math.Abs(v) >= u.size {
+			digits := 0
+			for s := step / u.size; digits < 2 && s < 1 && s*math.Pow10(digits) != math.Trunc(s*math.Pow10(digits)); digits++ {
+			}
+			return strconv.FormatFloat(v/u.size, 'f', digits, 64) + u.name
+		}
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// timeSteps are those of the axis of time. Hours and minutes divide the day, so that labels stand where clocks are round.
+var timeSteps = []struct {
+	minutes, days, months int
+}{
+	{minutes: 1},
+	{minutes: 2},
+	{minutes: 5},
+	{minutes: 10},
+	{minutes: 15},
+	{minutes: 30},
+	{minutes: 60},
+	{minutes: 120},
+	{minutes: 180},
+	{minutes: 240},
+	{minutes: 360},
+	{minutes: 720},
+	{days: 1},
+	{days: 2},
+	{days: 7},
+	{days: 14},
+	{months: 1},
+	{months: 2},
+	{months: 3},
+	{months: 6},
+	{months: 12},
+	{months: 24},
+	{months: 60},
+	{months: 120},
+	{months: 600},
+}
+
+// timeTick is a time on an axis with its label.
+type timeTick struct {
+	at    time.Time
+	label string
+}
+
+// timeTicks answers with round times of a range, at most so many, in the zone of its begin.
+func timeTicks(from, to time.Time, most int) []timeTick {
+	span := to.Sub(from)
+	for _, s := range timeSteps {
+		length := time.Duration(s.minutes)*time.Minute + time.Duration(s.days)*24*time.Hour + time.Duration(s.months)*30*24*time.Hour
+		if span/length >= time.Duration(most) && s != timeSteps[len(timeSteps)-1] {
+			continue
+		}
+		var ticks []timeTick
+		y, m, d := from.Date()
+		switch {
+		case s.months > 0:
+			first := (int(m) - 1) / s.months * s.months
+			if s.months > 12 {
+				years := s.months / 12
+				y, first = y/years*years, 0
+			}
+			for i := 0; ; i++ {
+				t := time.Date(y, time.Month(first+1+i*s.months), 1, 0, 0, 0, 0, from.Location())
+				if t.After(to) {
+					return ticks
+				}
+				if !t.Before(from) {
+					ticks = append(ticks, timeTick{t, monthLabel(t)})
+				}
+			}
+		case s.days > 0:
+			for i := 0; ; i += s.days {
+				t := time.Date(y, m, d+i, 0, 0, 0, 0, from.Location())
+				if t.After(to) {
+					return ticks
+				}
+				if !t.Before(from) {
+					ticks = append(ticks, timeTick{t, t.Format("Jan 2")})
+				}
+			}
+		}
+		var last time.Time
+		for day := 0; ; day++ {
+			for minute := 0; minute < 24*60; minute += s.minutes {
+				t := time.Date(y, m, d+day, 0, minute, 0, 0, from.Location())
+				if t.After(to) {
+					return ticks
+				}
+				// Where clocks are put forward a time does not exist, and another one comes twice.
+				if !t.Before(from) && t.After(last) {
+					last = t
+					ticks = append(ticks, timeTick{t, minuteLabel(t)})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func minuteLabel(t time.Time) string {
+	if t.Hour() == 0 && t.Minute() == 0 {
+		return t.Format("Jan 2")
+	}
+	return t.Format("15:04")
+}
+
+func monthLabel(t time.Time) string {
+	if t.Month() == time.January {
+		return t.Format("2006")
+	}
+	return t.Format("Jan")
+}
