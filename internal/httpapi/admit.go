@@ -17,6 +17,7 @@ const (
 	bodies              // what is being sent, or was and waits for its turn
 	reads
 	writes
+	hits  // and their bodies: they wait together for one commit, so many of them cost little
 	admin // what changes the cells, or goes through all that is in them, for as long as an hour
 	feeds // who follows the changes, for as long as they like
 	classes
@@ -31,7 +32,7 @@ const adminRunning = 8
 const bodiesPerWrite = 4
 
 func (c class) String() string {
-	return [...]string{"health", "bodies", "reads", "writes", "admin", "feeds"}[c]
+	return [...]string{"health", "bodies", "reads", "writes", "hits", "admin", "feeds"}[c]
 }
 
 // lane bounds the work in progress of a class, and how many wait for how long. Overload is decided
@@ -95,11 +96,13 @@ func (s *Server) enter(ctx context.Context, c class) (leave func(), err error) {
 // run lets a call be handled in the lane of its route's class, for as long as a request may take; a stream
 // has its own end.
 func (s *Server) run(c *call, handle func() error) error {
-	leave, err := s.enter(c, c.class)
-	if err != nil {
-		return err
+	if c.class != hits { // which is in its lane since its body was read
+		leave, err := s.enter(c, c.class)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
-	defer leave()
 	if c.route.stream != nil || c.class == feeds {
 		return c.keyed(handle())
 	}

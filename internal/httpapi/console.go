@@ -42,6 +42,15 @@ func (s *Server) registerConsole() {
 		path: "/rollups/{name}", class: reads,
 		query: []param{{name: "by"}, {name: "order"}, {name: "page"}, {name: "after"}, {name: "g1"}, {name: "g2"}, {name: "g3"}},
 	}, p.rollupPage))
+	s.mux.Handle("GET /counters", p.page(&route{
+		path: "/counters", class: reads, query: []param{{name: "prefix"}, {name: "after"}},
+	}, p.countersPage))
+	s.mux.Handle("GET /counters/metric", p.page(&route{
+		path: "/counters/metric", class: reads, query: []param{{name: "name"}, {name: "day"}},
+	}, p.metricPage))
+	s.mux.Handle("GET /counters/picture", p.page(&route{
+		path: "/counters/picture", class: reads, query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
+	}, p.picture))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
 		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
@@ -126,6 +135,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	}
 	s := console.Snapshot{Time: time.Now(), Live: p.svc.Live(), Status: status, Map: p.svc.Map(), History: &p.history}
 	p.history.Add(s.Time, s.Live.Written)
+	s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
 	return s, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/lease"
@@ -39,6 +40,7 @@ const (
 	CodeTimeout      Code = "timeout"
 	CodeErased       Code = "erased"
 	CodeTrimmed      Code = "trimmed"
+	CodeTooOld       Code = "too_old"
 	CodeConflict     Code = "conflict"
 	CodeLeaseLost    Code = "lease_lost"
 	CodeTooLarge     Code = "too_large"
@@ -47,6 +49,9 @@ const (
 	CodeMediaType    Code = "media_type"
 	CodeInvalid      Code = "invalid"
 	CodeInFuture     Code = "in_future"
+	CodeKeyReused    Code = "key_reused"
+	CodeRange        Code = "range_too_large"
+	CodeOverflow     Code = "counter_overflow"
 	CodeInternal     Code = "internal"
 	CodeOverloaded   Code = "overloaded"
 	CodeUnavailable  Code = "unavailable"
@@ -96,12 +101,25 @@ var codes = map[Code]struct {
 		http.StatusGone, NotApplied,
 		"the log does not go back to that place any more, or the place is of a history that was lost to a backup: read what is there now, then go on from the watermark of that answer",
 	},
+	CodeTooOld: {
+		http.StatusGone, NotApplied,
+		"a hit may be 7 days late; the repeat of an older one is refused, since what it was counted by is forgotten",
+	},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
 	CodeHeaderLength: {http.StatusRequestHeaderFieldsTooLarge, NotApplied, ""},
 	CodeMediaType:    {http.StatusUnsupportedMediaType, NotApplied, ""},
 	CodeInvalid:      {http.StatusUnprocessableEntity, NotApplied, ""},
 	CodeInFuture:     {http.StatusUnprocessableEntity, NotApplied, ""},
+	CodeKeyReused: {
+		http.StatusUnprocessableEntity, NotApplied,
+		"the key, or the number of the producer, was used for another batch: take a new one for each",
+	},
+	CodeRange: {
+		http.StatusUnprocessableEntity, NotApplied,
+		"the answer would have more than 50,000 values, or a sum beyond 2^63 - 1: ask for fewer metrics, a shorter range or a coarser step",
+	},
+	CodeOverflow: {http.StatusUnprocessableEntity, NotApplied, "the count of the day would exceed 2^63 - 1"},
 	CodeInternal: {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
@@ -128,7 +146,7 @@ var codes = map[Code]struct {
 	},
 	CodeNoRoom: {
 		http.StatusInsufficientStorage, NotApplied,
-		"the disk is full or a cell's puids are used up: make room or add a generation of cells",
+		"the disk is full, or a cell's puids are used up: make room or add a generation of cells",
 	},
 }
 
@@ -139,6 +157,7 @@ var sentinels = []struct {
 	code Code
 }{
 	{cell.ErrUnknownOutcome, CodeUnconfirmed},
+	{counter.ErrUnconfirmed, CodeUnconfirmed},
 	{strictjson.ErrSyntax, CodeMalformed},
 	{strictjson.ErrUTF8, CodeInvalidUTF8},
 	{strictjson.ErrDuplicate, CodeDuplicateKey},
@@ -151,6 +170,18 @@ var sentinels = []struct {
 	{rollup.ErrBuilding, CodeUnavailable},
 	{rollup.ErrBehind, CodeUnavailable},
 	{rollup.ErrGone, CodeUnavailable},
+	{counter.ErrNotFound, CodeNotFound},
+	{counter.ErrTooOld, CodeTooOld},
+	{counter.ErrInFuture, CodeInFuture},
+	{counter.ErrOverflow, CodeOverflow},
+	{counter.ErrKind, CodeInvalid},
+	{counter.ErrQuota, CodeNoRoom},
+	{counter.ErrKeyReused, CodeKeyReused},
+	{counter.ErrSequence, CodeConflict},
+	{counter.ErrRange, CodeRange},
+	{counter.ErrForgotten, CodeUnavailable},
+	{counter.ErrOverloaded, CodeOverloaded},
+	{counter.ErrClosed, CodeDraining},
 	{cell.ErrNoCell, CodeNotFound},
 	{cell.ErrID, CodeInvalid},
 	{locality.ErrMalformed, CodeInvalid},
@@ -232,6 +263,9 @@ func toFault(err error, pointer string) *Fault {
 	if errors.As(err, &invalid) && len(invalid.Problems) > 0 {
 		return invalidFault(invalid, pointer)
 	}
+	if hit, ok := errors.AsType[*counter.InvalidError](err); ok && len(hit.Problems) > 0 {
+		return hitFault(hit, pointer)
+	}
 	if definition, ok := errors.AsType[*rollup.InvalidError](err); ok && len(definition.Problems) > 0 {
 		return definitionFault(definition)
 	}
@@ -244,7 +278,9 @@ func toFault(err error, pointer string) *Fault {
 	}
 	info := codes[code]
 	detail := info.text
-	if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
+	if text := ofCounter(err); text != "" {
+		detail = text
+	} else if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
 		detail = printable(err.Error())
 	}
 	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}

@@ -48,6 +48,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.panicked(out, r, pattern, cause)
 		}
 		s.observe(pattern, out.status, start)
+		if out.status >= http.StatusInternalServerError && !s.healthy[pattern] && s.svc != nil {
+			s.svc.CountError()
+		}
 	}()
 	if err := s.guard(out, r, pattern); err != nil {
 		s.refuse(out, r, err)

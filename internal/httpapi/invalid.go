@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -73,6 +74,36 @@ func definitionFault(invalid *rollup.InvalidError) *Fault {
 	f.Detail, f.Pointer = printable(invalid.Problems[0].String()), f.Errors[0].Pointer
 	if more := len(f.Errors) - 1; more > 0 {
 		f.Detail += fmt.Sprintf("; and %d more", more)
+	}
+	return f
+}
+
+// ofCounter is what a counter says in its own words, "" if the text of its code fits.
+func ofCounter(err error) string {
+	for _, e := range []error{counter.ErrNotFound, counter.ErrInFuture, counter.ErrKind, counter.ErrQuota, counter.ErrSequence} {
+		if errors.Is(err, e) && !errors.Is(err, counter.ErrUnconfirmed) {
+			return strings.TrimPrefix(e.Error(), "counter: ")
+		}
+	}
+	return ""
+}
+
+// hitFault says everything that is wrong with a hit, a batch of them or a query.
+func hitFault(invalid *counter.InvalidError, pointer string) *Fault {
+	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
+	for _, p := range invalid.Problems {
+		at, detail := pointer+"/"+p.Field, p.Message
+		switch p.Field {
+		case "key", "producer", "seq":
+			at, detail = "", "the "+p.Field+": "+p.Message // a header
+		case "hits":
+			at = "/hits"
+		}
+		f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(detail), Pointer: at})
+	}
+	f.Detail, f.Pointer = f.Errors[0].Detail, f.Errors[0].Pointer
+	if len(f.Errors) == 1 {
+		f.Errors = nil
 	}
 	return f
 }

@@ -52,7 +52,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 // JSON; and that answers may get more fields, while bodies are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
-		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && schema.AdditionalProperties == false {
+		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "HitInput" && schema.AdditionalProperties == false {
 			schema.AdditionalProperties = nil
 		}
 		t := registry.TypeFromRef("#/components/schemas/" + name)
@@ -90,6 +90,9 @@ func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *h
 			Name: timeoutHeader, In: "header", Description: "Whole seconds that the client waits for the answer, 1 or more; the server's own limit holds besides", Schema: text,
 		})
 	}
+	for _, p := range rt.headers {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: p.name, In: "header", Description: p.doc, Schema: text})
+	}
 	if rt.body != nil {
 		schema := registry.Schema(reflect.TypeOf(rt.body), true, "")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema}}}
@@ -122,6 +125,9 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 				ok.Description = "A line for each step with type progress, then one with type result and these fields, or one with type error and those of a Problem"
 			}
 			ok.Content = map[string]*huma.MediaType{media: {Schema: registry.Schema(reflect.TypeOf(rt.answer), true, "")}}
+		}
+		if rt.csv {
+			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each step: its time, then a column for each counter and five for each gauge. Empty is null"}}
 		}
 		if rt.events != nil {
 			ok.Content[mediaEvents] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: feedDoc}}

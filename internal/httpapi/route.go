@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/counter"
 )
 
 // route is one line of the table: everything that the router, the check of the query and the
@@ -22,10 +23,12 @@ type route struct {
 	summary      string
 	class        class
 	query        []param
-	body         any   // a value of the type of the body, nil for none
-	yaml         bool  // the body may be YAML too
-	answer       any   // a value of the type of the answer, nil for plain text
-	statuses     []int // of the answer, nil for 200
+	headers      []param // besides those that every route has
+	body         any     // a value of the type of the body, nil for none
+	yaml         bool    // the body may be YAML too
+	csv          bool    // the answer is a table too, for who asks for one
+	answer       any     // a value of the type of the answer, nil for plain text
+	statuses     []int   // of the answer, nil for 200
 	failures     []Code
 	handle       func(*call) (any, error)
 	// stream stands in the place of handle where work takes long: lines of JSON answer it, one of progress
@@ -76,6 +79,8 @@ func (s *Server) register(rt *route) {
 		switch {
 		case err != nil:
 			s.refuse(w, r, err)
+		case answer != nil && rt.csv && wants(r, mediaCSV):
+			writeCSV(w, answer.(tabular).csv()) //nolint:forcetypeassert // the routes of tables answer with one
 		case answer != nil:
 			writeJSON(w, cmp.Or(c.status, http.StatusOK), "application/json", answer)
 		case c.status != 0:
@@ -97,7 +102,11 @@ func (s *Server) serve(c *call) (any, error) {
 	}
 	c.query = query
 	if c.route.body != nil {
-		leave, err := s.enter(c, bodies)
+		lane := bodies
+		if c.class == hits {
+			lane = hits // of its own from here on, so that a flood of hits leaves room for other bodies
+		}
+		leave, err := s.enter(c, lane)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +131,7 @@ func (s *Server) serve(c *call) (any, error) {
 		if c.class == feeds {
 			return c.route.events(c)
 		}
-		if answer, err = c.route.handle(c); errors.As(err, new(*locus.InvalidError)) {
+		if answer, err = c.route.handle(c); errors.As(err, new(*locus.InvalidError)) || errors.As(err, new(*counter.InvalidError)) {
 			return c.inQuery(toFault(err, ""))
 		}
 		return err

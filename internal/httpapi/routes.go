@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 )
 
 // routes is the table, in the order of the documentation.
@@ -27,6 +28,12 @@ func (s *Server) routes() []route {
 	changing := []Code{
 		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeUnconfirmed, CodeNoRoom,
+	}
+	ranging := []param{
+		{"from", "Begin of the range: RFC 3339, or a date, which is when that day begins in the zone. It is moved to the begin of its step", true},
+		{"to", "End of the range, as from: steps that begin there or later are left out", true},
+		{"step", "minute, hour or day", true},
+		{"zone", "Such as Europe/Berlin: where hours and days begin. UTC if left out", false},
 	}
 	return []route{
 		{
@@ -180,6 +187,55 @@ func (s *Server) routes() []route {
 				{"cell", "Only these, such as g1-19 or g1-19,g1-20; all if left out", false},
 				{"after", "A watermark, such as g0-0:17,g0-1:4, as next says: leaves out what lies up to it. Left out, a page begins at the beginning of the logs, a feed at their end", false},
 				{"limit", lists[0].doc, false},
+			},
+		},
+		{
+			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
+				{keyHeader, "Makes the batch count once, however often it is sent: 1 to 128 visible ASCII characters. Remembered for 7 days at least; later repeats are refused as too_old", false},
+				{producerHeader, "With Locus-Seq, in the place of a key: who sends, 32 hexadecimal digits drawn at random", false},
+				{seqHeader, "With Locus-Producer: the number of the batch, which rises. A batch is repeated under its number, and the next one is sent when it was answered", false},
+			},
+			summary: "Count 1 to 1000 hits; durable when answered, with a result for each in order. With a key, or a producer and a number, they count once however often they are sent",
+			failures: []Code{
+				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+				CodeInvalid, CodeKeyReused, CodeConflict, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+			},
+		},
+		{
+			method: "GET", path: "/v1/series", class: reads, handle: s.getSeries, answer: Series{}, csv: true,
+			failures: append([]Code{CodeNotFound, CodeRange}, reading...),
+			summary:  "What was counted, by minute, hour or day; all of a metric is of one moment",
+			query: append([]param{
+				{"metric", "The name of a metric", false},
+				{"prefix", "In the place of metric: all whose names begin so", false},
+			}, ranging...),
+		},
+		{
+			method: "POST", path: "/v1/series/query", class: reads, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
+			failures: []Code{
+				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+				CodeInvalid, CodeRange, CodeNotFound, CodeOverloaded, CodeUnavailable,
+			},
+			summary: "GET /v1/series for a list of names; changes nothing",
+		},
+		{
+			method: "GET", path: "/v1/series/explain", class: reads, handle: s.explainHit, answer: counter.Explanation{},
+			failures: append([]Code{CodeNotFound}, reading...),
+			summary:  "What a hit of a metric at a time touches: rows and places in them",
+			query:    []param{{"metric", "The name of a metric", true}, {"at", "RFC 3339", true}},
+		},
+		{
+			method: "GET", path: "/v1/metrics", class: reads, handle: s.listMetrics, answer: MetricList{}, failures: reading,
+			summary: "List metrics in the order of their names",
+			query:   append([]param{{"prefix", "Only those whose names begin so", false}}, lists...),
+		},
+		{
+			method: "GET", path: "/v1/top", class: reads, handle: s.top, answer: Top{}, failures: reading,
+			summary: "The counters that were hit most on a day, exactly",
+			query: []param{
+				{"day", "Such as 2026-11-20, in UTC", true},
+				{"prefix", "Only those whose names begin so", false},
+				{"k", "How many, 1 to 1000; 10 if left out", false},
 			},
 		},
 		{

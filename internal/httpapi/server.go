@@ -126,7 +126,7 @@ func New(svc *locus.Service, options *Options) *Server {
 	for c := bodies; c < classes; c++ {
 		running := s.opts.Running
 		switch c {
-		case bodies:
+		case bodies, hits:
 			running *= bodiesPerWrite
 		case admin:
 			running = adminRunning

@@ -4,6 +4,7 @@
 // through functions of their own, and whoever puts a process together connects them.
 //
 //	locus.Options.OnBatch ──►┐
+//	counter.Options.OnGroup ►┤
 //	internal/httpapi ───────►├─► Metrics ──► GET /metrics
 //	Go runtime, process ────►│   (a registry of its own)
 //	Service.Status, Service.Rollups  ◄── asked at a scrape

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -23,6 +24,9 @@ type Metrics struct {
 	refused  *prometheus.CounterVec
 	batches  *prometheus.CounterVec
 	rounds   *prometheus.HistogramVec
+	hits     *prometheus.CounterVec
+	groups   *prometheus.HistogramVec
+	grouped  prometheus.Histogram
 	watch    watch
 	rollups  rollups
 }
@@ -48,9 +52,18 @@ func NewMetrics() *Metrics {
 		rounds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "locus_batch_round_seconds", Help: "Time of each round of a group of writes.", Buckets: bounds,
 		}, []string{"round"}),
+		hits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "locus_hits_total", Help: "Hits received over HTTP, by what became of them.",
+		}, []string{"outcome"}),
+		groups: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "locus_hit_group_seconds", Help: "Time of a commit of hits, by whether it succeeded.", Buckets: bounds,
+		}, []string{"result"}),
+		grouped: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "locus_hit_group_size", Help: "Hits that one commit carried.", Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
+		}),
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, &m.watch, &m.rollups,
+	registry.MustRegister(m.records, m.requests, m.waiting, m.refused, m.batches, m.rounds, m.hits, m.groups, m.grouped, &m.watch, &m.rollups,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.scrape = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m
@@ -90,4 +103,17 @@ func (m *Metrics) Batch(b resolve.Batched) {
 	m.rounds.WithLabelValues("put").Observe(b.Put.Seconds())
 	m.rounds.WithLabelValues("post").Observe(b.Post.Seconds())
 	m.rounds.WithLabelValues("resolve").Observe(b.Resolve.Seconds())
+}
+
+// Hits counts hits by what became of them, which is one of a fixed list.
+func (m *Metrics) Hits(outcome string, n int) { m.hits.WithLabelValues(outcome).Add(float64(n)) }
+
+// HitGroup measures a commit of hits; it is the OnGroup of the options of counters.
+func (m *Metrics) HitGroup(g counter.Group) {
+	result := "done"
+	if g.Err != nil {
+		result = "failed"
+	}
+	m.groups.WithLabelValues(result).Observe(g.Took.Seconds())
+	m.grouped.Observe(float64(g.Hits))
 }

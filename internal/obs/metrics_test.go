@@ -18,6 +18,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/resolve"
@@ -57,6 +58,9 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 	m.Waiting("reads", -1)
 	m.Refused("writes")
 	m.Batch(resolve.Batched{Ops: 10, Failed: 1, Put: time.Millisecond})
+	m.Hits("counted", 7)
+	m.HitGroup(counter.Group{Hits: 64, Took: 3 * time.Millisecond})
+	m.HitGroup(counter.Group{Hits: 1, Err: errors.New("down")})
 	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
 	got := text(t, m)
 	for _, want := range []string{
@@ -71,6 +75,8 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 		`locus_http_waiting_requests{class="reads"} 1`, `locus_http_refused_total{class="writes"} 1`,
 		`locus_batch_operations_total{result="done"} 9`, `locus_batch_operations_total{result="failed"} 1`,
 		`locus_batch_round_seconds_count{round="put"} 1`,
+		`locus_hits_total{outcome="counted"} 7`, `locus_hit_group_size_sum 65`, `locus_hit_group_size_count 2`,
+		`locus_hit_group_seconds_bucket{result="done",le="0.005"} 1`, `locus_hit_group_seconds_count{result="failed"} 1`,
 		`locus_ready 1`, `locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
 		`locus_write_queue_records 4`, `locus_redo_depth{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
 		`locus_cell_bytes{cell="g0-0"} 1.099511627776e+12`, `locus_cell_puids_used{cell="g0-0"} 6`,
@@ -90,13 +96,15 @@ func TestMetrics_Conventions(t *testing.T) {
 	m.Waiting("reads", 1)
 	m.Refused("reads")
 	m.Batch(resolve.Batched{Ops: 1})
+	m.Hits("counted", 1)
+	m.HitGroup(counter.Group{Hits: 1})
 	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
 	got := text(t, m)
 	problems, err := promlint.New(strings.NewReader(got)).Lint()
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	if n := strings.Count(got, "# TYPE locus_"); n != 17 {
+	if n := strings.Count(got, "# TYPE locus_"); n != 20 {
 		t.Errorf("%d families of Locus", n)
 	}
 	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {

@@ -36,7 +36,7 @@ var (
 			return 0
 		}, "rollup"),
 	}
-	applied = counter("locus_rollup_applied_changes_total", "Changes that this process has counted in rollups since it started.", func(n int64) float64 { return float64(n) })
+	applied = total("locus_rollup_applied_changes_total", "Changes that this process has counted in rollups since it started.", func(n int64) float64 { return float64(n) })
 )
 
 // Describe names what is collected.

@@ -28,8 +28,8 @@ var (
 		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *locus.Status) float64 { return float64(s.Epoch) }),
 		gauge("locus_records", "Live records.", func(s *locus.Status) float64 { return float64(s.Counts.Records) }),
 		gauge("locus_entities", "Entities.", func(s *locus.Status) float64 { return float64(s.Counts.Entities) }),
-		counter("locus_merges_total", "Entities merged since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Merges) }),
-		counter("locus_splits_total", "Entities split since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Splits) }),
+		total("locus_merges_total", "Entities merged since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Merges) }),
+		total("locus_splits_total", "Entities split since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Splits) }),
 		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *locus.Status) float64 { return float64(s.Queue) }),
 	}
 	cells = []figure[locus.CellStatus]{
@@ -51,7 +51,7 @@ func gauge[T any](name, help string, of func(T) float64, labels ...string) figur
 	return figure[T]{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue, of}
 }
 
-func counter[T any](name, help string, of func(T) float64) figure[T] {
+func total[T any](name, help string, of func(T) float64) figure[T] {
 	return figure[T]{prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, of}
 }
 

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// Options of New. Nil is the default.
+type Options struct {
+	// HTTP sends the requests. Defaults to a client of its own.
+	HTTP *http.Client
+	// Waiting is how many hits may wait to be sent; who brings more waits for room. Defaults to 10,000.
+	Waiting int
+	// Timeout is how long one request may take. Defaults to 15 s, longer than a server works on one.
+	Timeout time.Duration
+	// Patience is for how long a batch is sent again that was not answered, or not in full, while others wait
+	// behind it. Defaults to 30 s.
+	Patience time.Duration
+	// Now is the clock that hits without a time are stamped with. Defaults to time.Now.
+	Now func() time.Time
+	// Rand answers with a number in [0, 1), which spreads repeats. Defaults to math/rand.
+	Rand func() float64
+}
+
+func (o *Options) withDefaults() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.HTTP == nil {
+		d.HTTP = &http.Client{Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+		}}
+	}
+	if d.Waiting == 0 {
+		d.Waiting = 10_000
+	}
+	if d.Timeout == 0 {
+		d.Timeout = 15 * time.Second
+	}
+	if d.Patience == 0 {
+		d.Patience = 30 * time.Second
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Rand == nil {
+		d.Rand = mathrand.Float64
+	}
+	return d
+}
+
+// Client counts hits. It is safe for many goroutines, which share its requests.
+type Client struct {
+	opts     Options
+	http     http.Client
+	url      string
+	producer counter.Producer
+	seq      uint64 // of the last batch; the sender's
+
+	mu     sync.Mutex
+	queue  []*pending
+	room   chan struct{} // closed when the queue has become shorter
+	closed bool
+	wake   chan struct{} // the sender has something to do
+	done   chan struct{} // the sender has ended
+	end    context.CancelFunc
+}
+
+// pending is a hit on its way.
+type pending struct {
+	call   *call
+	index  int
+	text   []byte // JSON
+	result error
+	state  state
+}
+
+// state is where a hit is. The client's mutex guards it.
+type state uint8
+
+const (
+	waiting  state = iota // in the queue: it may still be taken back
+	sent                  // part of a batch that was sent
+	answered              // result is true
+)
+
+// call is what one Add waits for.
+type call struct {
+	left int // hits that are not answered
+	done chan struct{}
+}
+
+// New makes a client of the server at a URL such as http://127.0.0.1:7070. It starts a goroutine, which Close
+// ends; nothing is sent before the first hit.
+func New(server string, opts *Options) (*Client, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("client: want the URL of a server such as http://127.0.0.1:7070")
+	}
+	o := opts.withDefaults()
+	if o.Waiting < 0 || o.Timeout < 0 || o.Patience < 0 {
+		return nil, fmt.Errorf("client: an option is negative: Waiting %d, Timeout %v, Patience %v", o.Waiting, o.Timeout, o.Patience)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	c := &Client{
+		opts: o, http: *o.HTTP, url: strings.TrimSuffix(u.String(), "/") + "/v1/hits",
+		room: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{}), end: end,
+	}
+	// One that follows a redirect might count at two servers.
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	_, _ = rand.Read(c.producer[:]) // never fails
+	go c.run(ctx)
+	return c, nil
+}
+
+// Hit counts one hit now, and returns when it is durable.
+func (c *Client) Hit(ctx context.Context, metric counter.Metric) error {
+	results, err := c.Add(ctx, []counter.Hit{{Metric: metric, N: 1}})
+	if err != nil {
+		return err
+	}
+	return results[0]
+}
+
+// Add counts hits and returns when they are durable: the result of each is nil, or says why it was not
+// counted, or wraps counter.ErrUnconfirmed. Hits without a time are stamped with this moment. The error is
+// about all of them: none was sent.
+//
+// When the context ends, hits that were not sent yet are taken back, and the others are unconfirmed: the client
+// goes on with them.
+func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
+	of := &call{left: len(hits), done: make(chan struct{})}
+	all := make([]*pending, len(hits))
+	now := c.opts.Now()
+	for i, h := range hits {
+		if h.At.IsZero() {
+			h.At = now
+		}
+		p := &pending{call: of, index: i}
+		if p.text, p.result = encode(&h); p.result != nil {
+			p.state = answered
+			of.left--
+		}
+		all[i] = p
+	}
+	if of.left > 0 {
+		if err := c.enqueue(ctx, all); err != nil {
+			return nil, err
+		}
+		select {
+		case <-of.done:
+		case <-ctx.Done():
+			if c.takeBack(ctx, all) {
+				return nil, fmt.Errorf("%w: %w", counter.ErrOverloaded, context.Cause(ctx))
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	results := make([]error, len(all))
+	for i, p := range all {
+		if results[i] = p.result; p.state != answered {
+			results[i] = fmt.Errorf("%w: %w", counter.ErrUnconfirmed, context.Cause(ctx))
+		}
+	}
+	return results, nil
+}
+
+// enqueue adds the hits that are not answered to the queue, as soon as there is room for one of them.
+func (c *Client) enqueue(ctx context.Context, all []*pending) error {
+	for {
+		c.mu.Lock()
+		switch {
+		case c.closed:
+			c.mu.Unlock()
+			return counter.ErrClosed
+		case len(c.queue) < c.opts.Waiting:
+			for _, p := range all {
+				if p.state == waiting {
+					c.queue = append(c.queue, p)
+				}
+			}
+			c.mu.Unlock()
+			c.poke()
+			return nil
+		}
+		room := c.room
+		c.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: wait for room: %w", counter.ErrOverloaded, context.Cause(ctx))
+		}
+	}
+}
+
+// takeBack removes hits from the queue that were not sent, and answers whether these are all of them.
+func (c *Client) takeBack(ctx context.Context, all []*pending) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	whole := true
+	for _, p := range all {
+		switch p.state {
+		case waiting:
+			p.state, p.result = answered, fmt.Errorf("%w: not sent yet: %w", counter.ErrOverloaded, context.Cause(ctx))
+		default:
+			whole = false
+		}
+	}
+	kept := c.queue[:0]
+	for _, p := range c.queue {
+		if p.state == waiting {
+			kept = append(kept, p)
+		}
+	}
+	clear(c.queue[len(kept):])
+	c.queue = kept
+	c.roomier()
+	return whole
+}
+
+// roomier tells those who wait for room. The mutex is held.
+func (c *Client) roomier() {
+	close(c.room)
+	c.room = make(chan struct{})
+}
+
+func (c *Client) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close takes no more hits, and returns when those that were taken are answered. When the context ends, those
+// that are not are given up: what was not sent was not counted, the rest is unconfirmed.
+func (c *Client) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.poke()
+	defer c.http.CloseIdleConnections()
+	defer c.end()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+	}
+	c.end()
+	<-c.done
+	return context.Cause(ctx)
+}

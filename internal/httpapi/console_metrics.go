@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/chart"
+)
+
+// countersPage lists metrics, and those that were hit most today.
+func (p *site) countersPage(c *call, body *bytes.Buffer) error {
+	shown := console.Counters{Time: time.Now(), Prefix: c.query["prefix"], After: counter.Metric(c.query["after"])}
+	prefix := counter.Metric(shown.Prefix)
+	var err error
+	shown.Top, err = recently(c, p.looks, "top/"+string(prefix), func(ctx context.Context) ([]counter.Ranked, error) {
+		return p.svc.Counters().Top(ctx, counter.TopQuery{Day: time.Now(), Prefix: prefix, K: console.TopAtOnce})
+	})
+	if err == nil {
+		shown.Metrics, err = recently(c, p.looks, "metrics/"+string(prefix)+"\x00"+string(shown.After), func(ctx context.Context) ([]counter.Info, error) {
+			return p.svc.Counters().Metrics(ctx, prefix, shown.After, console.MetricsAtOnce+1)
+		})
+	}
+	if err != nil {
+		shown.Problem = p.excuse(c, err)
+	}
+	shown.Prefix = cut(shown.Prefix, counter.MaxMetric)
+	return p.pages.Counters(body, shown)
+}
+
+// metricPage shows what was counted of a metric around a day. A view that cannot be read is left out, and why is
+// said.
+func (p *site) metricPage(c *call, body *bytes.Buffer) error {
+	shown := console.Metric{Time: time.Now(), Name: counter.Metric(c.query["name"]), Day: time.Now().UTC()}
+	if text := c.query["day"]; text != "" {
+		day, err := time.Parse(time.DateOnly, text)
+		if err == nil {
+			shown.Day = day
+		} else {
+			shown.Problems = append(shown.Problems, cut(text, 40)+" is not a day: this is today.")
+		}
+	}
+	for _, view := range console.Views {
+		s, err := p.view(c, shown.Name, view, shown.Day)
+		if errors.Is(err, counter.ErrNotFound) {
+			return p.noMetric(c, string(shown.Name))
+		}
+		if err != nil {
+			if text := p.excuse(c, err); len(shown.Problems) == 0 || shown.Problems[len(shown.Problems)-1] != text {
+				shown.Problems = append(shown.Problems, text)
+			}
+		}
+		shown.Series = append(shown.Series, s)
+	}
+	return p.pages.Metric(body, shown)
+}
+
+// view reads what a view of a metric shows, at most a second old.
+func (p *site) view(ctx context.Context, name counter.Metric, view console.View, day time.Time) (*counter.Series, error) {
+	from, to, step := view.Range(day)
+	key := "view/" + string(view) + from.Format(time.DateOnly) + "/" + cut(string(name), counter.MaxMetric+1)
+	return recently(ctx, p.looks, key, func(ctx context.Context) (*counter.Series, error) {
+		return p.svc.Counters().Series(ctx, counter.Query{Metrics: []counter.Metric{name}, From: from, To: to, Step: step})
+	})
+}
+
+// own reads today by minute of what Locus counts itself by.
+func (p *site) own(ctx context.Context) (*counter.Series, error) {
+	from, to, step := console.DayView.Range(time.Now())
+	prefix := counter.Metric(locus.OwnMetrics)
+	return p.svc.Counters().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
+}
+
+// noMetric says that nothing was counted under a name.
+func (p *site) noMetric(c *call, name string) error {
+	var body bytes.Buffer
+	if err := p.pages.Notice(&body, console.Notice{
+		Title: "No such metric", Text: "Nothing was ever counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
+	}); err != nil {
+		return err
+	}
+	writePage(c.w, http.StatusNotFound, &body)
+	return nil
+}
+
+// picture draws a view of a metric. The day lies over the day before.
+func (p *site) picture(c *call, _ *bytes.Buffer) error {
+	name, view := counter.Metric(c.query["name"]), console.View(c.query["view"])
+	day, err := time.Parse(time.DateOnly, c.query["day"])
+	if err != nil || view != console.DayView && view != console.MonthView && view != console.YearView {
+		return fault(CodeInvalid, "", "a picture has a view, day, month or year, and a day such as 2026-11-20")
+	}
+	series, err := p.view(c, name, view, day)
+	if err != nil {
+		return err
+	}
+	_, end, _ := view.Range(day)
+	drawn := chartOf(series, end)
+	if view == console.DayView && series.Lines[0].Kind == counter.Counter {
+		before, err := p.view(c, name, view, day.AddDate(0, 0, -1))
+		if err != nil {
+			return err
+		}
+		drawn.Lines[0].Name = day.Format(time.DateOnly)
+		drawn.Lines = append(drawn.Lines, chart.Line{Name: "the day before", Values: valuesOf(before.Lines[0].Values), Faint: true})
+	}
+	drawn.Label = cut(string(name), counter.MaxMetric)
+	drawn.Width, drawn.Height = console.Size(c.query["size"]).Pixels()
+	if c.query["theme"] == "dark" {
+		drawn.Theme = chart.Dark
+	}
+	var b bytes.Buffer
+	if err := chart.SVG(&b, drawn); err != nil {
+		return err
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Cache-Control", "private, max-age=30") // its address changes every minute
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = b.WriteTo(c.w) // who left does not want it
+	return nil
+}
+
+// chartOf draws one line for a counter, and the mean of a gauge between its lowest and highest readings.
+func chartOf(s *counter.Series, end time.Time) *chart.Chart {
+	c := &chart.Chart{Times: s.Times, End: end}
+	l := &s.Lines[0]
+	if l.Kind == counter.Counter {
+		c.Lines = []chart.Line{{Name: string(l.Metric), Values: valuesOf(l.Values)}}
+		return c
+	}
+	mean := make([]float64, len(l.Readings))
+	low, high := make([]counter.Value, len(mean)), make([]counter.Value, len(mean))
+	for i, r := range l.Readings {
+		if mean[i], low[i], high[i] = math.NaN(), counter.Null, counter.Null; r.Count > 0 {
+			mean[i], low[i], high[i] = float64(r.Sum)/float64(r.Count), r.Min, r.Max
+		}
+	}
+	c.Floating = true
+	c.Lines = []chart.Line{
+		{Name: "mean", Values: mean},
+		{Name: "lowest", Values: valuesOf(low), Faint: true},
+		{Name: "highest", Values: valuesOf(high), Faint: true},
+	}
+	return c
+}
+
+// valuesOf are values as they are drawn: what is not known is a gap.
+func valuesOf(values []counter.Value) []float64 {
+	drawn := make([]float64, len(values))
+	for i, v := range values {
+		if drawn[i] = float64(v); v == counter.Null {
+			drawn[i] = math.NaN()
+		}
+	}
+	return drawn
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// Headers of a batch of hits that is to count once.
+const (
+	keyHeader      = "Idempotency-Key"
+	producerHeader = "Locus-Producer"
+	seqHeader      = "Locus-Seq"
+	replayedHeader = "Idempotent-Replayed"
+)
+
+// HitRequest is the body of POST /v1/hits.
+type HitRequest struct {
+	Hits []HitInput `json:"hits" minItems:"1" maxItems:"1000"`
+}
+
+// HitInput is a hit as it is sent. One that has a value is the reading of a gauge.
+type HitInput struct {
+	Metric string `json:"metric" doc:"What is counted: 1 to 200 bytes"`
+	At     string `json:"at,omitempty" format:"date-time" doc:"When it happened, at most 7 days ago; now if left out, but a batch that is to count once must say it"`
+	N      *int64 `json:"n,omitempty" minimum:"1" maximum:"1000000" doc:"What a counter adds; 1 if left out"`
+	Value  *int64 `json:"value,omitempty" minimum:"-1000000000000000" maximum:"1000000000000000" doc:"What a gauge read, in the place of n"`
+}
+
+// HitResponse is the answer to POST /v1/hits: a result for each hit, in their order.
+type HitResponse struct {
+	Results []HitResult `json:"results"`
+}
+
+// HitResult is what became of one hit.
+type HitResult struct {
+	Metric  string     `json:"metric"`
+	Outcome HitOutcome `json:"outcome,omitempty" enum:"counted"`
+	Error   *Fault     `json:"error,omitempty"`
+}
+
+// HitOutcome says what became of a hit.
+type HitOutcome string
+
+// Counted means that the hit is durable. That of a batch that had been counted before is so too.
+const Counted HitOutcome = "counted"
+
+func (s *Server) addHits(c *call) (any, error) {
+	b, err := c.once()
+	if err != nil {
+		return nil, err
+	}
+	items, err := decodeHits(c.body)
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		if items[i].fault == nil {
+			b.Hits = append(b.Hits, items[i].hit)
+		}
+	}
+	var became counter.Answer
+	if len(b.Hits) > 0 {
+		if became, err = s.svc.AddHits(c, b); err != nil {
+			return nil, err
+		}
+		if err := ofAll(became.Results); err != nil {
+			return nil, err
+		}
+	}
+	if became.Replayed {
+		c.w.Header().Set(replayedHeader, "true")
+	}
+	answer, counts := HitResponse{Results: make([]HitResult, 0, len(items))}, map[string]int{}
+	for i := range items {
+		it := &items[i]
+		result := HitResult{Metric: string(it.hit.Metric), Outcome: Counted}
+		if it.fault == nil {
+			if failed := became.Results[0]; failed != nil {
+				it.fault = it.faultOf(failed, i)
+			}
+			became.Results = became.Results[1:]
+		}
+		switch {
+		case it.fault != nil:
+			result = HitResult{Metric: printable(cut(result.Metric, counter.MaxMetric)), Error: it.fault}
+			counts["refused"]++
+		case became.Replayed:
+			counts["replayed"]++
+		default:
+			counts["counted"]++
+		}
+		answer.Results = append(answer.Results, result)
+	}
+	for outcome, n := range counts {
+		s.opts.Metrics.Hits(outcome, n)
+	}
+	return answer, nil
+}
+
+// ofAll is what the batch failed with as a whole: all hits but those that are wrong by themselves were answered
+// that the key, or the number, is another batch's.
+func ofAll(results []error) (whole error) {
+	for _, err := range results {
+		switch {
+		case errors.As(err, new(*counter.InvalidError)):
+		case errors.Is(err, counter.ErrKeyReused), errors.Is(err, counter.ErrSequence):
+			whole = err
+		default:
+			return nil
+		}
+	}
+	return whole
+}
+
+// once reads what makes a batch count once out of the headers.
+func (c *call) once() (b counter.Batch, err error) {
+	key, keyed, err := c.oneHeader(keyHeader)
+	if err != nil {
+		return b, err
+	}
+	producer, produced, err := c.oneHeader(producerHeader)
+	if err != nil {
+		return b, err
+	}
+	seq, numbered, err := c.oneHeader(seqHeader)
+	if err != nil {
+		return b, err
+	}
+	switch {
+	case keyed && (produced || numbered):
+		return b, fault(CodeInvalid, "", "a batch has the header %s, or %s and %s, not both", keyHeader, producerHeader, seqHeader)
+	case produced != numbered:
+		return b, fault(CodeInvalid, "", "the headers %s and %s go together: send both or none", producerHeader, seqHeader)
+	case keyed:
+		if !isKey(key) {
+			return b, fault(CodeInvalid, "", "the header %s has to be 1 to %d visible characters of ASCII", keyHeader, counter.MaxKey)
+		}
+		b.Key = counter.Key(key)
+	case produced:
+		raw, wrong := hex.DecodeString(producer)
+		if wrong != nil || len(raw) != len(b.Producer) || counter.Producer(raw) == (counter.Producer{}) {
+			return b, fault(CodeInvalid, "", "the header %s is %.60q: want 32 hexadecimal digits, which are not all 0", producerHeader, producer)
+		}
+		b.Producer = counter.Producer(raw)
+		if b.Seq, err = strconv.ParseUint(seq, 10, 63); err != nil || b.Seq == 0 || strconv.FormatUint(b.Seq, 10) != seq {
+			return b, fault(CodeInvalid, "", "the header %s is %.40q: want a whole number from 1 to 2^63 - 1", seqHeader, seq)
+		}
+	}
+	return b, nil
+}
+
+// oneHeader reads a header that may stand once.
+func (c *call) oneHeader(name string) (value string, given bool, err error) {
+	switch values := c.r.Header[name]; len(values) {
+	case 0:
+		return "", false, nil
+	case 1:
+		return values[0], true, nil
+	default:
+		return "", true, fault(CodeMalformed, "", "the header %s is given %d times", name, len(values))
+	}
+}
+
+func isKey(key string) bool {
+	if key == "" || len(key) > counter.MaxKey {
+		return false
+	}
+	for _, b := range []byte(key) {
+		if b < '!' || b > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// faultOf is what a hit was refused with.
+func (it *hitItem) faultOf(err error, i int) *Fault {
+	f := toFault(err, hitPointer(i))
+	if it.hit.Kind == counter.Gauge && f.Pointer == hitPointer(i)+"/n" {
+		f.Pointer = hitPointer(i) + "/value"
+	}
+	return f
+}
+
+func hitPointer(i int) string { return "/hits/" + strconv.Itoa(i) }
+
+// hitAt reads the time of a hit.
+func hitAt(text string) (time.Time, *Fault) {
+	t, ok := parseInstant(text)
+	if !ok {
+		return t, fault(CodeInvalid, "/at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
+	}
+	return t, nil
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"strconv"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// hitItem is one hit of a batch, or why it is none.
+type hitItem struct {
+	hit   counter.Hit
+	fault *Fault
+}
+
+// decodeHits reads a batch. What is wrong with the document refuses all of it; what is wrong with one hit
+// refuses that hit only.
+func decodeHits(body []byte) ([]hitItem, error) {
+	fields, err := object(body, "hits")
+	if err != nil {
+		return nil, err
+	}
+	hits := fields["hits"]
+	if hits.Kind() != strictjson.Array {
+		return nil, wrongKind("/hits", hits, "an array of 1 to 1000 hits")
+	}
+	var items []hitItem
+	for i, v := range hits.Items() {
+		if i == counter.MaxBatch {
+			return nil, fault(CodeTooLarge, "/hits", "the batch has more than %d hits: send smaller ones", counter.MaxBatch)
+		}
+		it := decodeHit(v)
+		if it.fault != nil {
+			it.fault.Pointer = hitPointer(i) + it.fault.Pointer
+		}
+		items = append(items, it)
+	}
+	if len(items) == 0 {
+		return nil, fault(CodeInvalid, "/hits", "the batch is empty: want 1 to %d hits", counter.MaxBatch)
+	}
+	return items, nil
+}
+
+// decodeHit reads a hit. The pointer of its fault begins at the hit.
+func decodeHit(v strictjson.Value) (it hitItem) {
+	if v.Kind() != strictjson.Object {
+		it.fault = wrongKind("", v, "a hit")
+		return it
+	}
+	n, value := false, false
+	it.hit.N = 1
+	for name, v := range v.Members() {
+		var f *Fault
+		switch name {
+		case "metric", "at":
+			if v.Kind() != strictjson.String {
+				f = wrongKind("/"+name, v, "a string")
+			} else if name == "metric" {
+				it.hit.Metric = counter.Metric(v.Text())
+			} else {
+				it.hit.At, f = hitAt(v.Text())
+			}
+		case "n":
+			n = true
+			it.hit.N, f = whole("/n", v, 1, counter.MaxN)
+		case "value":
+			value, it.hit.Kind = true, counter.Gauge
+			it.hit.N, f = whole("/value", v, -counter.MaxReading, counter.MaxReading)
+		default:
+			f = unknownField("", name, "metric, at, n, value")
+		}
+		if it.fault == nil {
+			it.fault = f
+		}
+	}
+	if n && value && it.fault == nil {
+		it.fault = fault(CodeInvalid, "/value", "a hit has n, what a counter adds, or value, what a gauge read, not both")
+	}
+	return it
+}
+
+// whole reads a whole number that is written as one: 1e3, 1.0 and -0 are not.
+func whole(at string, v strictjson.Value, low, high int64) (int64, *Fault) {
+	if v.Kind() != strictjson.Number {
+		return 0, wrongKind(at, v, "a number")
+	}
+	n, err := strconv.ParseInt(v.Number(), 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != v.Number() || n < low || n > high {
+		return 0, fault(CodeInvalid, at, "found %.40s, want a whole number from %d to %d", v.Number(), low, high)
+	}
+	return n, nil
+}

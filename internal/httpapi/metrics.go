@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// MetricList is a page of metrics. Cursor is where the next one begins, "" at the end.
+type MetricList struct {
+	Metrics []Metric `json:"metrics"`
+	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+}
+
+// Metric is what is known of a metric.
+type Metric struct {
+	Metric string    `json:"metric"`
+	Kind   string    `json:"kind" enum:"counter,gauge"`
+	Since  time.Time `json:"since" doc:"The day of its first hit"`
+	Cell   string    `json:"cell" doc:"The cell that it lives in, for ever"`
+}
+
+// Top are the counters that were hit most on a day.
+type Top struct {
+	Day     string      `json:"day" format:"date" doc:"In UTC"`
+	Metrics []TopMetric `json:"metrics" doc:"The highest first; of equal ones, in the order of their names"`
+}
+
+// TopMetric is a counter with its total of the day.
+type TopMetric struct {
+	Metric string `json:"metric"`
+	N      int64  `json:"n"`
+}
+
+func (s *Server) listMetrics(c *call) (any, error) {
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.unseal(c, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.svc.Counters().Metrics(c, counter.Metric(c.query["prefix"]), counter.Metric(after), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	list := MetricList{Metrics: make([]Metric, 0, len(found))}
+	if len(found) > limit {
+		found = found[:limit]
+		list.Cursor = s.seal(c, []byte(found[limit-1].Metric))
+	}
+	for _, m := range found {
+		list.Metrics = append(list.Metrics, Metric{Metric: string(m.Metric), Kind: m.Kind.String(), Since: m.First.UTC(), Cell: m.Cell})
+	}
+	return list, nil
+}
+
+func (s *Server) top(c *call) (any, error) {
+	q := counter.TopQuery{Prefix: counter.Metric(c.query["prefix"])}
+	text := c.query["day"]
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || !shaped(text, "0000-00-00") {
+		return nil, fault(CodeInvalid, "?day", "%.40q is not a day such as 2026-11-20", text)
+	}
+	q.Day = day
+	if text, given := c.query["k"]; given {
+		if q.K, err = strconv.Atoi(text); err != nil || strconv.Itoa(q.K) != text || q.K < 1 || q.K > counter.MaxTop {
+			return nil, fault(CodeInvalid, "?k", "k is %.20q: want a whole number from 1 to %d", text, counter.MaxTop)
+		}
+	}
+	found, err := s.svc.Counters().Top(c, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := Top{Day: day.Format(time.DateOnly), Metrics: make([]TopMetric, 0, len(found))}
+	for _, m := range found {
+		answer.Metrics = append(answer.Metrics, TopMetric{string(m.Metric), m.N})
+	}
+	return answer, nil
+}
+
+func (s *Server) explainHit(c *call) (any, error) {
+	at, ok := parseInstant(c.query["at"])
+	if !ok {
+		return nil, fault(CodeInvalid, "?at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", c.query["at"])
+	}
+	return s.svc.Counters().Explain(c, counter.Metric(c.query["metric"]), at)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"encoding/csv"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/counter"
+)
+
+const mediaCSV = "text/csv"
+
+// tabular is an answer that can be written as a table.
+type tabular interface {
+	// csv is the table, its first row the names of the columns.
+	csv() []byte
+}
+
+// wants tells whether a client asks for a type and not for JSON before it.
+func wants(r *http.Request, type_ string) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header["Accept"], ","), ",") {
+		media, params, err := mime.ParseMediaType(part)
+		if err != nil || params["q"] == "0" {
+			continue
+		}
+		if media == type_ || media == mediaJSON {
+			return media == type_
+		}
+	}
+	return false
+}
+
+// writeCSV sends a table.
+func writeCSV(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", mediaCSV+"; charset=utf-8; header=present")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // who left does not want it
+}
+
+// csv has a row for each step and a column for each counter, five for a gauge. What is null is empty.
+func (s *Series) csv() []byte {
+	var body bytes.Buffer
+	w := csv.NewWriter(&body)
+	row := []string{"time"}
+	var columns [][]counter.Value
+	for i := range s.Lines {
+		line, name := &s.Lines[i], harmless(s.Lines[i].Metric)
+		if line.Kind == counter.Counter.String() {
+			row, columns = append(row, name), append(columns, line.Values)
+			continue
+		}
+		row = append(row, name+" min", name+" max", name+" sum", name+" count", name+" last")
+		columns = append(columns, line.Min, line.Max, line.Sum, line.Count, line.Last)
+	}
+	_ = w.Write(row) // into memory, which does not fail
+	for i, at := range s.Times {
+		row = append(row[:0], at.Format(time.RFC3339))
+		for _, column := range columns {
+			text := ""
+			if column[i] != counter.Null {
+				text = strconv.FormatInt(int64(column[i]), 10)
+			}
+			row = append(row, text)
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return body.Bytes()
+}
+
+// harmless keeps spreadsheets from taking a name for a formula.
+func harmless(name string) string {
+	if name != "" && strings.ContainsRune("=+-@\t\r", rune(name[0])) {
+		return "'" + name
+	}
+	return name
+}
