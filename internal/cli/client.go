@@ -130,6 +130,7 @@ type question struct {
 	body         []byte
 	media        string // of the body; JSON if empty
 	accept       string // what the answer is wanted in, where there is a choice
+	key          string // that makes it happen once
 }
 
 // exchange is do with the status of the answer, one of those of success.
@@ -182,6 +183,9 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 	}
 	if q.accept != "" {
 		request.Header.Set("Accept", q.accept)
+	}
+	if q.key != "" {
+		request.Header.Set("Idempotency-Key", q.key)
 	}
 	return over.Do(request)
 }

@@ -107,7 +107,8 @@ func (a *app) rollupStatus() *cobra.Command {
 		Short: "Show how a rollup stands in each cell: what it contains, how far it is behind and who follows",
 		Example: "  locus rollup status places_by_category\n" +
 			"  locus rollup status places_by_category --json | jq .lag_ms",
-		Args: arguments("NAME"),
+		Args:              arguments("NAME"),
+		ValidArgsFunction: a.names(rollupNames, 1),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			var of httpapi.Rollup
 			raw, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of)
@@ -177,7 +178,8 @@ func (a *app) rollupDrop() *cobra.Command {
 		Short: "Remove a rollup with all that was counted; records and entities stay",
 		Example: "  locus rollup drop places_by_category --dry-run\n" +
 			"  locus rollup drop places_by_category --yes",
-		Args: arguments("NAME"),
+		Args:              arguments("NAME"),
+		ValidArgsFunction: a.names(rollupNames, 1),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			var of httpapi.Rollup
 			if _, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of); err != nil {

@@ -28,7 +28,8 @@ func (a *app) rollupRebuild() *cobra.Command {
 			"mended by now.",
 		Example: "  locus rollup rebuild places_by_category\n" +
 			"  locus rollup rebuild places_by_category --wait",
-		Args: arguments("NAME"),
+		Args:              arguments("NAME"),
+		ValidArgsFunction: a.names(rollupNames, 1),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			var of httpapi.Rollup
 			raw, err := cl.do(c.Context(), http.MethodPost, rollupPath(args[0])+"/rebuild", nil, nil, &of)

@@ -27,6 +27,7 @@ func (a *app) rollupExplain() *cobra.Command {
 			"makes the groups, of several in their order.",
 		Example: "  locus rollup explain places_by_category bakery\n" +
 			"  locus rollup explain records_by_source vendor --limit 100 --json",
+		ValidArgsFunction: a.names(rollupNames, 1),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return arguments("NAME", "VALUE")(c, args)

@@ -38,6 +38,7 @@ func (a *app) rollupGet() *cobra.Command {
 			"rows in any case.",
 		Example: "  locus rollup get places_by_category bakery\n" +
 			"  locus rollup get places_by_category --top 10 --by places --latest",
+		ValidArgsFunction: a.names(rollupNames, 1),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return arguments("NAME")(c, args)

@@ -22,12 +22,8 @@ func (a *app) rollupVerify() *cobra.Command {
 			"if anything differs: that is a bug, please report it.",
 		Example: "  locus rollup verify\n" +
 			"  locus rollup verify places_by_category --json",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return arguments("NAME")(c, args)
-			}
-			return nil
-		},
+		Args:              atMost("NAME"),
+		ValidArgsFunction: a.names(rollupNames, 1),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			return newVerifying(a).all(c, cl, args)
 		}),

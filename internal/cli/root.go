@@ -35,7 +35,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
 		"run":     {a.demoCommand(), a.serveCommand(), a.statusCommand(), a.cellCommand()},
-		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand(), a.rollupCommand(), a.changeCommand()},
+		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {
@@ -106,6 +106,7 @@ func variable(f *pflag.Flag) string {
 var noVariable = []string{
 	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
 	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
+	"at", "value", "file", "prefix", "day", "step", "count", "explain", "output", "dark",
 }
 
 // describe adds the variable to the help of each flag.
@@ -142,6 +143,16 @@ func arguments(names ...string) cobra.PositionalArgs {
 			return usage(hint, "%s: %s is missing", c.CommandPath(), names[len(args)])
 		}
 		return usage(hint, "%s: %.60q is one argument too many", c.CommandPath(), args[len(names)])
+	}
+}
+
+// atMost checks that there is one argument or none.
+func atMost(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return arguments(name)(c, args)
+		}
+		return nil
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
@@ -47,6 +48,7 @@ type serving struct {
 	hosts       []string
 	shutdown    time.Duration
 	retain      time.Duration
+	hits        retaining
 	linger      time.Duration // 0 for the server's own, below 0 for none
 }
 
@@ -88,6 +90,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
 	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs, for followers of them and for locus rollup explain")
+	s.hits.flags(c)
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long stopping may take")
 	return c
 }
@@ -104,7 +107,7 @@ func (s *serving) check(w where) error {
 	case !w.shared && s.unsafe:
 		return usage("leave it out", "--unsafe-durability is for --map: a data directory is always durable")
 	}
-	return nil
+	return s.hits.check()
 }
 
 // listen takes the port before anything else is started. At a loopback address it listens on the
@@ -180,6 +183,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Servi
 	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version()}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
+		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
 	})
 	return svc, options, err
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// hitFile counts the rows of one file, a batch after the other. Which rows a batch has, and its key, come from the
+// file alone: so the same file again is the same batches, and what of it was counted counts once.
+type hitFile struct {
+	*app
+
+	client   *client
+	name     string
+	key      string
+	reader   *bulk.Reader
+	rejects  *bulk.Rejects
+	progress *term.Progress
+	start    time.Time
+
+	rows   int64
+	counts map[string]int64
+	lines  []*bulk.Row // of the batch, those that are sent
+	wrong  []bulk.Reject
+	size   int
+	body   []byte
+	number int // of the batch
+}
+
+func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
+	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
+	var failed error
+	total := int64(0)
+	for _, name := range o.files {
+		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}}
+		failed = h.run(ctx, o)
+		if h.reader == nil {
+			break
+		}
+		total += h.counts[refused]
+		if err := h.summary(t); err != nil {
+			return errors.Join(failed, err)
+		}
+		if failed != nil {
+			break
+		}
+	}
+	if !a.json && t.Len() > 0 {
+		if err := a.printTable(t); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	if failed == nil && total > 0 {
+		failed = &failure{
+			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("%d rows were refused, the others count", total),
+			Hint: "correct and count the rows in " + strings.Join(rejectNames(o.files), ", "),
+		}
+	}
+	return failed
+}
+
+func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
+	h.progress = term.NewProgress(h.stderr, h.talk.Terminal && !h.json, nil)
+	defer h.progress.Close()
+	reader, err := bulk.Open(h.name, h.stdin, bulk.Format(o.format), hitColumns())
+	if err != nil {
+		return columnsHint(err)
+	}
+	h.reader = reader
+	defer reader.Close()
+	switch {
+	case o.key != "":
+		h.key = o.key
+	case reader.Size < 0: // it cannot be read twice
+		h.key = randomKey()
+	default:
+		if h.key, err = contentKey(h.name); err != nil {
+			return err
+		}
+	}
+	if h.rejects, err = bulk.NewRejects(rejectName(h.name), 0); err != nil {
+		return err
+	}
+	err = h.pump(ctx)
+	if err = errors.Join(err, h.rejects.Close()); ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		f := &failure{
+			Code: "interrupted", Exit: exitInterrupted, Err: err, Outcome: httpapi.Unknown,
+			Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(h.rows), "row"), h.name),
+			Hint:    "the same command again: what is counted already counts once",
+		}
+		if reader.Size < 0 && o.key == "" {
+			f.Hint = "what is counted already would count again: --key NAME keeps it from that"
+		}
+		return f
+	}
+	return err
+}
+
+// contentKey is the key of what a file says.
+func contentKey(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("read the file: %w", err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", fmt.Errorf("read the file: %w", err)
+	}
+	return "file-" + hex.EncodeToString(hash.Sum(nil)[:16]), nil
+}
+
+// randomKey is one that nobody else has.
+func randomKey() string { return "cli-" + rand.Text() }
+
+// pump reads, and sends batch after batch.
+func (h *hitFile) pump(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := h.reader.Next()
+		if errors.Is(err, io.EOF) {
+			return h.flush(ctx)
+		}
+		reject, bad := errors.AsType[*bulk.RowError](err)
+		if err != nil && !bad {
+			return errors.Join(h.flush(ctx), columnsHint(err))
+		}
+		if !bad {
+			reject = h.add(row)
+		}
+		if reject != nil {
+			h.wrong = append(h.wrong, bulk.Reject{Line: reject.Line, Code: reject.Code, Pointer: reject.Pointer, Reason: reject.Reason, Row: reject.Row})
+		}
+		if len(h.lines)+len(h.wrong) >= counter.MaxBatch || h.size >= batchSize {
+			if err := h.flush(ctx); err != nil {
+				return err
+			}
+		}
+		h.progress.Update(h.line)
+	}
+}
+
+// flush sends the batch and takes over what became of it.
+func (h *hitFile) flush(ctx context.Context) error {
+	if len(h.lines) == 0 && len(h.wrong) == 0 {
+		return nil
+	}
+	h.number++
+	wrong := h.wrong
+	if len(h.lines) > 0 {
+		body := append(append([]byte(`{"hits":[`), h.body...), "]}"...)
+		// An interrupt stops the reading; what is under way is finished.
+		answer, replayed, err := hit(context.WithoutCancel(ctx), ctx, h.client, h.key+"-"+strconv.Itoa(h.number), body, len(h.lines))
+		if err != nil {
+			return err
+		}
+		for i := range answer.Results {
+			f := answer.Results[i].Error
+			switch {
+			case f == nil && replayed:
+				h.counts[replay]++
+			case f == nil:
+				h.counts[string(httpapi.Counted)]++
+			case again[f.Code]:
+				return &failure{
+					Code: "unavailable", Exit: exitUnavailable, Outcome: httpapi.Unknown, Hint: "the same command again: what is counted already counts once",
+					Message: fmt.Sprintf("some hits were refused for want of a cell that answers, for %v", endurance),
+				}
+			default:
+				_, pointer, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/hits/"), "/")
+				e := wrongHit(h.lines[i], pointer, f.Detail)
+				wrong = append(wrong, bulk.Reject{Line: e.Line, Code: string(f.Code), Pointer: e.Pointer, Reason: e.Reason, Row: e.Row})
+			}
+		}
+	}
+	slices.SortStableFunc(wrong, func(a, b bulk.Reject) int { return cmp.Compare(a.Line, b.Line) })
+	for _, r := range wrong {
+		if err := h.reject(r); err != nil {
+			return err
+		}
+	}
+	h.rows += int64(len(h.lines) + len(h.wrong))
+	h.counts[refused] += int64(len(wrong))
+	h.lines, h.wrong, h.body, h.size = h.lines[:0], nil, h.body[:0], 0
+	return nil
+}
+
+func (h *hitFile) reject(r bulk.Reject) error {
+	if h.json {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("report a refused row: %w", err)
+		}
+		if err := h.printRaw(typed("reject", line)); err != nil {
+			return err
+		}
+	}
+	return h.rejects.Write(r)
+}
+
+// line is the progress line.
+func (h *hitFile) line() string {
+	rate := float64(h.rows) / max(time.Since(h.start).Seconds(), 0.001)
+	taken := h.reader.Taken()
+	if h.json {
+		text, _ := json.Marshal(map[string]any{
+			"type": "progress", "file": h.name, "rows": h.rows, "rows_per_second": rate, "counts": h.counts, "bytes": taken, "bytes_total": h.reader.Size,
+		})
+		return string(text)
+	}
+	var b strings.Builder
+	b.WriteString(term.Short(float64(h.rows)))
+	if h.reader.Size > 0 {
+		fmt.Fprintf(&b, "   %.0f %%", 100*min(float64(taken)/float64(h.reader.Size), 1))
+	}
+	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
+	for _, outcome := range []string{string(httpapi.Counted), replay, refused} {
+		if n := h.counts[outcome]; n > 0 {
+			fmt.Fprintf(&b, "   %s %s", outcome, term.Short(float64(n)))
+		}
+	}
+	return b.String()
+}
+
+// summary adds the file to the table, or prints it as JSON.
+func (h *hitFile) summary(t *term.Table) error {
+	seconds := time.Since(h.start).Seconds()
+	if h.rows == 0 {
+		h.say("%s has no rows", term.Escape(h.name))
+	}
+	if h.json {
+		return h.printJSON(map[string]any{"type": "summary", "file": h.name, "rows": h.rows, "counts": h.counts, "seconds": seconds})
+	}
+	t.Add(h.name, fmt.Sprint(h.rows), fmt.Sprint(h.counts[string(httpapi.Counted)]), fmt.Sprint(h.counts[replay]), fmt.Sprint(h.counts[refused]), fmt.Sprintf("%.1f", seconds))
+	return nil
+}

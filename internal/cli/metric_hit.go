@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// hitting are the flags of counting.
+type hitting struct {
+	at, key, value, format string
+	files                  []string
+}
+
+func (a *app) metricHit() *cobra.Command {
+	var o hitting
+	c := &cobra.Command{
+		Use:   "hit NAME [N] | --file FILE",
+		Short: "Count hits: one metric, or all rows of CSV or JSONL files",
+		Long: "It returns when the hits are durable. What is sent has a key, so that it counts once although it is sent again\n" +
+			"when an answer is lost. --key makes it so for you: the same command with the same --key and --at counts once, for\n" +
+			"seven days. So does the same file: its rows have the columns metric, at, and n, or value for the reading of a\n" +
+			"gauge. New hits belong into a new file, not to the end of one that was counted. Refused rows are written to\n" +
+			"FILE.rejected.jsonl.",
+		Example: "  locus metric hit 'page /about' 3\n" +
+			"  locus metric hit --file hits.csv.gz",
+		Args: func(c *cobra.Command, args []string) error { return o.check(c, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			body := []byte(nil)
+			if len(o.files) == 0 {
+				var err error
+				if body, err = o.body(args); err != nil {
+					return err
+				}
+			}
+			cl, err := a.connect(c, true)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			if len(o.files) > 0 {
+				return a.hitFiles(c.Context(), cl, &o)
+			}
+			return a.hitOne(c.Context(), cl, &o, body)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.at, "at", "", "when it happened, such as 2026-11-20T12:00:00Z, at most seven days ago; now if left out")
+	f.StringVar(&o.value, "value", "", "the reading of a gauge, in the place of N")
+	f.StringVar(&o.key, "key", "", "count this once, however often it is said; with --at. Of a file: its name among those that count once, in the place of its content")
+	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is the standard input. Several files with several flags")
+	f.StringVar(&o.format, "format", "", "of a file: csv or jsonl; without it the name of the file says it, or its first character")
+	_ = f.SetAnnotation("key", variableOf, []string{"LOCUS_HIT_KEY"}) // that of imports is a column
+	return a.connection(c)
+}
+
+// placeOfKey is the room that the number of a batch takes behind the key of a file.
+const placeOfKey = 12
+
+func (o *hitting) check(c *cobra.Command, args []string) error {
+	file := len(o.files) > 0
+	switch {
+	case file && (len(args) > 0 || o.at != "" || o.value != ""):
+		return usage("leave them out", "%s: with --file the rows say the metric, the time and the number", c.CommandPath())
+	case !file && len(args) == 0:
+		return arguments("NAME")(c, args)
+	case len(args) > 2:
+		return arguments("NAME", "N")(c, args)
+	case o.value != "" && len(args) > 1:
+		return usage("leave out one of them", "%s: N counts and --value reads a gauge: only one can be meant", c.CommandPath())
+	case o.key != "" && !file && o.at == "":
+		return usage("--at "+time.Now().UTC().Format(time.RFC3339), "--key has no --at: what is to count once has to say when it was")
+	case o.key != "" && len(o.files) > 1:
+		return usage("one file at a time", "--key names one file, not %d", len(o.files))
+	case o.key != "" && !visible(o.key, counter.MaxKey-placeOfKey):
+		return usage("--key 20261120-web1", "--key has to be 1 to %d visible characters of ASCII", counter.MaxKey-placeOfKey)
+	case !file && o.format != "":
+		return usage("leave it out", "--format is that of --file")
+	}
+	return (&ingesting{format: o.format, batch: 1}).check(o.files)
+}
+
+func visible(key string, most int) bool {
+	for _, b := range []byte(key) {
+		if b < '!' || b > '~' {
+			return false
+		}
+	}
+	return key != "" && len(key) <= most
+}
+
+// body makes the request of a single hit.
+func (o *hitting) body(args []string) ([]byte, error) {
+	if o.at == "" {
+		o.at = time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	hit := httpapi.HitInput{Metric: args[0], At: o.at}
+	text, what := "1", "N"
+	switch {
+	case o.value != "":
+		text, what = o.value, "--value"
+	case len(args) > 1:
+		text = args[1]
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, usage("a whole number", "%s %.40q is not a whole number", what, text)
+	}
+	if hit.N = &n; o.value != "" {
+		hit.N, hit.Value = nil, &n
+	}
+	return json.Marshal(httpapi.HitRequest{Hits: []httpapi.HitInput{hit}})
+}
+
+// hitOne counts one hit.
+func (a *app) hitOne(ctx context.Context, cl *client, o *hitting, body []byte) error {
+	key, given := o.key, o.key != ""
+	if !given {
+		key = randomKey()
+	}
+	answer, replayed, err := hit(ctx, ctx, cl, key, body, 1)
+	if err != nil {
+		return doubtful(ctx, err, given)
+	}
+	result := &answer.Results[0]
+	if f := result.Error; f != nil {
+		return doubtful(ctx, &httpapi.Problem{Fault: *f}, given)
+	}
+	outcome := string(result.Outcome)
+	if replayed {
+		outcome = replay
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"type": "result", "metric": result.Metric, "at": o.at, "outcome": outcome})
+	}
+	a.say("%s   %s", outcome, term.Escape(result.Metric))
+	return nil
+}
+
+// replay is the outcome of what had been counted before.
+const replay = "replayed"
+
+// doubtful says what to do where nobody knows whether a hit counts: another run of the command has another key,
+// if none was given.
+func doubtful(ctx context.Context, err error, keyed bool) error {
+	f := explain(ctx, err)
+	if f.Outcome == httpapi.Unknown && !keyed {
+		f.Hint = "see whether it was counted: locus metric series NAME; with --key and --at it could be said again"
+	}
+	return f
+}
+
+// hit sends a batch until each hit has a final result. It has a key, so what was counted when an answer was lost
+// is not counted again. After an interrupt nothing is tried again.
+func hit(ctx, interrupt context.Context, cl *client, key string, body []byte, n int) (answer *httpapi.HitResponse, replayed bool, err error) {
+	deadline := time.Now().Add(endurance)
+	for pause, sent := 100*time.Millisecond, 0; ; pause = min(2*pause, 3*time.Second) {
+		answer, replayed, err = cl.hits(ctx, key, body, n)
+		sent++
+		// Of a repetition nobody can tell whether it was this command that counted before.
+		replayed = replayed && sent == 1
+		if !(err != nil && repeatable(err)) && !(err == nil && unsettled(answer)) || time.Now().After(deadline) {
+			return answer, replayed, err
+		}
+		select {
+		case <-interrupt.Done():
+			if err == nil {
+				err = context.Cause(interrupt)
+			}
+			return answer, false, err
+		case <-time.After(pause + rand.N(pause)):
+		}
+	}
+}
+
+// unsettled tells whether some hit may still be counted.
+func unsettled(answer *httpapi.HitResponse) bool {
+	for i := range answer.Results {
+		if f := answer.Results[i].Error; f != nil && again[f.Code] {
+			return true
+		}
+	}
+	return false
+}
+
+// hits sends a batch once.
+func (c *client) hits(ctx context.Context, key string, body []byte, n int) (*httpapi.HitResponse, bool, error) {
+	response, err := c.send(ctx, c.http, question{method: http.MethodPost, path: "/v1/hits", body: body, key: key})
+	if err != nil {
+		return nil, false, err
+	}
+	defer response.Body.Close()
+	raw, err := readAnswer(response)
+	if err != nil {
+		return nil, false, err
+	}
+	answer := &httpapi.HitResponse{}
+	if err := json.Unmarshal(raw, answer); err != nil {
+		return nil, false, foreign(response, err)
+	}
+	if len(answer.Results) != n {
+		return nil, false, fmt.Errorf("count %d hits: the server answered for %d", n, len(answer.Results))
+	}
+	return answer, response.Header.Get("Idempotent-Replayed") == "true", nil
+}

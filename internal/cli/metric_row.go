@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// hitColumns are the columns of a file of hits.
+func hitColumns() *bulk.Columns {
+	return &bulk.Columns{Source: "hits", Key: "metric", Attributes: []string{"at", "n", "value"}}
+}
+
+// columnsHint says which columns a file of hits has.
+func columnsHint(err error) error {
+	if file, ok := errors.AsType[*bulk.FileError](err); ok && (strings.HasPrefix(file.Hint, "--key ") || strings.HasPrefix(file.Hint, "--map ")) {
+		file.Reason = strings.Replace(file.Reason, "is no attribute", "is none of a file of hits", 1)
+		file.Hint = "its columns are metric, at, and n or value"
+	}
+	return err
+}
+
+// add adds a row to the batch, or says why it is none.
+func (h *hitFile) add(row *bulk.Row) *bulk.RowError {
+	hit := httpapi.HitInput{Metric: row.Key}
+	fields := map[string]string{}
+	for name, values := range row.Attributes {
+		if len(values) != 1 {
+			return wrongHit(row, name, "want one value")
+		}
+		fields[name] = values[0]
+	}
+	hit.At = fields["at"]
+	_, counts := fields["n"]
+	_, reads := fields["value"]
+	switch {
+	case hit.At == "":
+		return wrongHit(row, "at", "it is missing: a hit of a file says when it happened")
+	case counts && reads:
+		return wrongHit(row, "value", "a counter has n, a gauge has value: not both")
+	}
+	for name, to := range map[string]**int64{"n": &hit.N, "value": &hit.Value} {
+		if text, there := fields[name]; there {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return wrongHit(row, name, fmt.Sprintf("%.40q is not a whole number", text))
+			}
+			*to = &n
+		}
+	}
+	text, err := json.Marshal(hit)
+	if err != nil {
+		return wrongHit(row, "", err.Error())
+	}
+	if len(h.body) > 0 {
+		h.body = append(h.body, ',')
+	}
+	h.body, h.lines, h.size = append(h.body, text...), append(h.lines, row), h.size+len(text)
+	return nil
+}
+
+func wrongHit(row *bulk.Row, field, reason string) *bulk.RowError {
+	e := &bulk.RowError{Line: row.Line, Code: string(httpapi.CodeInvalid), Reason: reason, Row: flatHit(row)}
+	if field != "" {
+		e.Pointer = "/" + field
+	}
+	return e
+}
+
+// flatHit is a row as a line of JSONL.
+func flatHit(row *bulk.Row) json.RawMessage {
+	flat := map[string]any{"metric": row.Key}
+	for name, values := range row.Attributes {
+		if flat[name] = values; len(values) == 1 {
+			flat[name] = values[0]
+		}
+	}
+	text, _ := json.Marshal(flat) // strings and lists of strings always can be
+	return text
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// span are the flags of a range of time.
+type span struct {
+	day, from, to, step, zone string
+}
+
+func (s *span) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&s.day, "day", "", "the day, such as 2026-11-20; today if no range is given")
+	f.StringVar(&s.from, "from", "", "begin of the range: a day, or a time such as 2026-11-20T12:00:00Z")
+	f.StringVar(&s.to, "to", "", "end of the range, as --from; what begins there is left out. Now if left out")
+	f.StringVar(&s.step, "step", "", "minute, hour or day")
+	_ = f.SetAnnotation("from", variableOf, []string{"LOCUS_SERIES_FROM"}) // that of a growth that is played is a number
+	f.StringVar(&s.zone, "zone", "", "where hours and days begin, such as Europe/Berlin; UTC if left out")
+}
+
+// the longest ranges that are shown by minute and by hour if nobody says by what.
+const (
+	fewMinutes = 2 * 24 * time.Hour
+	fewHours   = 62 * 24 * time.Hour
+)
+
+// settle fills in what was left out. Fine is the step of a day. Texts that are no times are left to whoever is
+// asked, who says so.
+func (s *span) settle(now time.Time, fine counter.Step) error {
+	zone := time.UTC
+	if s.zone != "" {
+		var err error
+		if zone, err = time.LoadLocation(s.zone); err != nil {
+			return usage("--zone Europe/Berlin", "--zone %.60q is not known", s.zone)
+		}
+	}
+	switch {
+	case s.day != "" && (s.from != "" || s.to != ""):
+		return usage("leave out one of them", "--day and --from, --to are given: only one can be meant")
+	case s.from == "" && s.to != "":
+		return usage("--from 2026-11-20 --to 2026-11-21", "--to has no --from")
+	case s.from == "":
+		if s.day == "" {
+			s.day = now.In(zone).Format(time.DateOnly)
+		}
+		day, err := time.Parse(time.DateOnly, s.day)
+		if err != nil {
+			return usage("--day 2026-11-20", "--day %.40q is not a day", s.day)
+		}
+		s.from, s.to = s.day, day.AddDate(0, 0, 1).Format(time.DateOnly)
+	case s.to == "":
+		s.to = now.UTC().Format(time.RFC3339)
+	}
+	if s.step == "" {
+		s.step = string(stepOf(instant(s.to, zone).Sub(instant(s.from, zone)), fine))
+	}
+	return nil
+}
+
+// stepOf is the step that a range is shown by.
+func stepOf(length time.Duration, fine counter.Step) counter.Step {
+	switch {
+	case length <= fewMinutes:
+		return fine
+	case length <= fewHours:
+		return counter.ByHour
+	}
+	return counter.ByDay
+}
+
+// instant reads a day or a time, the zero time if it is neither.
+func instant(text string, zone *time.Location) time.Time {
+	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return t
+	}
+	t, _ := time.Parse(time.RFC3339, text) // else zero
+	return t
+}
