@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// verdict is a row of the table of goals.
+type verdict struct {
+	goal, theirs, ours, ratio, gate, aim string
+	// reached is whether the gate was; nil if there is none.
+	reached *bool
+}
+
+// ratio is a goal: a figure of Locus by one of somebody else, in the same round.
+type ratio struct {
+	goal         string
+	ours, theirs func(*Report) float64
+	unit         string  // of both figures; "" if only their ratio says something
+	gate, aim    float64 // 0 is none
+	below        bool    // the ratio is to be below the gate
+}
+
+// rateOf is the hits a second of a run.
+func rateOf(method string, l Load) func(*Report) float64 {
+	return func(r *Report) float64 {
+		if run := r.run(method, l); run != nil {
+			return run.PerSecond
+		}
+		return math.NaN()
+	}
+}
+
+// dayOf is a figure of a method's day.
+func dayOf(method string, figure func(*Day) float64) func(*Report) float64 {
+	return func(r *Report) float64 {
+		if d := r.day(method); d != nil {
+			return figure(d)
+		}
+		return math.NaN()
+	}
+}
+
+func hourly(h int) func(*Day) float64 { return func(d *Day) float64 { return d.hour(h) } }
+
+func syncsOf(r *Report) float64 { return r.Syncs }
+
+// level is a goal about the last hour by the first one.
+func level(who, method string, gate, aim float64, below bool) ratio {
+	return ratio{
+		goal: "last hour / first hour, " + who, ours: dayOf(method, hourly(23)), theirs: dayOf(method, hourly(0)),
+		unit: "/s", gate: gate, aim: aim, below: below,
+	}
+}
+
+// goals in the order of the table.
+var goals = []ratio{
+	level("Locus on PostgreSQL", "locus", 0.95, 0.98, false),
+	level("Locus on SQLite", "locus-sqlite", 0.95, 0.98, false),
+	level("growing jsonb, for comparison", "growing", 0.05, 0, true),
+	level("growing JSON on SQLite, for comparison", "growing-sqlite", 0.1, 0, true),
+	{"PostgreSQL, a day's mean; growing document", dayOf("locus", (*Day).mean), dayOf("growing", (*Day).mean), "/s", 10, 15, false},
+	{"PostgreSQL, a day's last hour; growing document", dayOf("locus", hourly(23)), dayOf("growing", hourly(23)), "/s", 50, 80, false},
+	{"PostgreSQL, 64 callers; hour rows without combining", rateOf("locus", load(64, 1)), rateOf("rows", load(64, 1)), "/s", 3, 5, false},
+	{"SQLite, one waiting caller; the disk's syncs", rateOf("locus-sqlite", load(1, 1)), syncsOf, "/s", 0.5, 0.7, false},
+	{"PostgreSQL, one waiting caller; the disk's syncs", rateOf("locus", load(1, 1)), syncsOf, "/s", 0.4, 0.55, false},
+	{"SQLite embedded, 64 callers; Redis `always`", rateOf("locus-sqlite", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0.9, 1.2, false},
+	{"PostgreSQL embedded, 64 callers; Redis `always`", rateOf("locus", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 1.1, 1.6, false},
+	{"SQLite embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 4, 6, false},
+	{"PostgreSQL embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 8, 14, false},
+	{"SQLite over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite-http", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
+	{"PostgreSQL over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-http", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
+	{"SQLite over HTTP, 64 callers; Redis `always`", rateOf("locus-sqlite-http", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"PostgreSQL over HTTP, 64 callers; Redis `always`", rateOf("locus-http", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"SQLite over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-sqlite-client", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"PostgreSQL over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-client", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+}
+
+// verdicts holds the reports against the goals. One that was not measured has no row.
+func verdicts(reports []Report) (all []verdict) {
+	for _, g := range goals {
+		ratios := over(reports, func(r *Report) float64 { return g.ours(r) / g.theirs(r) })
+		if len(ratios) == 0 {
+			continue
+		}
+		v := verdict{
+			goal: g.goal, ratio: ratios.ranged("x"), aim: bound(">=", g.aim), gate: bound(">=", g.gate),
+			theirs: figure(over(reports, g.theirs).median()) + g.unit, ours: figure(over(reports, g.ours).median()) + g.unit,
+		}
+		if g.below {
+			v.gate = bound("<", g.gate)
+		}
+		if g.gate > 0 {
+			v.reached = new((ratios.median() < g.gate) == g.below)
+		}
+		all = append(all, v)
+	}
+	for _, m := range []string{"locus", "locus-sqlite"} {
+		if v, ok := combined(reports, m); ok {
+			all = append(all, v)
+		}
+	}
+	for _, m := range []string{"locus", "locus-sqlite"} {
+		if v, ok := manyMetrics(reports, m); ok {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func bound(how string, v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %g", how, v)
+}
+
+// combined is how many hits a commit takes.
+func combined(reports []Report, method string) (verdict, bool) {
+	group := ofRun(reports, method, load(64, 1), func(r *Run) float64 { return r.Group })
+	return verdict{
+		goal: "hits a commit at 64 callers, " + title(method), ours: group.ranged(""), gate: bound(">=", 30), aim: bound(">=", 60),
+		reached: new(group.median() >= 30),
+	}, len(group) > 0
+}
+
+// manyMetrics holds a load of many metrics against the same of few.
+func manyMetrics(reports []Report, method string) (verdict, bool) {
+	n := reports[0].Many
+	few, many := rateOf(method, load(8, 1000)), rateOf(method, Load{Callers: 8, Batch: 1000, Metrics: n})
+	ratios := over(reports, func(r *Report) float64 { return many(r) / few(r) })
+	return verdict{
+		goal:   fmt.Sprintf("8 x 1,000, %s metrics / 100 metrics, %s", grouped(n), title(method)),
+		theirs: figure(over(reports, few).median()) + "/s", ours: figure(over(reports, many).median()) + "/s", ratio: ratios.ranged("x"),
+	}, len(ratios) > 0
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/resolve"
+)
+
+// embedded is Locus in the program: one cell, and as many services over it as servers are asked for.
+type embedded struct {
+	stored
+	hits     []counter.Metric
+	services []*locus.Service
+	commits  atomic.Int64
+	written  atomic.Int64
+}
+
+// openLocus makes an installation of one cell in a kind of database.
+func openLocus(kind string) func(context.Context, *bench, setting) (target, error) {
+	return func(ctx context.Context, b *bench, s setting) (target, error) {
+		e := &embedded{}
+		e.names = names(s.metrics)
+		for _, name := range e.names {
+			e.hits = append(e.hits, counter.Metric(name))
+		}
+		url := b.place(kind)
+		for range max(s.servers, 1) {
+			cells, err := all.Open(ctx, url, &all.Options{Cells: 1, Rules: locus.Rules(nil)})
+			if err != nil {
+				return nil, err
+			}
+			service, err := locus.Open(ctx, cells, &locus.Options{Counters: counter.Options{
+				Now: s.now, Unprepared: s.unprepared, Names: max(200_000, 2*s.metrics), Quota: max(1_000_000, 2*s.metrics),
+				OnGroup: func(g counter.Group) { e.commits.Add(1); e.written.Add(int64(g.Hits)) },
+			}})
+			if err != nil {
+				return nil, err
+			}
+			e.cells, e.services = cells, append(e.services, service)
+		}
+		return e, e.connect(ctx, kind, url)
+	}
+}
+
+// place is where a new installation can be made.
+func (b *bench) place(kind string) string {
+	if kind == "postgres" {
+		b.installations++
+		return b.server.URL(fmt.Sprintf("locus%d", b.installations))
+	}
+	return filepath.Join(b.tb.TempDir(), "cells")
+}
+
+// add is one call of the recorder.
+func (e *embedded) add(ctx context.Context, caller int, c call) error {
+	batch := counter.Batch{Hits: make([]counter.Hit, len(c.metrics)), Key: counter.Key(c.key)}
+	for i, m := range c.metrics {
+		batch.Hits[i] = counter.Hit{Metric: e.hits[m], At: c.at, N: 1}
+	}
+	answer, err := e.services[caller%len(e.services)].Counters().AddBatch(ctx, batch)
+	return cmp.Or(err, errors.Join(answer.Results...))
+}
+
+func (e *embedded) groups() (commits, hits int64) { return e.commits.Swap(0), e.written.Swap(0) }
+
+func (e *embedded) close() (err error) {
+	for _, s := range e.services {
+		err = errors.Join(err, s.Close())
+	}
+	return errors.Join(err, e.stored.close())
+}
+
+// stored is what an installation has in its one cell.
+type stored struct {
+	names []string
+	cells *all.Cells
+	conn  *pgx.Conn // nil of files
+	dir   string    // of these
+}
+
+// connect gets ready to ask how much there is.
+func (s *stored) connect(ctx context.Context, kind, place string) (err error) {
+	if kind == "postgres" {
+		s.conn, err = pgx.Connect(ctx, s.cells.Map().URL(s.cells.Map().Cells()[0]))
+	}
+	s.dir = place
+	return err
+}
+
+func (s *stored) close() error {
+	if s.conn == nil {
+		return nil
+	}
+	return s.conn.Close(context.Background())
+}
+
+func (s *stored) logged(ctx context.Context) (int64, error) {
+	if s.conn == nil {
+		return 0, nil
+	}
+	return walOf(ctx, s.conn)
+}
+
+func (s *stored) size(ctx context.Context) (int64, error) {
+	if s.conn == nil {
+		return filesOf(s.dir)
+	}
+	return sizeOf(ctx, s.conn)
+}
+
+// sums reads the spans of all days that were hit at each level.
+func (s *stored) sums(ctx context.Context) ([]int64, error) {
+	db, err := s.cells.Cell(s.cells.Map().Cells()[0])
+	if err != nil {
+		return nil, err
+	}
+	got := newSums(s.names)
+	err = db.View(ctx, func(tx resolve.Tx) error {
+		after := counter.Metric("")
+		for {
+			metas, err := tx.ListMetrics(ctx, "", after, 1000)
+			if err != nil || len(metas) == 0 {
+				return err
+			}
+			after = metas[len(metas)-1].Name
+			metas = slices.DeleteFunc(metas, func(m counter.Meta) bool { return strings.HasPrefix(string(m.Name), locus.OwnMetrics) })
+			if err := sumsOf(ctx, tx, metas, got); err != nil {
+				return err
+			}
+		}
+	})
+	return got.all, err
+}
+
+// sumsOf adds up the metrics' days, from their first one on.
+func sumsOf(ctx context.Context, tx resolve.Tx, metas []counter.Meta, got *sums) error {
+	if len(metas) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(metas, func(a, b counter.Meta) int { return cmp.Compare(a.First, b.First) }).First
+	for day := first; day < first+4; day++ {
+		keys := make([]counter.SpanKey, len(metas))
+		for i, m := range metas {
+			keys[i] = counter.NewSpanKey(day, m.ID)
+		}
+		days, err := tx.Spans(ctx, counter.Days, keys)
+		if err != nil {
+			return err
+		}
+		minutes := make([]int64, len(metas))
+		for hour := range 24 {
+			var of []int
+			var hours []counter.SpanKey
+			for i, m := range metas {
+				if days[i] != nil && days[i][counter.DayHour(hour)] != 0 {
+					of, hours = append(of, i), append(hours, counter.NewSpanKey(24*day+int64(hour), m.ID))
+				}
+			}
+			spans, err := tx.Spans(ctx, counter.Hours, hours)
+			if err != nil {
+				return err
+			}
+			for n, i := range of {
+				sum := total(spans[n])
+				if want := days[i][counter.DayHour(hour)]; sum != want {
+					return fmt.Errorf("%s, hour %d: %d hits, its minutes have %d", metas[i].Name, hour, want, sum)
+				}
+				minutes[i] += sum
+			}
+		}
+		for i, m := range metas {
+			if days[i] == nil {
+				continue
+			}
+			var hours, quarters int64
+			for hour := range 24 {
+				hours += days[i][counter.DayHour(hour)]
+			}
+			for quarter := range 96 {
+				quarters += days[i][counter.DayQuarter(quarter)]
+			}
+			if quarters != minutes[i] {
+				return fmt.Errorf("%s: the quarters of day %d have %d hits, its minutes %d", m.Name, day, quarters, minutes[i])
+			}
+			id := time.Unix(day*86400, 0).UTC().Format("20060102/") + string(m.Name)
+			if err := got.add(id, days[i][counter.DayTotal], hours, minutes[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func total(values []int64) (sum int64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command counters plays the experiment of the source text: hits by minute, hour and day, written at every minute
+// of a simulated day, in the text's documents and in Locus' layout. It prints Markdown tables and draws the
+// text's picture. Then callers hit Locus and its peers as fast as they are answered.
+//
+//	go run ./bench/counters                                               an hour
+//	go run ./bench/counters -rounds 5 -save run.json -picture docs/counters   what docs/performance.md prints
+//	go run ./bench/counters -from run.json -picture docs/counters         the tables and the picture again
+//	go run ./bench/counters -rounds 1 -parts day -methods locus,growing   one comparison alone
+//	go run ./bench/counters -rounds 1 -parts callers -methods locus -profile cpu.out
+//	go run ./bench/counters -rounds 1 -parts callers -methods locus -many 1000000   with many metrics too
+//
+// # The day
+//
+// A document, or what is in its place, holds a metric's day: its total, 24 hours and 1,440 minutes. A hit adds
+// to three of them. Each of 1,440 minutes is played with some transactions of 100 hits, of 100 metrics one
+// each, so that at any time of the day every document holds all the minutes before. A day that is not measured comes
+// first. All write into databases of their own that sync every commit, PostgreSQL's on one server.
+//
+//	growing           the text's first document: a key comes with its first hit
+//	flat              every key is there from the start; tomorrow's document is made by chance (1/2000 a hit)
+//	hierarchical      the same, minutes inside of hours
+//	Locus             counter.Recorder over a cell, under a simulated clock
+//	Redis             a hash for each metric and day, three HINCRBY a hit, 300 in a pipeline
+//
+// The chance is the text's, but there are fewer hits than the text's: documents of the measured day that chance has
+// not made are made before it, not measured. With -shuffle the hours come in any order in every second round for who
+// does not grow, which tells the time of day from how long a database has been written to.
+//
+// # The callers
+//
+// Goroutines call for as long as -seconds says, each waits for its answer. Hits are of metrics at random.
+// Calls of Locus go to a recorder in the program (embedded), or to locus serve over a socket of this machine; Redis has only
+// a socket, so what is over a socket is held against it, and what is embedded stands in rows of its own. Redis
+// gets a call as one pipeline. A program's callers of Locus share a client, which makes batches of single hits: that
+// has rows of its own too. Hour rows without combining are Locus' hour rows, written by everybody alone.
+//
+// # How it measures
+//
+// A round makes all databases anew and takes the methods in another order than the one before. Tables
+// hold the medians of the rounds, ratios those of the same round. After every day and load the sums are
+// compared with what was acknowledged, by metric: a difference fails the program, and nothing is
+// printed. What others took of the processors meanwhile is printed; a load during which it was more than
+// -foreign is repeated, at most twice.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() {
+	o := Options{Metrics: few, Batch: few}
+	var rounds int
+	var parts, only, save, from, picture string
+	flag.IntVar(&o.Tx, "tx", 1, "with how many transactions a minute of the day is played at least")
+	flag.Float64Var(&o.Least, "least", 5, "for how many milliseconds a minute of the day is played at least")
+	flag.IntVar(&o.Every, "every", 1, "which minutes of the day are played: each, or every so manieth")
+	flag.BoolVar(&o.Shuffle, "shuffle", false, "the hours come in any order in every second round")
+	flag.Float64Var(&o.Seconds, "seconds", 3, "length of a load of callers")
+	flag.IntVar(&o.Callers, "callers", 512, "leave out loads of more callers")
+	flag.IntVar(&o.Many, "many", 0, "metrics of the load that has many, such as 1000000; 0 leaves it out")
+	flag.IntVar(&o.Around, "around", 10_000, "metrics that are hit while hours and days turn; 0 leaves that out")
+	flag.Float64Var(&o.Foreign, "foreign", 0.3, "processors that others may use before a load is repeated; 0 is any")
+	flag.IntVar(&rounds, "rounds", 5, "how often everything is measured")
+	flag.StringVar(&parts, "parts", "", "measure these parts only, of day,callers,turn")
+	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,growing,redis")
+	flag.StringVar(&save, "save", "", "file to keep what was measured")
+	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
+	flag.StringVar(&picture, "picture", "", "write this name with .svg and .csv")
+	flag.StringVar(&o.Profile, "profile", "", "file for a profile of the program's processor, of the last round")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for list, text := range map[*[]string]string{&o.Parts: parts, &o.Methods: only} {
+		if text != "" {
+			*list = strings.Split(text, ",")
+		}
+	}
+	err := func() error {
+		reports, err := reports(ctx, o, rounds, from, save)
+		if err != nil {
+			return err
+		}
+		if err := write(os.Stdout, reports); err != nil {
+			return err
+		}
+		return draw(picture, reports)
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench/counters:", err)
+		os.Exit(1)
+	}
+}
+
+// reports measures, or reads what was measured.
+func reports(ctx context.Context, o Options, rounds int, from, save string) (all []Report, err error) {
+	if from != "" {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		return all, json.Unmarshal(text, &all)
+	}
+	dir, err := os.MkdirTemp("", "locus-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "counters.test")
+	fmt.Fprintln(os.Stderr, "building")
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "github.com/locus-db/locus/bench/counters").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the measurements: %w\n%s", err, out)
+	}
+	for o.Round = range rounds {
+		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", o.Round+1, rounds, time.Now().Format(time.TimeOnly))
+		o.Out = filepath.Join(dir, "report.json")
+		r, err := measured(ctx, binary, o)
+		if err != nil {
+			return nil, err
+		}
+		// What was paid for is kept, whatever becomes of the next round.
+		if all = append(all, r); save != "" {
+			text, err := json.Marshal(all)
+			if err == nil {
+				err = os.WriteFile(save, append(text, '\n'), 0o600)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// measured starts the test binary once, whose TestMeasure does all the work: servers are made for tests.
+func measured(ctx context.Context, binary string, o Options) (r Report, err error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return r, err
+	}
+	args := []string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text)}
+	if o.Profile != "" {
+		args = append(args, "-test.cpuprofile="+o.Profile)
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
+	}
+	text, err = os.ReadFile(o.Out)
+	if err != nil {
+		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// write prints the tables.
+func write(w io.Writer, reports []Report) error {
+	if len(reports) == 0 {
+		return errors.New("nothing was measured")
+	}
+	_, err := io.WriteString(w, tables(reports))
+	return err
+}
+
+// draw writes the picture and its figures.
+func draw(name string, reports []Report) error {
+	if name == "" {
+		return nil
+	}
+	if err := os.WriteFile(name+".svg", []byte(picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
+		return err
+	}
+	return os.WriteFile(name+".csv", []byte(csv(reports)), 0o644) //nolint:gosec // for everybody to read
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+var asked = flag.String("measure", "", "Options as JSON: the program starts the tests so")
+
+// TestMeasure is a round of the program.
+func TestMeasure(t *testing.T) {
+	t.Parallel()
+	if *asked == "" {
+		t.Skip("go run ./bench/counters")
+	}
+	var o Options
+	if err := json.Unmarshal([]byte(*asked), &o); err != nil {
+		t.Fatal(err)
+	}
+	out := o.Out
+	o.Out = ""
+	r := measure(t, o)
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = os.WriteFile(out, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bench is a round.
+type bench struct {
+	*Report
+	tb      testing.TB
+	server  *pgtest.Server
+	redis   string     // the program, "" where there is none
+	started []*process // besides the server
+	// installations that were made on the server.
+	installations int
+}
+
+// measure makes everything anew and measures each method.
+func measure(tb testing.TB, o Options) *Report {
+	tb.Helper()
+	b := &bench{tb: tb, Report: &Report{Options: o, Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}}
+	b.server = pgtest.Start(tb, &pgtest.Options{MaxConnections: 700, Settings: map[string]string{
+		"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min",
+	}})
+	b.redis, b.Redis = findRedis(tb)
+	var err error
+	if b.Syncs, err = syncs(tb.TempDir(), b.seconds(1)); err != nil {
+		tb.Fatal(err)
+	}
+	ctx := tb.Context()
+	for _, part := range []struct {
+		name    string
+		methods []way
+		do      func(context.Context, way) error
+	}{
+		{"day", dayWays, b.day},
+		{"callers", callerWays, b.callers},
+		{"turn", turnWays, b.turn},
+	} {
+		if !o.part(part.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, " %s:", part.name)
+		for i := range part.methods {
+			m := part.methods[(i+o.Round*3)%len(part.methods)]
+			if !o.method(m.key) || b.redis == "" && strings.HasPrefix(m.key, "redis") {
+				continue
+			}
+			fmt.Fprintf(os.Stderr, " %s", m.key)
+			if err := part.do(ctx, m); err != nil {
+				tb.Fatalf("%s, %s: %v", part.name, m.key, err)
+			}
+		}
+		fmt.Fprintln(os.Stderr)
+	}
+	return b.Report
+}
+
+// way is a method, and how what it counts in is opened.
+type way struct {
+	key  string
+	open func(context.Context, *bench, setting) (target, error)
+}
+
+// setting is what a target is opened for.
+type setting struct {
+	metrics int
+	callers int // at most
+	// now is the clock of a simulation; nil is the true one.
+	now        func() time.Time
+	unprepared bool
+	servers    int // that share one cell; 0 is one
+}
+
+// little tells that this is the test that measures a little of everything, and nothing right.
+func (b *bench) little() bool { return b.Seconds < 0.1 }
+
+// seconds is a length of time, cut short if little is measured.
+func (b *bench) seconds(s float64) time.Duration {
+	return time.Duration(min(s, 20*b.Seconds) * float64(time.Second))
+}
+
+// call is some hits at one time.
+type call struct {
+	metrics []int32 // that are hit, once each time they stand there
+	at      time.Time
+	key     string // makes it count once
+}
+
+// target is what is hit.
+type target interface {
+	// add counts a call and returns when it is durable. Each caller has a number.
+	add(ctx context.Context, caller int, c call) error
+	// sums are the totals of the metrics, read at each level there is. The error says that two levels differ.
+	sums(ctx context.Context) ([]int64, error)
+	close() error
+}
+
+// grouping is a target that knows how many hits its commits took.
+type grouping interface {
+	// groups are the commits since the last time, and their hits.
+	groups() (commits, hits int64)
+}
+
+// logging is a target that has a log of so many bytes so far.
+type logging interface {
+	logged(ctx context.Context) (int64, error)
+}
+
+// sized is a target that has so many bytes.
+type sized interface {
+	size(ctx context.Context) (int64, error)
+}
+
+// syncs is how often a second a block that is there can be written again and be durable.
+func syncs(dir string, d time.Duration) (float64, error) {
+	f, err := os.CreateTemp(dir, "sync")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	const block, blocks = 8192, 256
+	if _, err := f.Write(make([]byte, block*blocks)); err != nil {
+		return 0, err
+	}
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	n, began := 0, time.Now()
+	for text := make([]byte, block); n == 0 || time.Since(began) < d; n++ {
+		text[0] = byte(n)
+		if _, err := f.WriteAt(text, int64(n%blocks*block)); err != nil {
+			return 0, err
+		}
+		if err := datasync(f); err != nil {
+			return 0, err
+		}
+	}
+	return float64(n) / time.Since(began).Seconds(), nil
+}
+
+// names of the metrics.
+func names(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("page /articles/%07d.html", i)
+	}
+	return all
+}

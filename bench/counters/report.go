@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Options of a round.
+type Options struct {
+	// Of the simulated day.
+	Metrics int     `json:"metrics"`
+	Batch   int     `json:"batch"`   // hits of a transaction, of as many metrics
+	Tx      int     `json:"tx"`      // transactions that a minute is played with, at least
+	Least   float64 `json:"least"`   // milliseconds that a minute is played for, at least
+	Every   int     `json:"every"`   // which minutes are played: each, or every so manieth
+	Shuffle bool    `json:"shuffle"` // the hours come in any order in every second round
+
+	Seconds float64  `json:"seconds"`           // length of a load of callers
+	Callers int      `json:"callers"`           // at most
+	Many    int      `json:"many"`              // metrics of the load that has many; 0 leaves it out
+	Around  int      `json:"around"`            // metrics of the hours that turn; 0 leaves them out
+	Foreign float64  `json:"foreign"`           // processors that others may use before a load is repeated; 0 is any
+	Parts   []string `json:"parts,omitempty"`   // day, callers, turn; all if empty
+	Methods []string `json:"methods,omitempty"` // those that are measured; all if empty
+	Round   int      `json:"round"`
+	Out     string   `json:"out,omitempty"` // where the report goes
+	Profile string   `json:"profile,omitempty"`
+}
+
+// part tells whether a part is to be measured.
+func (o *Options) part(name string) bool { return len(o.Parts) == 0 || slices.Contains(o.Parts, name) }
+
+// method tells whether a method is to be measured.
+func (o *Options) method(name string) bool {
+	return len(o.Methods) == 0 || slices.Contains(o.Methods, name)
+}
+
+// Report is what a round measured.
+type Report struct {
+	Options
+	Machine string `json:"machine"`
+	Redis   string `json:"redis"` // its version, or why it was not measured
+	// Syncs is how often the disk makes a block durable in a second.
+	Syncs float64 `json:"syncs"`
+	Days  []Day   `json:"days"`
+	Runs  []Run   `json:"runs"`
+	Turns []Turn  `json:"turns"`
+}
+
+// Day is the simulated day of a method.
+type Day struct {
+	Method   string `json:"method"`
+	Shuffled bool   `json:"shuffled,omitempty"`
+	// Dots are the minutes that were played, in the order of the day.
+	Dots []Dot `json:"dots"`
+	// WAL is how many bytes of the server's log a hit takes; 0 where that is not known. Size is how much
+	// the database has afterwards, in bytes.
+	WAL    float64 `json:"wal,omitempty"`
+	Size   int64   `json:"size,omitempty"`
+	Others float64 `json:"others"`
+}
+
+// Dot is a minute of the day, how many hits were written in it, and how long that took.
+type Dot struct {
+	Minute int     `json:"m"`
+	Hits   int     `json:"n"`
+	Took   float64 `json:"ms"`
+}
+
+// rate is how many hits a second were written in the minutes in [from, to).
+func (d *Day) rate(from, to int) float64 {
+	hits, took := 0, 0.0
+	for _, dot := range d.Dots {
+		if dot.Minute >= from && dot.Minute < to {
+			hits, took = hits+dot.Hits, took+dot.Took
+		}
+	}
+	return 1000 * float64(hits) / took
+}
+
+// hour is the rate in an hour of the day.
+func (d *Day) hour(h int) float64 { return d.rate(60*h, 60*h+60) }
+
+// mean is that of the hours: all count alike, however long their hits took.
+func (d *Day) mean() float64 {
+	sum, n := 0.0, 0
+	for h := range 24 {
+		if v := d.hour(h); !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(n)
+}
+
+// level is the last hour's rate by the first one's.
+func (d *Day) level() float64 { return d.hour(23) / d.hour(0) }
+
+// Load is how callers hit.
+type Load struct {
+	Callers int `json:"callers"`
+	Batch   int `json:"batch"` // hits of a call
+	Metrics int `json:"metrics"`
+	// Keyed has each call carry a key that makes it count once.
+	Keyed bool `json:"keyed,omitempty"`
+	// Servers is how many recorders share the cell; 0 is one.
+	Servers int `json:"servers,omitempty"`
+}
+
+// String is the load in words.
+func (l Load) String() string {
+	text := fmt.Sprintf("%d callers x %s", l.Callers, grouped(l.Batch))
+	if l.Callers == 1 {
+		text = fmt.Sprintf("1 caller x %s", grouped(l.Batch))
+	}
+	if l.Keyed {
+		text += ", keyed"
+	}
+	if l.Servers > 1 {
+		text += fmt.Sprintf(", %d recorders", l.Servers)
+	}
+	if l.Metrics != few {
+		text += fmt.Sprintf(", %s metrics", grouped(l.Metrics))
+	}
+	return text
+}
+
+// few is how many metrics a load has, unless it says so.
+const few = 100
+
+// load is one of callers with calls of so many hits.
+func load(callers, batch int) Load { return Load{Callers: callers, Batch: batch, Metrics: few} }
+
+// Run is one load on one method.
+type Run struct {
+	Method string `json:"method"`
+	Load   Load   `json:"load"`
+	// PerSecond is how many hits were durable in a second.
+	PerSecond float64 `json:"per_second"`
+	// P50 and P99 are how long a call took, in milliseconds.
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	// Group is how many hits a commit took; 0 where nobody tells.
+	Group float64 `json:"group,omitempty"`
+	// Server and Program are what a hit costs of a processor there, in microseconds.
+	Server  float64 `json:"server"`
+	Program float64 `json:"program"`
+	// Others is how many processors others used meanwhile.
+	Others float64 `json:"others"`
+}
+
+// Turn is how long calls took while hours and days turn, with many metrics hit once a minute each.
+type Turn struct {
+	Method   string `json:"method"`
+	Prepared bool   `json:"prepared"`
+	Metrics  int    `json:"metrics"`
+	// Hour is the p99 of calls in the first minute of an hour, Day in that of the day, Else in the others; in
+	// milliseconds. Rates are hits a second in these minutes.
+	Hour     float64 `json:"hour"`
+	Day      float64 `json:"day"`
+	Else     float64 `json:"else"`
+	HourRate float64 `json:"hour_rate"`
+	DayRate  float64 `json:"day_rate"`
+	ElseRate float64 `json:"else_rate"`
+	Others   float64 `json:"others"`
+}
+
+// Method is a way to count.
+type Method struct{ Key, Title string }
+
+// methods in the order of the tables.
+var methods = []Method{
+	{"locus", "**Locus**, PostgreSQL"},
+	{"growing", "jsonb, growing"},
+	{"flat", "jsonb, preallocated flat"},
+	{"tree", "jsonb, preallocated hierarchical"},
+	{"rows", "hour rows, a transaction a call"},
+	{"locus-sqlite", "**Locus**, SQLite"},
+	{"growing-sqlite", "JSON on SQLite, growing"},
+	{"locus-http", "**Locus**, PostgreSQL, over HTTP"},
+	{"locus-client", "the same, callers share a client"},
+	{"locus-sqlite-http", "**Locus**, SQLite, over HTTP"},
+	{"locus-sqlite-client", "the same, callers share a client"},
+	{"redis", "Redis `always`, hash tables"},
+	{"redis-list", "Redis `always`, its default of listpacks"},
+	{"redis-everysec", "Redis `everysec`, a weaker promise"},
+}
+
+func title(key string) string {
+	i := slices.IndexFunc(methods, func(m Method) bool { return m.Key == key })
+	if i < 0 {
+		return key
+	}
+	return methods[i].Title
+}
+
+func (r *Report) day(method string) *Day {
+	for i := range r.Days {
+		if r.Days[i].Method == method {
+			return &r.Days[i]
+		}
+	}
+	return nil
+}
+
+// run answers with the run of a method, nil if there is none.
+func (r *Report) run(method string, l Load) *Run {
+	for i := range r.Runs {
+		if r.Runs[i].Method == method && r.Runs[i].Load == l {
+			return &r.Runs[i]
+		}
+	}
+	return nil
+}
+
+// series are the values of a figure in the rounds that have it.
+type series []float64
+
+// over gathers a figure of every round, sorted; NaN is none.
+func over(reports []Report, figure func(*Report) float64) (s series) {
+	for i := range reports {
+		if v := figure(&reports[i]); !math.IsNaN(v) {
+			s = append(s, v)
+		}
+	}
+	return s.sorted()
+}
+
+func (s series) sorted() series {
+	slices.Sort(s)
+	return s
+}
+
+// ofDay gathers a figure of a method's day.
+func ofDay(reports []Report, method string, figure func(*Day) float64) series {
+	return over(reports, func(r *Report) float64 {
+		if d := r.day(method); d != nil {
+			return figure(d)
+		}
+		return math.NaN()
+	})
+}
+
+// ofRun gathers a figure of a run.
+func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) series {
+	return over(reports, func(r *Report) float64 {
+		if run := r.run(method, l); run != nil {
+			return figure(run)
+		}
+		return math.NaN()
+	})
+}
+
+// ofTurn gathers a figure of a turn.
+func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) series {
+	return over(reports, func(r *Report) float64 {
+		for i := range r.Turns {
+			if t := &r.Turns[i]; t.Method == method && t.Prepared == prepared {
+				return figure(t)
+			}
+		}
+		return math.NaN()
+	})
+}
+
+// median of a sorted series, NaN of none.
+func (s series) median() float64 {
+	if len(s) == 0 {
+		return math.NaN()
+	}
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// loads are those that were measured on a method, in the order of the first round.
+func loads(reports []Report, method string) (all []Load) {
+	for i := range reports {
+		for _, run := range reports[i].Runs {
+			if run.Method == method && !slices.Contains(all, run.Load) {
+				all = append(all, run.Load)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// datasync makes what was written durable, as databases do.
+func datasync(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

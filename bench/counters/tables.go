@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// tables are the comparison as Markdown.
+func tables(reports []Report) string {
+	var b strings.Builder
+	o := reports[0].Options
+	rounds := fmt.Sprintf("median of %d rounds", len(reports))
+	if len(reports) == 1 {
+		rounds = "one round"
+	}
+	synced := over(reports, func(r *Report) float64 { return r.Syncs })
+	fmt.Fprintf(&b, "%d metrics, %d hits a transaction, %d minutes of the day; loads of %g s; %s; %s; %s. The disk syncs %s blocks a second.\n\n",
+		o.Metrics, o.Batch, 24*60/max(o.Every, 1), o.Seconds, rounds, reports[0].Machine, reports[0].Redis, figure(synced.median()))
+	writeGoals(&b, reports)
+	writeDays(&b, reports)
+	writeRuns(&b, reports)
+	writeTurns(&b, reports)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func writeGoals(b *strings.Builder, reports []Report) {
+	all := verdicts(reports)
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("| goal | theirs | Locus | ratio (range) | gate | aim | reached |\n|---|--:|--:|---|---|---|---|\n")
+	for _, v := range all {
+		reached := ""
+		if v.reached != nil {
+			reached = "yes"
+			if !*v.reached {
+				reached = "**no**"
+			}
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.theirs, v.ours, v.ratio, v.gate, v.aim, reached)
+	}
+	b.WriteByte('\n')
+}
+
+func writeDays(b *strings.Builder, reports []Report) {
+	if len(reports[0].Days) == 0 {
+		return
+	}
+	b.WriteString("| hits a second | 00h | 12h | 23h | last/first hour (range) | mean of the hours | log bytes a hit | afterwards, MB | others' processors |\n")
+	b.WriteString("|---|--:|--:|--:|---|--:|--:|--:|--:|\n")
+	for _, m := range methods {
+		get := func(f func(*Day) float64) series { return ofDay(reports, m.Key, f) }
+		if len(get((*Day).mean)) == 0 {
+			continue
+		}
+		hour := func(h int) string { return figure(get(func(d *Day) float64 { return d.hour(h) }).median()) }
+		known := func(v float64) string {
+			if v == 0 {
+				return ""
+			}
+			return figure(v)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %.2f |\n", m.Title, hour(0), hour(12), hour(23),
+			get((*Day).level).ranged(""), figure(get((*Day).mean).median()),
+			known(get(func(d *Day) float64 { return d.WAL }).median()),
+			known(get(func(d *Day) float64 { return float64(d.Size) / 1e6 }).median()),
+			get(func(d *Day) float64 { return d.Others }).median())
+	}
+	b.WriteByte('\n')
+}
+
+func writeRuns(b *strings.Builder, reports []Report) {
+	if len(reports[0].Runs) == 0 {
+		return
+	}
+	b.WriteString("| who | load | hits/s | p50, p99 of a call, ms | hits a commit | processor a hit, µs: servers, program | others' processors |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|\n")
+	for _, m := range methods {
+		who := m.Title
+		for _, l := range loads(reports, m.Key) {
+			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).median() }
+			group := ""
+			if v := get(func(r *Run) float64 { return r.Group }); v > 0 {
+				group = figure(v)
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %s, %s | %s | %s, %s | %.2f |\n", who, l, figure(get(func(r *Run) float64 { return r.PerSecond })),
+				figure(get(func(r *Run) float64 { return r.P50 })), figure(get(func(r *Run) float64 { return r.P99 })), group,
+				figure(get(func(r *Run) float64 { return r.Server })), figure(get(func(r *Run) float64 { return r.Program })),
+				get(func(r *Run) float64 { return r.Others }))
+			who = ""
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func writeTurns(b *strings.Builder, reports []Report) {
+	if len(reports[0].Turns) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "| %s metrics, each hit once a minute | first minute of the hour: p99 of a call, ms; hits/s | of the day | all others | others' processors |\n|---|--:|--:|--:|--:|\n",
+		grouped(reports[0].Around))
+	for _, m := range methods {
+		for _, prepared := range []bool{true, false} {
+			get := func(f func(*Turn) float64) float64 { return ofTurn(reports, m.Key, prepared, f).median() }
+			if math.IsNaN(get(func(t *Turn) float64 { return t.Else })) {
+				continue
+			}
+			how := "prepared by chance"
+			if !prepared {
+				how = "unprepared"
+			}
+			pair := func(p99, rate func(*Turn) float64) string { return figure(get(p99)) + "; " + figure(get(rate)) }
+			fmt.Fprintf(b, "| %s, %s | %s | %s | %s | %.2f |\n", m.Title, how,
+				pair(func(t *Turn) float64 { return t.Hour }, func(t *Turn) float64 { return t.HourRate }),
+				pair(func(t *Turn) float64 { return t.Day }, func(t *Turn) float64 { return t.DayRate }),
+				pair(func(t *Turn) float64 { return t.Else }, func(t *Turn) float64 { return t.ElseRate }),
+				get(func(t *Turn) float64 { return t.Others }))
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// ranged is the median, with the least and the greatest if there are several.
+func (s series) ranged(unit string) string {
+	switch {
+	case len(s) == 0:
+		return ""
+	case len(s) == 1:
+		return figure(s[0]) + unit
+	}
+	return fmt.Sprintf("%s%s (%s to %s)", figure(s.median()), unit, figure(s[0]), figure(s[len(s)-1]))
+}
+
+// figure prints what is certain of a number, and not more.
+func figure(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case v < 0.1:
+		return fmt.Sprintf("%.3f", v)
+	case v < 9.995:
+		return fmt.Sprintf("%.2f", v)
+	case v < 99.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return grouped(int(math.Round(v)))
+}
+
+// grouped prints a whole number with commas.
+func grouped(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// csv is what the picture shows: a line for each minute of the day, with the hits a second of every method, the
+// median of the rounds.
+func csv(reports []Report) string {
+	var b strings.Builder
+	b.WriteString("minute")
+	dots := map[string]map[int]float64{}
+	var at []int
+	for _, m := range methods {
+		of := dotsOf(reports, m.Key)
+		if len(of) == 0 {
+			continue
+		}
+		b.WriteString("," + m.Key)
+		dots[m.Key] = of
+		if at == nil {
+			for minute := range 24 * 60 {
+				if _, played := of[minute]; played {
+					at = append(at, minute)
+				}
+			}
+		}
+	}
+	b.WriteByte('\n')
+	for _, minute := range at {
+		fmt.Fprintf(&b, "%02d:%02d", minute/60, minute%60)
+		for _, m := range methods {
+			if v, ok := dots[m.Key][minute]; ok {
+				b.WriteString("," + strconv.Itoa(int(math.Round(v))))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// dotsOf are the hits a second of a method in each minute that was played, the median of the rounds.
+func dotsOf(reports []Report, method string) map[int]float64 {
+	all := map[int]series{}
+	for i := range reports {
+		if d := reports[i].day(method); d != nil {
+			for _, dot := range d.Dots {
+				all[dot.Minute] = append(all[dot.Minute], 1000*float64(dot.Hits)/dot.Took)
+			}
+		}
+	}
+	dots := map[int]float64{}
+	for minute, s := range all {
+		dots[minute] = s.sorted().median()
+	}
+	return dots
+}
