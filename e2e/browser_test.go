@@ -87,7 +87,13 @@ type tab struct {
 // meanwhile fails it.
 func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 	t.Helper()
-	tab := &tab{T: t, svc: openService(t, cellCount, 0, nil), addr: "127.0.0.1:0", stop: func() {}}
+	return openTabOver(t, browser, openService(t, cellCount, 0, nil))
+}
+
+// openTabOver is openTab over a service.
+func openTabOver(t *testing.T, browser context.Context, svc *locus.Service) *tab {
+	t.Helper()
+	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
 	tab.serve()
 	t.Cleanup(func() { tab.stop() })
 
@@ -118,7 +124,9 @@ func (tab *tab) serve() {
 	if err != nil {
 		tab.Fatal(err)
 	}
-	tab.addr = listener.Addr().String()
+	if addr := listener.Addr().String(); addr != tab.addr { // who hears the tab reads it, too
+		tab.addr = addr
+	}
 	server := httpapi.New(tab.svc, &httpapi.Options{Linger: -1, Version: tab.version})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -32,7 +32,7 @@ import (
 
 // rounds is how often a process is killed.
 func rounds(t *testing.T) int {
-	n := 15
+	n := 8
 	if text := os.Getenv("LOCUS_KILL_ROUNDS"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

@@ -4,14 +4,20 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 )
@@ -23,8 +29,9 @@ func TestPictures(t *testing.T) {
 	if os.Getenv("LOCUS_PICTURES") == "" {
 		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
 	}
-	tab := openTab(t, startBrowser(t), 16)
-	tab.do(chromedp.EmulateViewport(1280, 860))
+	tab := openTabOver(t, startBrowser(t), openService(t, 16, 0, &locus.Options{CountItself: true}))
+	tab.day(locus.OwnMetrics + "hits")
+	tab.do(chromedp.EmulateViewport(1280, 1160, chromedp.EmulateScale(0.8)))
 	tab.open("/")
 	story := demo.New(1, 20000)
 	var batch []locus.Put
@@ -36,6 +43,8 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	tab.await(`document.querySelector("[data-text=records]").textContent === "20,000"`)
+	tab.open("/") // which draws the minutes once
+	tab.await(`[...document.querySelectorAll(".drawn img")].every(i => i.complete && i.naturalWidth > 0)`)
 	tab.shoot("console.png")
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())
 	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
@@ -80,6 +89,41 @@ func TestPictures_Rollups(t *testing.T) {
 	tab.open("/rollups/places_by_category")
 	tab.await(`document.querySelector("#again.running")`)
 	tab.shoot("rollup.png")
+}
+
+// TestPictures_Counters takes the picture of a metric with a day like any other behind it.
+func TestPictures_Counters(t *testing.T) {
+	if os.Getenv("LOCUS_PICTURES") == "" {
+		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
+	}
+	tab := openTab(t, startBrowser(t), 4)
+	tab.day("page /about")
+	tab.do(chromedp.EmulateViewport(1280, 860))
+	tab.open(metricPage("page /about"))
+	tab.await(`[...document.querySelectorAll("#day-picture img")].every(i => i.complete && i.naturalWidth > 0)`)
+	tab.shoot("counters.png")
+}
+
+// day counts hits in every minute of the last two days: few at night, many in the afternoon.
+func (tab *tab) day(metric counter.Metric) {
+	tab.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	now := time.Now().UTC()
+	var hits []counter.Hit
+	for at := now.Truncate(24*time.Hour).AddDate(0, 0, -1); at.Before(now); at = at.Add(time.Minute) {
+		minute := float64(at.Hour()*60 + at.Minute())
+		busy := 60 - 50*math.Cos(2*math.Pi*(minute-120)/1440)
+		hits = append(hits, counter.Hit{Metric: metric, At: at, N: int64(busy*(1+0.3*random.NormFloat64())) + 1})
+		if hits[len(hits)-1].N < 1 {
+			hits[len(hits)-1].N = 1
+		}
+	}
+	for part := range slices.Chunk(hits, counter.MaxBatch) {
+		results, err := tab.svc.Counters().Add(context.Background(), part)
+		if err = errors.Join(append(results, err)...); err != nil {
+			tab.Fatal(err)
+		}
+	}
 }
 
 // telling is an entity whose records differ in many ways.

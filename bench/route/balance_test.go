@@ -25,7 +25,7 @@ func BenchmarkBalance(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ids := make([]locality.ID, 1_000_000)
+	ids := make([]locality.ID, little(1_000_000))
 	for peer, place := range map[string]func(locality.ID) int{
 		"locus": func(id locality.ID) int {
 			c, err := m.Entity(id)

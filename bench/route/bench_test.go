@@ -38,8 +38,14 @@ var grown = func() *cell.Map {
 	return m
 }()
 
-// nodes is how many nodes the rings of peers have.
-const nodes = 1024
+// nodes is how many nodes the rings of peers have. A test that measures nothing takes fewer: some rings
+// take long to make.
+func nodes() int {
+	if testing.Short() {
+		return 32
+	}
+	return 1024
+}
 
 // pool is how many addresses each loop goes through; a power of two.
 const pool = 1 << 16
@@ -48,9 +54,17 @@ const pool = 1 << 16
 // measures nothing takes less.
 func million() int {
 	if testing.Short() {
-		return 2 * pool
+		return pool
 	}
 	return 16 * pool
+}
+
+// little is n, or a few for a test that measures nothing.
+func little(n int) int {
+	if testing.Short() {
+		return n / 100
+	}
+	return n
 }
 
 // draw returns n different puids and ids of the map's cells, as many in each on average.

@@ -73,7 +73,7 @@ func remembered[K comparable](name string, keys []K, cellOf func(K) (cell.ID, er
 			}
 		}},
 		{Peer: "memdb", Each: func() loop {
-			keys := keys[:2*pool]
+			keys := keys[:min(2*pool, len(keys))]
 			db := keep("memdb of "+name, func() *memdb.MemDB {
 				db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{"route": {
 					Name:    "route",

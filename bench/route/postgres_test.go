@@ -42,14 +42,6 @@ func onPostgres(b *testing.B, name string, cells int, rules string) *all.Cells {
 	return opened
 }
 
-// little is n, or a few for a test that measures nothing.
-func little(n int) int {
-	if testing.Short() {
-		return n / 100
-	}
-	return n
-}
-
 // numbers tell keys apart, over all benchmarks.
 var numbers atomic.Int64
 

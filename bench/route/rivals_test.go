@@ -22,7 +22,7 @@ import (
 
 // nodeNames names the nodes of a ring.
 func nodeNames() []string {
-	names := make([]string, nodes)
+	names := make([]string, nodes())
 	for i := range names {
 		names[i] = cell.ID{Gen: 10, Index: uint32(i)}.String()
 	}
@@ -131,7 +131,7 @@ func jumps(key func(i int) uint64) []subject {
 			runtime.KeepAlive(at)
 		}
 	}
-	return []subject{{Peer: "jump", Loop: on(nodes)}, {Peer: "jump-large", Loop: on(16 * nodes)}}
+	return []subject{{Peer: "jump", Loop: on(nodes())}, {Peer: "jump-large", Loop: on(16 * nodes())}}
 }
 
 // vitess is what Vitess's vindex "hash" does with a number, and the range of equally large shards

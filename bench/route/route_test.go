@@ -55,7 +55,7 @@ func BenchmarkPuid(b *testing.B) {
 func BenchmarkEntity(b *testing.B) {
 	_, ids := draw(million())
 	names := names(ids[:pool], func(id locality.ID) []byte { return id[:] })
-	young, err := cell.NewMap(cell.Spec{ID: "young", Generations: []cell.Generation{{Cells: 16 * nodes}}})
+	young, err := cell.NewMap(cell.Spec{ID: "young", Generations: []cell.Generation{{Cells: uint64(16 * nodes())}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func BenchmarkKeys(b *testing.B) {
 			}
 			runtime.KeepAlive(last)
 		}},
-		subject{Peer: "jump", Loop: on(nodes)},
-		subject{Peer: "jump-large", Loop: on(16 * nodes)},
+		subject{Peer: "jump", Loop: on(nodes())},
+		subject{Peer: "jump-large", Loop: on(16 * nodes())},
 	)
 }
 

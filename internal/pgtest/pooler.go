@@ -26,7 +26,7 @@ const poolerPort = "6432"
 func (s *Server) Pooler(t testing.TB, connections int) *Pooler {
 	t.Helper()
 	program := need(t, "pgbouncer")
-	dir, err := directory(false)
+	dir, err := directory(false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,12 +86,12 @@ func account() (*syscall.Credential, error) {
 
 // directory makes a directory that belongs to who runs the servers, with a path short enough for a
 // socket in it and no parent that they may not pass; in memory if that is asked for and has room.
-func directory(inMemory bool) (string, error) {
+func directory(inMemory bool, room uint64) (string, error) {
 	parent := os.TempDir()
 	if len(parent) > 60 || os.Getuid() == 0 {
 		parent = "/tmp"
 	}
-	if inMemory && hasRoom(memory) {
+	if inMemory && hasRoom(memory, room) {
 		parent = memory
 	}
 	dir, err := os.MkdirTemp(parent, "locus-pg-")
@@ -104,11 +104,12 @@ func directory(inMemory bool) (string, error) {
 // memory is a file system in memory, on Linux.
 const memory = "/dev/shm"
 
-// hasRoom tells whether a file system has room for the files of some servers with dozens of databases.
-func hasRoom(path string) bool {
-	const enough = 4 << 30
+// hasRoom tells whether a file system has so much room, or that for the files of some servers with dozens of
+// databases.
+func hasRoom(path string, room uint64) bool {
+	const dozens = 4 << 30
 	var s unix.Statfs_t
-	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= enough //nolint:unconvert // the types differ elsewhere
+	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= max(room, dozens) //nolint:unconvert // the types differ elsewhere
 }
 
 // own gives a file to who runs the servers.

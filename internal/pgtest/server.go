@@ -33,6 +33,8 @@ type Options struct {
 	// InMemory keeps the files in memory where that has room for them, for tests that make dozens of
 	// databases. A kill takes no more of them than of those on a disk: neither loses what was written.
 	InMemory bool
+
+	room uint64 // bytes that there have to be in memory; 0 is for dozens of databases
 }
 
 // Server is a PostgreSQL server of its own data directory and socket. Its methods must not run side
@@ -83,7 +85,7 @@ func newServer(program string, opts *Options) (*Server, error) {
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 200
 	}
-	dir, err := directory(o.InMemory)
+	dir, err := directory(o.InMemory, o.room)
 	s := &Server{dir: dir, program: program, settings: map[string]string{
 		"listen_addresses":           "",
 		"unix_socket_directories":    dir,

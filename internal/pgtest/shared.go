@@ -25,7 +25,8 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil && shared.err == nil {
-		shared.server, shared.err = newServer(program, &Options{MaxConnections: 500})
+		// Its hundreds of databases take some 5 GB, so they are in memory on large machines only.
+		shared.server, shared.err = newServer(program, &Options{MaxConnections: 500, InMemory: true, room: 12 << 30})
 		if shared.err == nil {
 			shared.err = newCluster(shared.server.data())
 		}
