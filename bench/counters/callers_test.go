@@ -140,7 +140,7 @@ func (b *bench) once(ctx context.Context, t target, l Load, want []atomic.Int64)
 			r.Group = float64(hits) / float64(commits)
 		}
 	}
-	r.Server, r.Program, r.Others = b.used().since(before, hits)
+	r.Server, r.Program, r.Others = b.used().Since(before, hits)
 	return r, err
 }
 

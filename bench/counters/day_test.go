@@ -81,7 +81,7 @@ func (b *bench) day(ctx context.Context, w way) (err error) {
 		d.Dots = append(d.Dots, dot)
 	}
 	slices.SortFunc(d.Dots, func(a, b Dot) int { return a.Minute - b.Minute })
-	_, _, d.Others = b.used().since(before, hits)
+	_, _, d.Others = b.used().Since(before, hits)
 	if l, ok := t.(logging); ok {
 		now, err := l.logged(ctx)
 		if err != nil {

@@ -5,6 +5,9 @@ package main
 import (
 	"fmt"
 	"math"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // verdict is a row of the table of goals.
@@ -81,19 +84,19 @@ var goals = []ratio{
 // verdicts holds the reports against the goals. One that was not measured has no row.
 func verdicts(reports []Report) (all []verdict) {
 	for _, g := range goals {
-		ratios := over(reports, func(r *Report) float64 { return g.ours(r) / g.theirs(r) })
+		ratios := rounds.Over(reports, func(r *Report) float64 { return g.ours(r) / g.theirs(r) })
 		if len(ratios) == 0 {
 			continue
 		}
 		v := verdict{
-			goal: g.goal, ratio: ratios.ranged("x"), aim: bound(">=", g.aim), gate: bound(">=", g.gate),
-			theirs: figure(over(reports, g.theirs).median()) + g.unit, ours: figure(over(reports, g.ours).median()) + g.unit,
+			goal: g.goal, ratio: ratios.Ranged(figure, "x"), aim: bound(">=", g.aim), gate: bound(">=", g.gate),
+			theirs: figure(rounds.Over(reports, g.theirs).Median()) + g.unit, ours: figure(rounds.Over(reports, g.ours).Median()) + g.unit,
 		}
 		if g.below {
 			v.gate = bound("<", g.gate)
 		}
 		if g.gate > 0 {
-			v.reached = new((ratios.median() < g.gate) == g.below)
+			v.reached = new((ratios.Median() < g.gate) == g.below)
 		}
 		all = append(all, v)
 	}
@@ -121,8 +124,8 @@ func bound(how string, v float64) string {
 func combined(reports []Report, method string) (verdict, bool) {
 	group := ofRun(reports, method, load(64, 1), func(r *Run) float64 { return r.Group })
 	return verdict{
-		goal: "hits a commit at 64 callers, " + title(method), ours: group.ranged(""), gate: bound(">=", 30), aim: bound(">=", 60),
-		reached: new(group.median() >= 30),
+		goal: "hits a commit at 64 callers, " + title(method), ours: group.Ranged(figure, ""), gate: bound(">=", 30), aim: bound(">=", 60),
+		reached: new(group.Median() >= 30),
 	}, len(group) > 0
 }
 
@@ -130,9 +133,9 @@ func combined(reports []Report, method string) (verdict, bool) {
 func manyMetrics(reports []Report, method string) (verdict, bool) {
 	n := reports[0].Many
 	few, many := rateOf(method, load(8, 1000)), rateOf(method, Load{Callers: 8, Batch: 1000, Metrics: n})
-	ratios := over(reports, func(r *Report) float64 { return many(r) / few(r) })
+	ratios := rounds.Over(reports, func(r *Report) float64 { return many(r) / few(r) })
 	return verdict{
-		goal:   fmt.Sprintf("8 x 1,000, %s metrics / 100 metrics, %s", grouped(n), title(method)),
-		theirs: figure(over(reports, few).median()) + "/s", ours: figure(over(reports, many).median()) + "/s", ratio: ratios.ranged("x"),
+		goal:   fmt.Sprintf("8 x 1,000, %s metrics / 100 metrics, %s", term.Count(int64(n)), title(method)),
+		theirs: figure(rounds.Over(reports, few).Median()) + "/s", ours: figure(rounds.Over(reports, many).Median()) + "/s", ratio: ratios.Ranged(figure, "x"),
 	}, len(ratios) > 0
 }

@@ -47,23 +47,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
-	"time"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 func main() {
 	o := Options{Metrics: few, Batch: few}
-	var rounds int
-	var parts, only, save, from, picture string
+	var n int
+	var parts, only, save, from, name, profile string
 	flag.IntVar(&o.Tx, "tx", 1, "with how many transactions a minute of the day is played at least")
 	flag.Float64Var(&o.Least, "least", 5, "for how many milliseconds a minute of the day is played at least")
 	flag.IntVar(&o.Every, "every", 1, "which minutes of the day are played: each, or every so manieth")
@@ -73,13 +69,13 @@ func main() {
 	flag.IntVar(&o.Many, "many", 0, "metrics of the load that has many, such as 1000000; 0 leaves it out")
 	flag.IntVar(&o.Around, "around", 10_000, "metrics that are hit while hours and days turn; 0 leaves that out")
 	flag.Float64Var(&o.Foreign, "foreign", 0.3, "processors that others may use before a load is repeated; 0 is any")
-	flag.IntVar(&rounds, "rounds", 5, "how often everything is measured")
+	flag.IntVar(&n, "rounds", 5, "how often everything is measured")
 	flag.StringVar(&parts, "parts", "", "measure these parts only, of day,callers,turn")
 	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,growing,redis")
 	flag.StringVar(&save, "save", "", "file to keep what was measured")
 	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
-	flag.StringVar(&picture, "picture", "", "write this name with .svg and .csv")
-	flag.StringVar(&o.Profile, "profile", "", "file for a profile of the program's processor, of the last round")
+	flag.StringVar(&name, "picture", "", "write this name with .svg and .csv")
+	flag.StringVar(&profile, "profile", "", "file for a profile of the program's processor, of the last round")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -88,101 +84,23 @@ func main() {
 			*list = strings.Split(text, ",")
 		}
 	}
-	err := func() error {
-		reports, err := reports(ctx, o, rounds, from, save)
-		if err != nil {
-			return err
-		}
-		if err := write(os.Stdout, reports); err != nil {
-			return err
-		}
-		return draw(picture, reports)
-	}()
+	p := rounds.Program[Report]{
+		Package: "github.com/locus-db/locus/bench/counters",
+		Options: func(round int, out string) any {
+			o.Round, o.Out = round, out
+			return o
+		},
+		Tables: tables, Picture: picture, CSV: csv,
+	}
+	if profile != "" {
+		p.Args = []string{"-test.cpuprofile=" + profile}
+	}
+	reports, err := p.Reports(ctx, n, from, save)
+	if err == nil {
+		err = p.Print(os.Stdout, name, reports)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench/counters:", err)
 		os.Exit(1)
 	}
-}
-
-// reports measures, or reads what was measured.
-func reports(ctx context.Context, o Options, rounds int, from, save string) (all []Report, err error) {
-	if from != "" {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return nil, err
-		}
-		return all, json.Unmarshal(text, &all)
-	}
-	dir, err := os.MkdirTemp("", "locus-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "counters.test")
-	fmt.Fprintln(os.Stderr, "building")
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "github.com/locus-db/locus/bench/counters").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the measurements: %w\n%s", err, out)
-	}
-	for o.Round = range rounds {
-		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", o.Round+1, rounds, time.Now().Format(time.TimeOnly))
-		o.Out = filepath.Join(dir, "report.json")
-		r, err := measured(ctx, binary, o)
-		if err != nil {
-			return nil, err
-		}
-		// What was paid for is kept, whatever becomes of the next round.
-		if all = append(all, r); save != "" {
-			text, err := json.Marshal(all)
-			if err == nil {
-				err = os.WriteFile(save, append(text, '\n'), 0o600)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return all, nil
-}
-
-// measured starts the test binary once, whose TestMeasure does all the work: servers are made for tests.
-func measured(ctx context.Context, binary string, o Options) (r Report, err error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return r, err
-	}
-	args := []string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text)}
-	if o.Profile != "" {
-		args = append(args, "-test.cpuprofile="+o.Profile)
-	}
-	cmd := exec.CommandContext(ctx, binary, args...)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
-	}
-	text, err = os.ReadFile(o.Out)
-	if err != nil {
-		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
-	}
-	return r, json.Unmarshal(text, &r)
-}
-
-// write prints the tables.
-func write(w io.Writer, reports []Report) error {
-	if len(reports) == 0 {
-		return errors.New("nothing was measured")
-	}
-	_, err := io.WriteString(w, tables(reports))
-	return err
-}
-
-// draw writes the picture and its figures.
-func draw(name string, reports []Report) error {
-	if name == "" {
-		return nil
-	}
-	if err := os.WriteFile(name+".svg", []byte(picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
-		return err
-	}
-	return os.WriteFile(name+".csv", []byte(csv(reports)), 0o644) //nolint:gosec // for everybody to read
 }

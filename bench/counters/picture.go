@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/locus-db/locus/internal/term"
 )
 
 // The picture is the source text's: over the time of the day how many hits a second are written, a dot for each
@@ -86,7 +88,7 @@ func (p *plot) frame(ys []float64) {
 	}
 	for _, v := range ys {
 		p.line(p.x.from, p.y.at(v), p.x.to, p.y.at(v))
-		p.text(p.x.from-6, p.y.at(v)+4, "end", "", grouped(int(v)))
+		p.text(p.x.from-6, p.y.at(v)+4, "end", "", term.Count(int64(int(v))))
 	}
 	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.x.from, p.y.to, p.x.to-p.x.from, p.y.from-p.y.to)
 }

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/locus-db/locus/bench/internal/processor"
 )
 
 // process is a server that was started here.
@@ -89,16 +90,8 @@ func (p *process) cpu() (worked time.Duration) {
 	return worked
 }
 
-// used is what was had of the processors.
-type used struct {
-	began                    time.Time
-	server, program, machine time.Duration // 0 where the system does not tell
-}
-
-// used is what has been had so far.
-func (b *bench) used() used {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+// used is what has been had of the processors so far.
+func (b *bench) used() processor.Used {
 	servers := b.server.CPU()
 	for _, p := range b.started {
 		select {
@@ -107,33 +100,5 @@ func (b *bench) used() used {
 			servers += p.cpu()
 		}
 	}
-	return used{time.Now(), servers, time.Duration(u.Utime.Nano() + u.Stime.Nano()), machineTime()}
-}
-
-// since is what was had since another reading, by n hits: in microseconds by the servers and by the program,
-// and how many processors others had.
-func (u used) since(before used, n int) (server, program, others float64) {
-	each := func(d time.Duration) float64 { return max(float64(d)/float64(time.Microsecond)/float64(max(n, 1)), 0) }
-	s, p := u.server-before.server, u.program-before.program
-	others = (u.machine - before.machine - s - p).Seconds() / u.began.Sub(before.began).Seconds()
-	return each(s), each(p), max(others, 0)
-}
-
-// machineTime is what everybody has had of them, 0 where the system does not tell.
-func machineTime() (busy time.Duration) {
-	f, err := os.Open("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Scan()
-	// cpu user nice system idle iowait irq softirq steal, in hundredths of a second
-	for i, field := range strings.Fields(lines.Text()) {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err == nil && i != 4 && i != 5 && i <= 8 {
-			busy += time.Duration(n) * 10 * time.Millisecond
-		}
-	}
-	return busy
+	return processor.Read(servers)
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // Options of a round.
@@ -27,7 +30,6 @@ type Options struct {
 	Methods []string `json:"methods,omitempty"` // those that are measured; all if empty
 	Round   int      `json:"round"`
 	Out     string   `json:"out,omitempty"` // where the report goes
-	Profile string   `json:"profile,omitempty"`
 }
 
 // part tells whether a part is to be measured.
@@ -111,9 +113,9 @@ type Load struct {
 
 // String is the load in words.
 func (l Load) String() string {
-	text := fmt.Sprintf("%d callers x %s", l.Callers, grouped(l.Batch))
+	text := fmt.Sprintf("%d callers x %s", l.Callers, term.Count(int64(l.Batch)))
 	if l.Callers == 1 {
-		text = fmt.Sprintf("1 caller x %s", grouped(l.Batch))
+		text = fmt.Sprintf("1 caller x %s", term.Count(int64(l.Batch)))
 	}
 	if l.Keyed {
 		text += ", keyed"
@@ -122,7 +124,7 @@ func (l Load) String() string {
 		text += fmt.Sprintf(", %d recorders", l.Servers)
 	}
 	if l.Metrics != few {
-		text += fmt.Sprintf(", %s metrics", grouped(l.Metrics))
+		text += fmt.Sprintf(", %s metrics", term.Count(int64(l.Metrics)))
 	}
 	return text
 }
@@ -215,27 +217,9 @@ func (r *Report) run(method string, l Load) *Run {
 	return nil
 }
 
-// series are the values of a figure in the rounds that have it.
-type series []float64
-
-// over gathers a figure of every round, sorted; NaN is none.
-func over(reports []Report, figure func(*Report) float64) (s series) {
-	for i := range reports {
-		if v := figure(&reports[i]); !math.IsNaN(v) {
-			s = append(s, v)
-		}
-	}
-	return s.sorted()
-}
-
-func (s series) sorted() series {
-	slices.Sort(s)
-	return s
-}
-
 // ofDay gathers a figure of a method's day.
-func ofDay(reports []Report, method string, figure func(*Day) float64) series {
-	return over(reports, func(r *Report) float64 {
+func ofDay(reports []Report, method string, figure func(*Day) float64) rounds.Series {
+	return rounds.Over(reports, func(r *Report) float64 {
 		if d := r.day(method); d != nil {
 			return figure(d)
 		}
@@ -244,8 +228,8 @@ func ofDay(reports []Report, method string, figure func(*Day) float64) series {
 }
 
 // ofRun gathers a figure of a run.
-func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) series {
-	return over(reports, func(r *Report) float64 {
+func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) rounds.Series {
+	return rounds.Over(reports, func(r *Report) float64 {
 		if run := r.run(method, l); run != nil {
 			return figure(run)
 		}
@@ -254,8 +238,8 @@ func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) s
 }
 
 // ofTurn gathers a figure of a turn.
-func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) series {
-	return over(reports, func(r *Report) float64 {
+func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) rounds.Series {
+	return rounds.Over(reports, func(r *Report) float64 {
 		for i := range r.Turns {
 			if t := &r.Turns[i]; t.Method == method && t.Prepared == prepared {
 				return figure(t)
@@ -263,14 +247,6 @@ func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) f
 		}
 		return math.NaN()
 	})
-}
-
-// median of a sorted series, NaN of none.
-func (s series) median() float64 {
-	if len(s) == 0 {
-		return math.NaN()
-	}
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // loads are those that were measured on a method, in the order of the first round.

@@ -5,21 +5,25 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // tables are the comparison as Markdown.
 func tables(reports []Report) string {
 	var b strings.Builder
 	o := reports[0].Options
-	rounds := fmt.Sprintf("median of %d rounds", len(reports))
+	often := fmt.Sprintf("median of %d rounds", len(reports))
 	if len(reports) == 1 {
-		rounds = "one round"
+		often = "one round"
 	}
-	synced := over(reports, func(r *Report) float64 { return r.Syncs })
+	synced := rounds.Over(reports, func(r *Report) float64 { return r.Syncs })
 	fmt.Fprintf(&b, "%d metrics, %d hits a transaction, %d minutes of the day; loads of %g s; %s; %s; %s. The disk syncs %s blocks a second.\n\n",
-		o.Metrics, o.Batch, 24*60/max(o.Every, 1), o.Seconds, rounds, reports[0].Machine, reports[0].Redis, figure(synced.median()))
+		o.Metrics, o.Batch, 24*60/max(o.Every, 1), o.Seconds, often, reports[0].Machine, reports[0].Redis, figure(synced.Median()))
 	writeGoals(&b, reports)
 	writeDays(&b, reports)
 	writeRuns(&b, reports)
@@ -53,11 +57,11 @@ func writeDays(b *strings.Builder, reports []Report) {
 	b.WriteString("| hits a second | 00h | 12h | 23h | last/first hour (range) | mean of the hours | log bytes a hit | afterwards, MB | others' processors |\n")
 	b.WriteString("|---|--:|--:|--:|---|--:|--:|--:|--:|\n")
 	for _, m := range methods {
-		get := func(f func(*Day) float64) series { return ofDay(reports, m.Key, f) }
+		get := func(f func(*Day) float64) rounds.Series { return ofDay(reports, m.Key, f) }
 		if len(get((*Day).mean)) == 0 {
 			continue
 		}
-		hour := func(h int) string { return figure(get(func(d *Day) float64 { return d.hour(h) }).median()) }
+		hour := func(h int) string { return figure(get(func(d *Day) float64 { return d.hour(h) }).Median()) }
 		known := func(v float64) string {
 			if v == 0 {
 				return ""
@@ -65,10 +69,10 @@ func writeDays(b *strings.Builder, reports []Report) {
 			return figure(v)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %.2f |\n", m.Title, hour(0), hour(12), hour(23),
-			get((*Day).level).ranged(""), figure(get((*Day).mean).median()),
-			known(get(func(d *Day) float64 { return d.WAL }).median()),
-			known(get(func(d *Day) float64 { return float64(d.Size) / 1e6 }).median()),
-			get(func(d *Day) float64 { return d.Others }).median())
+			get((*Day).level).Ranged(figure, ""), figure(get((*Day).mean).Median()),
+			known(get(func(d *Day) float64 { return d.WAL }).Median()),
+			known(get(func(d *Day) float64 { return float64(d.Size) / 1e6 }).Median()),
+			get(func(d *Day) float64 { return d.Others }).Median())
 	}
 	b.WriteByte('\n')
 }
@@ -82,7 +86,7 @@ func writeRuns(b *strings.Builder, reports []Report) {
 	for _, m := range methods {
 		who := m.Title
 		for _, l := range loads(reports, m.Key) {
-			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).median() }
+			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).Median() }
 			group := ""
 			if v := get(func(r *Run) float64 { return r.Group }); v > 0 {
 				group = figure(v)
@@ -102,10 +106,10 @@ func writeTurns(b *strings.Builder, reports []Report) {
 		return
 	}
 	fmt.Fprintf(b, "| %s metrics, each hit once a minute | first minute of the hour: p99 of a call, ms; hits/s | of the day | all others | others' processors |\n|---|--:|--:|--:|--:|\n",
-		grouped(reports[0].Around))
+		term.Count(int64(reports[0].Around)))
 	for _, m := range methods {
 		for _, prepared := range []bool{true, false} {
-			get := func(f func(*Turn) float64) float64 { return ofTurn(reports, m.Key, prepared, f).median() }
+			get := func(f func(*Turn) float64) float64 { return ofTurn(reports, m.Key, prepared, f).Median() }
 			if math.IsNaN(get(func(t *Turn) float64 { return t.Else })) {
 				continue
 			}
@@ -124,17 +128,6 @@ func writeTurns(b *strings.Builder, reports []Report) {
 	b.WriteByte('\n')
 }
 
-// ranged is the median, with the least and the greatest if there are several.
-func (s series) ranged(unit string) string {
-	switch {
-	case len(s) == 0:
-		return ""
-	case len(s) == 1:
-		return figure(s[0]) + unit
-	}
-	return fmt.Sprintf("%s%s (%s to %s)", figure(s.median()), unit, figure(s[0]), figure(s[len(s)-1]))
-}
-
 // figure prints what is certain of a number, and not more.
 func figure(v float64) string {
 	switch {
@@ -147,16 +140,7 @@ func figure(v float64) string {
 	case v < 99.95:
 		return fmt.Sprintf("%.1f", v)
 	}
-	return grouped(int(math.Round(v)))
-}
-
-// grouped prints a whole number with commas.
-func grouped(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return term.Count(int64(math.Round(v)))
 }
 
 // csv is what the picture shows: a line for each minute of the day, with the hits a second of every method, the
@@ -196,7 +180,7 @@ func csv(reports []Report) string {
 
 // dotsOf are the hits a second of a method in each minute that was played, the median of the rounds.
 func dotsOf(reports []Report, method string) map[int]float64 {
-	all := map[int]series{}
+	all := map[int]rounds.Series{}
 	for i := range reports {
 		if d := reports[i].day(method); d != nil {
 			for _, dot := range d.Dots {
@@ -206,7 +190,8 @@ func dotsOf(reports []Report, method string) map[int]float64 {
 	}
 	dots := map[int]float64{}
 	for minute, s := range all {
-		dots[minute] = s.sorted().median()
+		slices.Sort(s)
+		dots[minute] = s.Median()
 	}
 	return dots
 }

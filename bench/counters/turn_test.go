@@ -81,7 +81,7 @@ func (b *bench) around(ctx context.Context, w way, prepared bool) (err error) {
 			return err
 		}
 	}
-	_, _, foreign := b.used().since(before, 1)
+	_, _, foreign := b.used().Since(before, 1)
 	b.Turns = append(b.Turns, Turn{
 		Method: w.key, Prepared: prepared, Metrics: b.Around, Others: foreign,
 		Hour: quantile(hour.waits, 0.99), Day: quantile(day.waits, 0.99), Else: quantile(others.waits, 0.99),

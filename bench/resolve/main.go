@@ -31,11 +31,11 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/resolve"
@@ -191,10 +191,8 @@ type reading struct {
 }
 
 func (s *stages) read() reading {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return reading{
-		at: time.Now(), cpu: time.Duration(u.Utime.Nano() + u.Stime.Nano()),
+		at: time.Now(), cpu: processor.Time(),
 		put: s.put.Load(), post: s.post.Load(), resolve: s.resolve.Load(), batches: s.batches.Load(),
 	}
 }

@@ -38,7 +38,7 @@ func timed(n int, ask func() error) (float64, error) {
 func (b *bench) all(a Answer, ask func() error) (_ Answer, err error) {
 	before := b.used()
 	a.All, err = timed(asked, ask)
-	a.Server, a.Program, _ = b.used().since(before, asked*1000)
+	a.Server, a.Program, _ = b.used().Since(before, asked*1000)
 	return a, err
 }
 

@@ -5,6 +5,8 @@ package main
 import (
 	"fmt"
 	"math"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 // verdict is a row of the table of goals.
@@ -44,16 +46,16 @@ func speed(reports []Report, goal, what string, l Load, p99, gate, aim float64) 
 	ratio := scaled(rate, 1/textLoad)
 	return verdict{
 		goal: goal, what: what,
-		theirs: figure(textLoad) + "/s", ours: fmt.Sprintf("%s/s, p99 visible %s ms", figure(rate.median()), figure(late.median())),
-		ratio:   ratio.ranged(),
+		theirs: figure(textLoad) + "/s", ours: fmt.Sprintf("%s/s, p99 visible %s ms", figure(rate.Median()), figure(late.Median())),
+		ratio:   ratio.Ranged(figure, "x"),
 		gate:    fmt.Sprintf(">= %gx, p99 <= %g ms", gate, p99),
 		aim:     fmt.Sprintf("%gx", aim),
-		reached: new(ratio.median() >= gate && late.median() <= p99),
+		reached: new(ratio.Median() >= gate && late.Median() <= p99),
 	}, len(rate) > 0
 }
 
 // scaled is a series in another unit.
-func scaled(s series, by float64) (scaled series) {
+func scaled(s rounds.Series, by float64) (scaled rounds.Series) {
 	for _, v := range s {
 		scaled = append(scaled, v*by)
 	}
@@ -74,14 +76,14 @@ func faster(r *Report, l Load) (best *Run) {
 }
 
 func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
-	theirs := over(reports, func(r *Report) float64 {
+	theirs := rounds.Over(reports, func(r *Report) float64 {
 		if best := faster(r, l); best != nil {
 			return best.PerSecond
 		}
 		return math.NaN()
 	})
 	ours := ofRun(reports, "locus", shared, func(r *Run) float64 { return r.PerSecond })
-	ratio := over(reports, func(r *Report) float64 {
+	ratio := rounds.Over(reports, func(r *Report) float64 {
 		mine, best := r.run("locus", shared), faster(r, l)
 		if mine == nil || best == nil {
 			return math.NaN()
@@ -89,8 +91,8 @@ func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
 		return mine.PerSecond / best.PerSecond
 	})
 	return verdict{
-		goal: "G5", what: what, theirs: figure(theirs.median()) + "/s", ours: figure(ours.median()) + "/s", ratio: ratio.ranged(),
-		gate: ">= 2x", aim: "2.5x", reached: new(ratio.median() >= 2),
+		goal: "G5", what: what, theirs: figure(theirs.Median()) + "/s", ours: figure(ours.Median()) + "/s", ratio: ratio.Ranged(figure, "x"),
+		gate: ">= 2x", aim: "2.5x", reached: new(ratio.Median() >= 2),
 	}, len(ratio) > 0
 }
 
@@ -118,7 +120,7 @@ func deadlocks(reports []Report) (verdict, bool) {
 func answerOf(reports []Report, what, peer string, gate, aim float64) (verdict, bool) {
 	all := func(a *Answer) float64 { return a.All }
 	theirs, ours := ofAnswer(reports, peer, all), ofAnswer(reports, "locus", all)
-	ratio := over(reports, func(r *Report) float64 {
+	ratio := rounds.Over(reports, func(r *Report) float64 {
 		mine, other := r.answer("locus"), r.answer(peer)
 		if mine == nil || other == nil {
 			return math.NaN()
@@ -126,8 +128,8 @@ func answerOf(reports []Report, what, peer string, gate, aim float64) (verdict, 
 		return other.All / mine.All
 	})
 	return verdict{
-		goal: "G6", what: what, theirs: figure(theirs.median()) + " ms", ours: figure(ours.median()) + " ms", ratio: ratio.ranged(),
-		gate: fmt.Sprintf(">= %gx", gate), aim: fmt.Sprintf("%gx", aim), reached: new(ratio.median() >= gate),
+		goal: "G6", what: what, theirs: figure(theirs.Median()) + " ms", ours: figure(ours.Median()) + " ms", ratio: ratio.Ranged(figure, "x"),
+		gate: fmt.Sprintf(">= %gx", gate), aim: fmt.Sprintf("%gx", aim), reached: new(ratio.Median() >= gate),
 	}, len(ratio) > 0
 }
 
@@ -136,7 +138,7 @@ func undisturbed(reports []Report) (verdict, bool) {
 	late := func(r *Run) float64 { return r.VisibleP99 }
 	theirs, ours := ofRun(reports, "xmin", disturbed, late), ofRun(reports, "locus", disturbed, late)
 	before := ofRun(reports, "locus", at(disturbed.Rate), late)
-	ratio := over(reports, func(r *Report) float64 {
+	ratio := rounds.Over(reports, func(r *Report) float64 {
 		mine, other := r.run("locus", disturbed), r.run("xmin", disturbed)
 		if mine == nil || other == nil {
 			return math.NaN()
@@ -148,8 +150,8 @@ func undisturbed(reports []Report) (verdict, bool) {
 	}
 	return verdict{
 		goal: "G7", what: fmt.Sprintf("p99 visible under a foreign transaction of %g s; below xmin", reports[0].Foreign),
-		theirs: figure(theirs.median()) + " ms", ours: fmt.Sprintf("%s ms (without it %s)", figure(ours.median()), figure(before.median())),
-		ratio: ratio.ranged(), gate: ">= 100x", aim: "400x", reached: new(ratio.median() >= 100),
+		theirs: figure(theirs.Median()) + " ms", ours: fmt.Sprintf("%s ms (without it %s)", figure(ours.Median()), figure(before.Median())),
+		ratio: ratio.Ranged(figure, "x"), gate: ">= 100x", aim: "400x", reached: new(ratio.Median() >= 100),
 	}, true
 }
 
@@ -161,7 +163,7 @@ func large(reports []Report) (verdict, bool) {
 		ours: fmt.Sprintf("not in this run: -documents %d -tags %d", manyDocuments, manyTags),
 	}
 	if reports[0].Documents >= manyDocuments && reports[0].Tags >= manyTags {
-		v.ours, v.reached = figure(ours.median())+" ms", new(ours.median() <= 250)
+		v.ours, v.reached = figure(ours.Median())+" ms", new(ours.Median() <= 250)
 	}
 	return v, len(ours) > 0
 }

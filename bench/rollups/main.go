@@ -50,35 +50,31 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
-	"time"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 func main() {
 	o := Options{PerTag: 10, Foreign: 13}
-	var invocations int
-	var cells, only, save, from, picture string
+	var n int
+	var cells, only, save, from, name string
 	flag.IntVar(&o.Documents, "documents", 120_000, "how many documents")
 	flag.IntVar(&o.Tags, "tags", 35_000, "how many tags")
 	flag.Float64Var(&o.Zipf, "zipf", 0, "how much the popular tags lead: 0 is all alike, 1 as words of a text")
 	flag.Float64Var(&o.Seconds, "seconds", 5, "length of a load")
 	flag.Float64Var(&o.Foreign, "foreign", 13, "for how many seconds a foreign transaction is open; 0 leaves it out")
-	flag.IntVar(&invocations, "invocations", 1, "how often everything is measured")
+	flag.IntVar(&n, "invocations", 1, "how often everything is measured")
 	flag.StringVar(&cells, "cell", "postgres,sqlite", "databases of Locus' cells: postgres, sqlite or both")
 	flag.IntVar(&o.Batch, "batch", 0, "how many changes Locus' follower reads at once; 0 is its default")
 	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,view")
 	flag.StringVar(&save, "save", "", "file to keep what was measured")
 	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
-	flag.StringVar(&picture, "picture", "", "write this name with .svg and .csv")
+	flag.StringVar(&name, "picture", "", "write this name with .svg and .csv")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -86,97 +82,20 @@ func main() {
 	if only != "" {
 		o.Methods = strings.Split(only, ",")
 	}
-	err := func() error {
-		reports, err := reports(ctx, o, invocations, from, save)
-		if err != nil {
-			return err
-		}
-		if err := write(os.Stdout, reports); err != nil {
-			return err
-		}
-		return draw(picture, reports)
-	}()
+	p := rounds.Program[Report]{
+		Package: "github.com/locus-db/locus/bench/rollups",
+		Options: func(round int, out string) any {
+			o.Invocation, o.Out = round, out
+			return o
+		},
+		Tables: tables, Picture: picture, CSV: csv,
+	}
+	reports, err := p.Reports(ctx, n, from, save)
+	if err == nil {
+		err = p.Print(os.Stdout, name, reports)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench/rollups:", err)
 		os.Exit(1)
 	}
-}
-
-// reports measures, or reads what was measured.
-func reports(ctx context.Context, o Options, invocations int, from, save string) (all []Report, err error) {
-	if from != "" {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return nil, err
-		}
-		return all, json.Unmarshal(text, &all)
-	}
-	dir, err := os.MkdirTemp("", "locus-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "rollups.test")
-	fmt.Fprintln(os.Stderr, "building")
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "github.com/locus-db/locus/bench/rollups").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the measurements: %w\n%s", err, out)
-	}
-	for o.Invocation = range invocations {
-		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", o.Invocation+1, invocations, time.Now().Format(time.TimeOnly))
-		o.Out = filepath.Join(dir, "report.json")
-		r, err := invoke(ctx, binary, o)
-		if err != nil {
-			return nil, err
-		}
-		// What was paid for is kept, whatever becomes of the next invocation.
-		if all = append(all, r); save != "" {
-			text, err := json.MarshalIndent(all, "", "\t")
-			if err == nil {
-				err = os.WriteFile(save, append(text, '\n'), 0o600)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return all, nil
-}
-
-// invoke starts the test binary once, whose TestMeasure does all the work: servers are made for tests.
-func invoke(ctx context.Context, binary string, o Options) (r Report, err error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return r, err
-	}
-	cmd := exec.CommandContext(ctx, binary, "-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text))
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
-	}
-	text, err = os.ReadFile(o.Out)
-	if err != nil {
-		return r, fmt.Errorf("measure: %w\n%s", err, out.String())
-	}
-	return r, json.Unmarshal(text, &r)
-}
-
-// write prints the tables.
-func write(w io.Writer, reports []Report) error {
-	if len(reports) == 0 {
-		return errors.New("nothing was measured")
-	}
-	_, err := io.WriteString(w, tables(reports))
-	return err
-}
-
-// draw writes the picture and its figures.
-func draw(name string, reports []Report) error {
-	if name == "" {
-		return nil
-	}
-	if err := os.WriteFile(name+".svg", []byte(picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
-		return err
-	}
-	return os.WriteFile(name+".csv", []byte(csv(reports)), 0o644) //nolint:gosec // for everybody to read
 }

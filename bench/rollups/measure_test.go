@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,12 +14,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
 )
@@ -128,7 +125,7 @@ func (b *bench) load(ctx context.Context, w *world, method string, l Load, write
 	if settle == nil {
 		spent = done.spent
 	}
-	server, program, others := b.used().since(before, done.updates())
+	server, program, others := b.used().Since(before, done.updates())
 	b.Runs = append(b.Runs, Run{
 		Method: method, Load: l, PerSecond: float64(done.updates()) / spent.Seconds(), Deadlocks: done.deadlocks,
 		VisibleP50: quantile(late, 0.5), VisibleP99: quantile(late, 0.99),
@@ -226,43 +223,5 @@ func (b *bench) each(ctx context.Context, url string, server bool, loads []Load,
 	return err
 }
 
-// used is what was had of the processors.
-type used struct {
-	began                    time.Time
-	server, program, machine time.Duration // 0 where the system does not tell
-}
-
-// used is what has been had so far.
-func (b *bench) used() used {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return used{time.Now(), b.server.CPU(), time.Duration(u.Utime.Nano() + u.Stime.Nano()), machineTime()}
-}
-
-// since is what was had since another reading, by n of something: in microseconds by the server and by the
-// program, and how many processors others had.
-func (u used) since(before used, n int) (server, program, others float64) {
-	each := func(d time.Duration) float64 { return max(float64(d)/float64(time.Microsecond)/float64(max(n, 1)), 0) }
-	s, p := u.server-before.server, u.program-before.program
-	others = (u.machine - before.machine - s - p).Seconds() / u.began.Sub(before.began).Seconds()
-	return each(s), each(p), max(others, 0)
-}
-
-// machineTime is what everybody has had of them, 0 where the system does not tell.
-func machineTime() (busy time.Duration) {
-	f, err := os.Open("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Scan()
-	// cpu user nice system idle iowait irq softirq steal, in hundredths of a second
-	for i, field := range strings.Fields(lines.Text()) {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err == nil && i != 4 && i != 5 && i <= 8 {
-			busy += time.Duration(n) * 10 * time.Millisecond
-		}
-	}
-	return busy
-}
+// used is what has been had of the processors so far.
+func (b *bench) used() processor.Used { return processor.Read(b.server.CPU()) }

@@ -9,6 +9,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // The picture: on the left updates a second against the time until they are visible, on the right how stale
@@ -83,11 +86,11 @@ func (p *plot) frame(title, x, y string, xs, ys []float64) {
 	p.text(p.x.from-44, p.y.to-8, "start", "", y)
 	for _, v := range xs {
 		p.line("grid", p.x.at(v), p.y.from, p.x.at(v), p.y.to)
-		p.text(p.x.at(v), p.y.from+18, "middle", "", grouped(int(v)))
+		p.text(p.x.at(v), p.y.from+18, "middle", "", term.Count(int64(int(v))))
 	}
 	for _, v := range ys {
 		p.line("grid", p.x.from, p.y.at(v), p.x.to, p.y.at(v))
-		p.text(p.x.from-6, p.y.at(v)+4, "end", "", grouped(int(v)))
+		p.text(p.x.from-6, p.y.at(v)+4, "end", "", term.Count(int64(int(v))))
 	}
 	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.x.from, p.y.to, p.x.to-p.x.from, p.y.from-p.y.to)
 }
@@ -152,8 +155,8 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 	for _, m := range methods {
 		var points [][2]float64
 		for _, l := range loads(reports, m.Key) {
-			x := ofRun(reports, m.Key, l, func(r *Run) float64 { return r.PerSecond }).median()
-			y := ofRun(reports, m.Key, l, func(r *Run) float64 { return r.VisibleP99 }).median()
+			x := ofRun(reports, m.Key, l, func(r *Run) float64 { return r.PerSecond }).Median()
+			y := ofRun(reports, m.Key, l, func(r *Run) float64 { return r.VisibleP99 }).Median()
 			if y > 0 && !l.Foreign && (l.Queue || m.Key == "view" || m.Key == "xmin") {
 				points = append(points, [2]float64{x, y})
 			}
@@ -164,15 +167,15 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 	// Who counts when asked is as late as an answer takes, however fast the documents change.
 	for _, of := range [][2]string{{"gin", "gin"}, {"group", "ceiling"}} {
 		key, writers := of[0], of[1]
-		y := ofAnswer(reports, key, func(a *Answer) float64 { return a.All }).median()
-		x := ofRun(reports, writers, single, func(r *Run) float64 { return r.PerSecond }).median()
+		y := ofAnswer(reports, key, func(a *Answer) float64 { return a.All }).Median()
+		x := ofRun(reports, writers, single, func(r *Run) float64 { return r.PerSecond }).Median()
 		if !math.IsNaN(x + y) {
 			p.curve(key, [][2]float64{{100, y}, {x, y}}, false)
 		}
 	}
 	// Zero is no place of a logarithm: it is the lower edge.
 	for _, key := range append(slices.Clone(triggers), "ceiling") {
-		if x := ofRun(reports, key, single, func(r *Run) float64 { return r.PerSecond }).median(); !math.IsNaN(x) {
+		if x := ofRun(reports, key, single, func(r *Run) float64 { return r.PerSecond }).Median(); !math.IsNaN(x) {
 			p.curve(key, [][2]float64{{x, 0}}, true)
 		}
 	}
@@ -207,7 +210,7 @@ func drawFreshness(b *strings.Builder, reports []Report) {
 
 // freshness is the median of the invocations, point by point.
 func freshness(reports []Report, method string) (points [][2]float64) {
-	values := map[float64]series{}
+	values := map[float64]rounds.Series{}
 	for i := range reports {
 		for _, f := range reports[i].Fresh {
 			for _, pt := range f.Points {
@@ -219,7 +222,7 @@ func freshness(reports []Report, method string) (points [][2]float64) {
 	}
 	for at, s := range values {
 		slices.Sort(s)
-		points = append(points, [2]float64{at, s.median()})
+		points = append(points, [2]float64{at, s.Median()})
 	}
 	slices.SortFunc(points, func(a, b [2]float64) int { return int(10*a[0]) - int(10*b[0]) })
 	return points

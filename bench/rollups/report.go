@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 // Options of an invocation.
@@ -149,23 +151,9 @@ func (r *Report) answer(method string) *Answer {
 	return nil
 }
 
-// series are the values of a figure in the invocations that have it.
-type series []float64
-
-// over gathers a figure of every invocation; NaN is none.
-func over(reports []Report, figure func(*Report) float64) (s series) {
-	for i := range reports {
-		if v := figure(&reports[i]); !math.IsNaN(v) {
-			s = append(s, v)
-		}
-	}
-	slices.Sort(s)
-	return s
-}
-
 // ofRun gathers a figure of a run.
-func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) series {
-	return over(reports, func(r *Report) float64 {
+func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) rounds.Series {
+	return rounds.Over(reports, func(r *Report) float64 {
 		if run := r.run(method, l); run != nil {
 			return figure(run)
 		}
@@ -174,21 +162,13 @@ func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) s
 }
 
 // ofAnswer gathers a figure of an answer.
-func ofAnswer(reports []Report, method string, figure func(*Answer) float64) series {
-	return over(reports, func(r *Report) float64 {
+func ofAnswer(reports []Report, method string, figure func(*Answer) float64) rounds.Series {
+	return rounds.Over(reports, func(r *Report) float64 {
 		if a := r.answer(method); a != nil {
 			return figure(a)
 		}
 		return math.NaN()
 	})
-}
-
-// median of a sorted series, NaN of none.
-func (s series) median() float64 {
-	if len(s) == 0 {
-		return math.NaN()
-	}
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // loads are those that were measured: closed ones first, then by rate.

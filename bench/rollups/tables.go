@@ -7,6 +7,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // tables are the comparison as Markdown.
@@ -22,7 +25,7 @@ func tables(reports []Report) string {
 		invocations = "one invocation"
 	}
 	fmt.Fprintf(&b, "%s documents with %d of %s tags each, %s; loads of %g s, %s; %s.\n\n",
-		grouped(o.Documents), o.PerTag, grouped(o.Tags), tags, o.Seconds, invocations, reports[0].Machine)
+		term.Count(int64(o.Documents)), o.PerTag, term.Count(int64(o.Tags)), tags, o.Seconds, invocations, reports[0].Machine)
 	writeGoals(&b, reports)
 	writeRuns(&b, reports)
 	writeAnswers(&b, reports)
@@ -53,7 +56,7 @@ func writeRuns(b *strings.Builder, reports []Report) {
 	for _, m := range methods {
 		who := m.Title
 		for _, l := range loads(reports, m.Key) {
-			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).median() }
+			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).Median() }
 			rate := get(func(r *Run) float64 { return r.PerSecond })
 			p50, p99 := get(func(r *Run) float64 { return r.VisibleP50 }), get(func(r *Run) float64 { return r.VisibleP99 })
 			visible := figure(p50) + ", " + figure(p99)
@@ -67,7 +70,7 @@ func writeRuns(b *strings.Builder, reports []Report) {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s | %.0f | %.0f, %.0f | %.2f |\n", who, l, figure(rate), figure(rate/textLoad), visible,
 				figure(get(func(r *Run) float64 { return r.CommitP50 })), figure(get(func(r *Run) float64 { return r.CommitP99 })),
 				get(func(r *Run) float64 { return float64(r.Deadlocks) }),
-				get(func(r *Run) float64 { return r.Server }), get(func(r *Run) float64 { return r.Program }), others.median())
+				get(func(r *Run) float64 { return r.Server }), get(func(r *Run) float64 { return r.Program }), others.Median())
 			who = ""
 		}
 	}
@@ -81,7 +84,7 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 		if len(all) == 0 {
 			continue
 		}
-		ratio := over(reports, func(r *Report) float64 {
+		ratio := rounds.Over(reports, func(r *Report) float64 {
 			mine, other := r.answer("locus"), r.answer(m.Key)
 			if mine == nil || other == nil || mine == other {
 				return math.NaN()
@@ -89,12 +92,12 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 			return other.All / mine.All
 		})
 		one, note, cost := "", "", ""
-		server := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Server }).median()
-		program := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Program }).median()
+		server := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Server }).Median()
+		program := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Program }).Median()
 		if server+program > 0 {
 			cost = figure(server) + ", " + figure(program)
 		}
-		if v := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.One }).median(); v > 0 {
+		if v := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.One }).Median(); v > 0 {
 			one = figure(v)
 		}
 		for i := range reports {
@@ -102,7 +105,7 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 				note = a.Note
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, figure(all.median()), ratio.ranged(), cost, one, note)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, figure(all.Median()), ratio.Ranged(figure, "x"), cost, one, note)
 	}
 }
 
@@ -121,17 +124,6 @@ func (l Load) String() string {
 	return text
 }
 
-// ranged is the median of ratios, with the least and the greatest if there are several.
-func (s series) ranged() string {
-	switch {
-	case len(s) == 0:
-		return ""
-	case len(s) == 1:
-		return figure(s[0]) + "x"
-	}
-	return fmt.Sprintf("%sx (%s to %s)", figure(s.median()), figure(s[0]), figure(s[len(s)-1]))
-}
-
 // figure prints what is certain of a number, and not more.
 func figure(v float64) string {
 	switch {
@@ -142,16 +134,7 @@ func figure(v float64) string {
 	case v < 99.95:
 		return fmt.Sprintf("%.1f", v)
 	}
-	return grouped(int(math.Round(v)))
-}
-
-// grouped prints a whole number with commas.
-func grouped(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return term.Count(int64(math.Round(v)))
 }
 
 // csv is what the picture and the tables show, a figure a line: the median of the invocations.
@@ -177,12 +160,12 @@ func csv(reports []Report) string {
 				{"program_us_an_update", func(r *Run) float64 { return r.Program }},
 				{"others_processors", func(r *Run) float64 { return r.Others }},
 			} {
-				line("load", m.Key, l.String(), f.name, ofRun(reports, m.Key, l, f.value).median())
+				line("load", m.Key, l.String(), f.name, ofRun(reports, m.Key, l, f.value).Median())
 			}
 		}
 		if all := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.All }); len(all) > 0 {
-			line("answer", m.Key, "", "all_tags_ms", all.median())
-			line("answer", m.Key, "", "one_tag_ms", ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.One }).median())
+			line("answer", m.Key, "", "all_tags_ms", all.Median())
+			line("answer", m.Key, "", "one_tag_ms", ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.One }).Median())
 		}
 	}
 	for _, m := range methods {

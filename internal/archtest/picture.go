@@ -157,13 +157,15 @@ var Picture = map[string]Rule{
 	"docs":                    {},
 	"e2e":                     {},
 	"bench/resolve": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup"},
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor"},
 	},
-	"bench/internal/compare": {},
-	"bench/ids":              {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
-	"bench/route":            {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":          {Tests: []string{pgx}},         // the other ways to count
-	"bench/counters":         {Tests: []string{pgx, sqlite}}, // documents
+	"bench/internal/processor": {},
+	"bench/internal/rounds":    {},
+	"bench/internal/compare":   {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
+	"bench/ids":                {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
+	"bench/route":              {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	"bench/rollups":            {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
+	"bench/counters":           {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/locus-db/locus/bench/internal/processor"
 )
 
 // Loop does the same n times. Every subject has a loop of its own, so that nothing is called
@@ -69,13 +71,13 @@ func (s *Suite) Run(b *testing.B, subjects ...Subject) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			busy := processorTime()
+			busy := processor.Time()
 			if len(loops) > 1 {
 				share(b.N, loops)
 			} else {
 				loops[0](b.N)
 			}
-			if busy = processorTime() - busy; busy > 0 {
+			if busy = processor.Time() - busy; busy > 0 {
 				b.ReportMetric(float64(busy)/float64(b.N), busyUnit)
 			}
 			if failure != nil {

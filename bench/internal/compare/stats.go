@@ -3,18 +3,14 @@
 package compare
 
 import (
-	"math"
 	"slices"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 // median returns the middle value, or the mean of the two middle ones; NaN if there is none.
 func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return rounds.Series(slices.Sorted(slices.Values(values))).Median()
 }
 
 // series is a value of each invocation that has it.

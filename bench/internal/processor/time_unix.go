@@ -2,15 +2,15 @@
 
 //go:build unix
 
-package compare
+package processor
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime is what the process has had of the processors.
-func processorTime() time.Duration {
+// Time is what the process has had of the processors, 0 where the system does not tell.
+func Time() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		return 0
