@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: ".",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", dir+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 			return nil
 		},
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exitsWith},
