@@ -46,7 +46,7 @@ type Copier interface {
 }
 
 // Table is a table whose rows are copied. Each value of a row is an int64, a string, a
-// []byte or nil.
+// []byte or nil, which is the database's NULL; no bytes are an empty []byte that is not nil.
 type Table struct {
 	Name string
 	// Columns name the values of a row. The first Key of them are its key, which is unique and

@@ -93,6 +93,14 @@ func (s store) ReadRows(ctx context.Context, table string, after []any, limit in
 				}
 			}
 		}
+	case "empty is nil":
+		for _, row := range rows {
+			for i, v := range row {
+				if b, ok := v.([]byte); ok && len(b) == 0 {
+					row[i] = []byte(nil)
+				}
+			}
+		}
 	case "another type":
 		for _, row := range rows {
 			for i, v := range row {
@@ -296,6 +304,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"another type":                       "ReadsInOrder",
 		"the first column is the key":        "ReadsInOrder",
 		"nil is empty":                       "CopyIsTheCell",
+		"empty is nil":                       "CopyIsTheCell",
 		"missing rows are left out":          "RowsAtTheirKeys",
 		"the first one counts":               "WritingReplaces",
 		"deleting ends at what is not there": "DeletingTwiceIsOnce",

@@ -28,13 +28,17 @@ const countedAt = counter.Minute(29_655_719)
 
 func hitsOf(n int, version int64) hits {
 	id, at := counter.ID(n+1), countedAt+counter.Minute(n*1440)
-	of := counter.Remembered{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: []byte{0, byte(version), 0xff}}
+	bytes := []byte{0, byte(version), 0xff}
+	if n%4 == 1 {
+		bytes = []byte{} // which are not NULL
+	}
+	of := counter.Remembered{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: bytes}
 	h := hits{
 		metric:   counter.Meta{ID: id, Name: counter.Metric(fmt.Sprintf("m %d.$'\"\\寿", n)), Kind: counter.Kind(n % 2), First: int64(-n)},
 		tallies:  []counter.Tally{{ID: id, Minute: at, N: 1 << 40}, {ID: id, Minute: at + 1, N: version}},
 		gauges:   map[counter.Table]counter.Span{},
 		prepared: counter.NewSpanKey(at.Day()+1, id),
-		closed:   counter.ClosedDay{Key: counter.NewSpanKey(at.Day(), id), N: 1<<62 - version, Detail: counter.Detail(n % 3), Body: []byte{0, byte(n), 0xff}},
+		closed:   counter.ClosedDay{Key: counter.NewSpanKey(at.Day(), id), N: 1<<62 - version, Detail: counter.Detail(n % 3), Body: bytes},
 		batch:    counter.KeyedBatch{Key: counter.Key(fmt.Sprintf("k-%d '\"\\", n)), Remembered: of},
 	}
 	of.Seq = math.MaxUint64 - uint64(n)

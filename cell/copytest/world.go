@@ -105,7 +105,7 @@ func (w *thing) define(n int, version int64, at time.Time) {
 		Reason: "none", Verified: at,
 	}
 	body := []byte{0, byte(version), 0xff}
-	w.rows = []rollup.Row{{Key: []byte{0}, Body: body}, {Key: []byte("g寿\x00\xff"), Body: body}, {Key: []byte{0xff, byte(n)}, Body: body}}
+	w.rows = []rollup.Row{{Key: []byte{}, Body: body}, {Key: []byte{0}, Body: []byte{}}, {Key: []byte("g寿\x00\xff"), Body: body}, {Key: []byte{0xff, byte(n)}, Body: body}}
 }
 
 // put writes the things from n to n+count-1, new ones or new versions.
