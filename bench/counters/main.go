@@ -86,8 +86,8 @@ func main() {
 	}
 	p := rounds.Program[Report]{
 		Package: "github.com/locus-db/locus/bench/counters",
-		Options: func(round int, out string) any {
-			o.Round, o.Out = round, out
+		Options: func(round int) any {
+			o.Round = round
 			return o
 		},
 		Tables: tables, Picture: picture, CSV: csv,

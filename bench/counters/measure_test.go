@@ -6,8 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -15,31 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/bench/internal/rounds/roundstest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
-
-var asked = flag.String("measure", "", "Options as JSON: the program starts the tests so")
 
 // TestMeasure is a round of the program.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	if *asked == "" {
-		t.Skip("go run ./bench/counters")
-	}
-	var o Options
-	if err := json.Unmarshal([]byte(*asked), &o); err != nil {
-		t.Fatal(err)
-	}
-	out := o.Out
-	o.Out = ""
-	r := measure(t, o)
-	text, err := json.Marshal(r)
-	if err == nil {
-		err = os.WriteFile(out, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	roundstest.Measure(t, measure)
 }
 
 // bench is a round.

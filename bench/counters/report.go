@@ -29,7 +29,6 @@ type Options struct {
 	Parts   []string `json:"parts,omitempty"`   // day, callers, turn; all if empty
 	Methods []string `json:"methods,omitempty"` // those that are measured; all if empty
 	Round   int      `json:"round"`
-	Out     string   `json:"out,omitempty"` // where the report goes
 }
 
 // part tells whether a part is to be measured.

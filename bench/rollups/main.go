@@ -84,8 +84,8 @@ func main() {
 	}
 	p := rounds.Program[Report]{
 		Package: "github.com/locus-db/locus/bench/rollups",
-		Options: func(round int, out string) any {
-			o.Invocation, o.Out = round, out
+		Options: func(round int) any {
+			o.Invocation = round
 			return o
 		},
 		Tables: tables, Picture: picture, CSV: csv,

@@ -6,9 +6,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,32 +16,15 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/bench/internal/processor"
+	"github.com/locus-db/locus/bench/internal/rounds/roundstest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
 )
 
-var measured = flag.String("measure", "", "Options as JSON: the program starts the tests so")
-
 // TestMeasure is an invocation of the program.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	if *measured == "" {
-		t.Skip("go run ./bench/rollups")
-	}
-	var o Options
-	if err := json.Unmarshal([]byte(*measured), &o); err != nil {
-		t.Fatal(err)
-	}
-	out := o.Out
-	o.Out = ""
-	r := measure(t, o)
-	text, err := json.Marshal(r)
-	if err == nil {
-		err = os.WriteFile(out, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	roundstest.Measure(t, measure)
 }
 
 // bench is an invocation.

@@ -22,7 +22,6 @@ type Options struct {
 	Batch      int      `json:"batch,omitempty"`   // changes that the follower reads at once; 0 is its default
 	Methods    []string `json:"methods,omitempty"` // those that are measured; all if empty
 	Invocation int      `json:"invocation"`
-	Out        string   `json:"out,omitempty"` // where the report goes
 }
 
 // textLoad is what the text's documents change, in updates a second.

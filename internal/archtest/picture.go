@@ -159,13 +159,14 @@ var Picture = map[string]Rule{
 	"bench/resolve": {
 		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor"},
 	},
-	"bench/internal/processor": {},
-	"bench/internal/rounds":    {},
-	"bench/internal/compare":   {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
-	"bench/ids":                {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
-	"bench/route":              {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":            {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
-	"bench/counters":           {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
+	"bench/internal/processor":         {},
+	"bench/internal/rounds":            {},
+	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
+	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
+	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
+	"bench/route":                      {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	"bench/rollups":                    {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
+	"bench/counters":                   {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the

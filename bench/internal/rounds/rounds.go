@@ -2,7 +2,7 @@
 
 // Package rounds measures something several times and prints what came out: what bench/counters and
 // bench/rollups have in common. The measurement is TestMeasure of the program's own package, since servers are made for
-// tests; a round of it writes a report.
+// tests; a round of it writes a report, as roundstest.Measure does.
 package rounds
 
 import (
@@ -22,9 +22,8 @@ import (
 type Program[R any] struct {
 	// Package is the import path of the program.
 	Package string
-	// Options answers with those of a round, which are handed to the measurement as JSON, in -measure. out is the
-	// file that it writes its report to.
-	Options func(round int, out string) any
+	// Options answers with those of a round, which are handed to the measurement as JSON.
+	Options func(round int) any
 	// Args are for the test binary besides.
 	Args []string
 	// Tables, Picture and CSV print the reports: Markdown, SVG, and the figures of both.
@@ -53,7 +52,7 @@ func (p *Program[R]) Reports(ctx context.Context, n int, from, save string) (all
 	}
 	for round := range n {
 		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", round+1, n, time.Now().Format(time.TimeOnly))
-		r, err := p.measure(ctx, binary, p.Options(round, out), out)
+		r, err := p.measure(ctx, binary, p.Options(round), out)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +76,7 @@ func (p *Program[R]) measure(ctx context.Context, binary string, options any, re
 	if err != nil {
 		return r, err
 	}
-	args := append([]string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text)}, p.Args...)
+	args := append([]string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text), "-report", report}, p.Args...)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
