@@ -46,11 +46,8 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
@@ -58,8 +55,16 @@ import (
 
 func main() {
 	o := Options{Metrics: few, Batch: few}
-	var n int
-	var parts, only, save, from, name, profile string
+	p := rounds.Program[Report]{
+		Name: "bench/counters",
+		Options: func(round int) any {
+			o.Round = round
+			return o
+		},
+		Tables: tables, Picture: picture, CSV: csv,
+	}
+	p.Flags("rounds", 5)
+	var parts, only, profile string
 	flag.IntVar(&o.Tx, "tx", 1, "with how many transactions a minute of the day is played at least")
 	flag.Float64Var(&o.Least, "least", 5, "for how many milliseconds a minute of the day is played at least")
 	flag.IntVar(&o.Every, "every", 1, "which minutes of the day are played: each, or every so manieth")
@@ -69,38 +74,18 @@ func main() {
 	flag.IntVar(&o.Many, "many", 0, "metrics of the load that has many, such as 1000000; 0 leaves it out")
 	flag.IntVar(&o.Around, "around", 10_000, "metrics that are hit while hours and days turn; 0 leaves that out")
 	flag.Float64Var(&o.Foreign, "foreign", 0.3, "processors that others may use before a load is repeated; 0 is any")
-	flag.IntVar(&n, "rounds", 5, "how often everything is measured")
 	flag.StringVar(&parts, "parts", "", "measure these parts only, of day,callers,turn")
 	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,growing,redis")
-	flag.StringVar(&save, "save", "", "file to keep what was measured")
-	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
-	flag.StringVar(&name, "picture", "", "write this name with .svg and .csv")
 	flag.StringVar(&profile, "profile", "", "file for a profile of the program's processor, of the last round")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	for list, text := range map[*[]string]string{&o.Parts: parts, &o.Methods: only} {
-		if text != "" {
-			*list = strings.Split(text, ",")
-		}
+	if parts != "" {
+		o.Parts = strings.Split(parts, ",")
 	}
-	p := rounds.Program[Report]{
-		Package: "github.com/locus-db/locus/bench/counters",
-		Options: func(round int) any {
-			o.Round = round
-			return o
-		},
-		Tables: tables, Picture: picture, CSV: csv,
+	if only != "" {
+		o.Methods = strings.Split(only, ",")
 	}
 	if profile != "" {
 		p.Args = []string{"-test.cpuprofile=" + profile}
 	}
-	reports, err := p.Reports(ctx, n, from, save)
-	if err == nil {
-		err = p.Print(os.Stdout, name, reports)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench/counters:", err)
-		os.Exit(1)
-	}
+	os.Exit(p.Main())
 }

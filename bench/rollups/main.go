@@ -49,11 +49,8 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
@@ -61,41 +58,28 @@ import (
 
 func main() {
 	o := Options{PerTag: 10, Foreign: 13}
-	var n int
-	var cells, only, save, from, name string
-	flag.IntVar(&o.Documents, "documents", 120_000, "how many documents")
-	flag.IntVar(&o.Tags, "tags", 35_000, "how many tags")
-	flag.Float64Var(&o.Zipf, "zipf", 0, "how much the popular tags lead: 0 is all alike, 1 as words of a text")
-	flag.Float64Var(&o.Seconds, "seconds", 5, "length of a load")
-	flag.Float64Var(&o.Foreign, "foreign", 13, "for how many seconds a foreign transaction is open; 0 leaves it out")
-	flag.IntVar(&n, "invocations", 1, "how often everything is measured")
-	flag.StringVar(&cells, "cell", "postgres,sqlite", "databases of Locus' cells: postgres, sqlite or both")
-	flag.IntVar(&o.Batch, "batch", 0, "how many changes Locus' follower reads at once; 0 is its default")
-	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,view")
-	flag.StringVar(&save, "save", "", "file to keep what was measured")
-	flag.StringVar(&from, "from", "", "measure nothing: read a file that -save wrote")
-	flag.StringVar(&name, "picture", "", "write this name with .svg and .csv")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	o.Cells = strings.Split(cells, ",")
-	if only != "" {
-		o.Methods = strings.Split(only, ",")
-	}
 	p := rounds.Program[Report]{
-		Package: "github.com/locus-db/locus/bench/rollups",
+		Name: "bench/rollups",
 		Options: func(round int) any {
 			o.Invocation = round
 			return o
 		},
 		Tables: tables, Picture: picture, CSV: csv,
 	}
-	reports, err := p.Reports(ctx, n, from, save)
-	if err == nil {
-		err = p.Print(os.Stdout, name, reports)
+	p.Flags("invocations", 1)
+	var cells, only string
+	flag.IntVar(&o.Documents, "documents", 120_000, "how many documents")
+	flag.IntVar(&o.Tags, "tags", 35_000, "how many tags")
+	flag.Float64Var(&o.Zipf, "zipf", 0, "how much the popular tags lead: 0 is all alike, 1 as words of a text")
+	flag.Float64Var(&o.Seconds, "seconds", 5, "length of a load")
+	flag.Float64Var(&o.Foreign, "foreign", 13, "for how many seconds a foreign transaction is open; 0 leaves it out")
+	flag.StringVar(&cells, "cell", "postgres,sqlite", "databases of Locus' cells: postgres, sqlite or both")
+	flag.IntVar(&o.Batch, "batch", 0, "how many changes Locus' follower reads at once; 0 is its default")
+	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,view")
+	flag.Parse()
+	o.Cells = strings.Split(cells, ",")
+	if only != "" {
+		o.Methods = strings.Split(only, ",")
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench/rollups:", err)
-		os.Exit(1)
-	}
+	os.Exit(p.Main())
 }

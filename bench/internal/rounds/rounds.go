@@ -9,10 +9,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -20,21 +22,47 @@ import (
 
 // Program measures rounds, whose reports are R.
 type Program[R any] struct {
-	// Package is the import path of the program.
-	Package string
+	// Name is the program's, and its package's below the module: bench/counters.
+	Name string
 	// Options answers with those of a round, which are handed to the measurement as JSON.
 	Options func(round int) any
 	// Args are for the test binary besides.
 	Args []string
 	// Tables, Picture and CSV print the reports: Markdown, SVG, and the figures of both.
 	Tables, Picture, CSV func([]R) string
+
+	n                   int
+	save, from, picture string
 }
 
-// Reports measures n rounds, and keeps them in the file save if that is not "". If from is not "" it measures nothing,
-// but reads such a file.
-func (p *Program[R]) Reports(ctx context.Context, n int, from, save string) (all []R, err error) {
-	if from != "" {
-		text, err := os.ReadFile(from)
+// Flags makes those that all programs have; often is the one of how many rounds are measured, n if it is not given.
+func (p *Program[R]) Flags(often string, n int) {
+	flag.IntVar(&p.n, often, n, "how often everything is measured")
+	flag.StringVar(&p.save, "save", "", "file to keep what was measured")
+	flag.StringVar(&p.from, "from", "", "measure nothing: read a file that -save wrote")
+	flag.StringVar(&p.picture, "picture", "", "write this name with .svg and .csv")
+}
+
+// Main measures as the flags say, which have been parsed, and prints the tables to the output of the process. It
+// answers with what the process should exit with.
+func (p *Program[R]) Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	reports, err := p.reports(ctx)
+	if err == nil {
+		err = p.print(os.Stdout, reports)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
+		return 1
+	}
+	return 0
+}
+
+// reports measures the rounds, or reads what was measured.
+func (p *Program[R]) reports(ctx context.Context) (all []R, err error) {
+	if p.from != "" {
+		text, err := os.ReadFile(p.from)
 		if err != nil {
 			return nil, err
 		}
@@ -47,20 +75,20 @@ func (p *Program[R]) Reports(ctx context.Context, n int, from, save string) (all
 	defer os.RemoveAll(dir)
 	binary, out := filepath.Join(dir, "measure.test"), filepath.Join(dir, "report.json")
 	fmt.Fprintln(os.Stderr, "building")
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, p.Package).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "github.com/locus-db/locus/"+p.Name).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the measurements: %w\n%s", err, out)
 	}
-	for round := range n {
-		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", round+1, n, time.Now().Format(time.TimeOnly))
+	for round := range p.n {
+		fmt.Fprintf(os.Stderr, "%d of %d, %s\n", round+1, p.n, time.Now().Format(time.TimeOnly))
 		r, err := p.measure(ctx, binary, p.Options(round), out)
 		if err != nil {
 			return nil, err
 		}
 		// What was paid for is kept, whatever becomes of the next round.
-		if all = append(all, r); save != "" {
+		if all = append(all, r); p.save != "" {
 			text, err := json.Marshal(all)
 			if err == nil {
-				err = os.WriteFile(save, append(text, '\n'), 0o600)
+				err = os.WriteFile(p.save, append(text, '\n'), 0o600)
 			}
 			if err != nil {
 				return nil, err
@@ -90,16 +118,16 @@ func (p *Program[R]) measure(ctx context.Context, binary string, options any, re
 	return r, json.Unmarshal(text, &r)
 }
 
-// Print prints the tables, and writes name.svg and name.csv if name is not "".
-func (p *Program[R]) Print(w io.Writer, name string, reports []R) error {
+// print prints the tables, and writes the picture and its figures if they are asked for.
+func (p *Program[R]) print(w io.Writer, reports []R) error {
 	if len(reports) == 0 {
 		return errors.New("nothing was measured")
 	}
-	if _, err := io.WriteString(w, p.Tables(reports)); err != nil || name == "" {
+	if _, err := io.WriteString(w, p.Tables(reports)); err != nil || p.picture == "" {
 		return err
 	}
-	if err := os.WriteFile(name+".svg", []byte(p.Picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
+	if err := os.WriteFile(p.picture+".svg", []byte(p.Picture(reports)), 0o644); err != nil { //nolint:gosec // for everybody to read
 		return err
 	}
-	return os.WriteFile(name+".csv", []byte(p.CSV(reports)), 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(p.picture+".csv", []byte(p.CSV(reports)), 0o644) //nolint:gosec // for everybody to read
 }
