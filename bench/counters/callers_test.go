@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 // callerWays are those that callers hit, as fast as they are answered.
@@ -134,7 +136,7 @@ func (b *bench) once(ctx context.Context, t target, l Load, want []atomic.Int64)
 		err = errors.New("nothing was written")
 	}
 	hits := len(waits) * l.Batch
-	r = Run{Load: l, PerSecond: float64(hits) / spent.Seconds(), P50: quantile(waits, 0.5), P99: quantile(waits, 0.99)}
+	r = Run{Load: l, PerSecond: float64(hits) / spent.Seconds(), P50: rounds.Quantile(waits, 0.5), P99: rounds.Quantile(waits, 0.99)}
 	if g, ok := t.(grouping); ok {
 		if commits, hits := g.groups(); commits > 0 {
 			r.Group = float64(hits) / float64(commits)
@@ -206,13 +208,4 @@ func drive(ctx context.Context, t target, l Load, d time.Duration, want []atomic
 	}
 	wg.Wait()
 	return slices.Concat(waits...), cmp.Or(errors.Join(errs...), ctx.Err())
-}
-
-// quantile of some times, in milliseconds.
-func quantile(times []time.Duration, q float64) float64 {
-	if len(times) == 0 {
-		return 0
-	}
-	times = slices.Sorted(slices.Values(times))
-	return float64(times[int(q*float64(len(times)-1))]) / float64(time.Millisecond)
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
 	"github.com/locus-db/locus/internal/term"
@@ -28,22 +27,7 @@ type ratio struct {
 
 // rateOf is the hits a second of a run.
 func rateOf(method string, l Load) func(*Report) float64 {
-	return func(r *Report) float64 {
-		if run := r.run(method, l); run != nil {
-			return run.PerSecond
-		}
-		return math.NaN()
-	}
-}
-
-// dayOf is a figure of a method's day.
-func dayOf(method string, figure func(*Day) float64) func(*Report) float64 {
-	return func(r *Report) float64 {
-		if d := r.day(method); d != nil {
-			return figure(d)
-		}
-		return math.NaN()
-	}
+	return runOf(method, l, func(r *Run) float64 { return r.PerSecond })
 }
 
 func hourly(h int) func(*Day) float64 { return func(d *Day) float64 { return d.hour(h) } }

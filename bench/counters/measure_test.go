@@ -8,11 +8,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/bench/internal/rounds"
 	"github.com/locus-db/locus/bench/internal/rounds/roundstest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
@@ -37,7 +37,7 @@ type bench struct {
 // measure makes everything anew and measures each method.
 func measure(tb testing.TB, o Options) *Report {
 	tb.Helper()
-	b := &bench{tb: tb, Report: &Report{Options: o, Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}}
+	b := &bench{tb: tb, Report: &Report{Options: o, Machine: rounds.Machine()}}
 	b.server = pgtest.Start(tb, &pgtest.Options{MaxConnections: 700, Settings: map[string]string{
 		"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min",
 	}})

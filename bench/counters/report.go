@@ -197,55 +197,38 @@ func title(key string) string {
 	return methods[i].Title
 }
 
-func (r *Report) day(method string) *Day {
-	for i := range r.Days {
-		if r.Days[i].Method == method {
-			return &r.Days[i]
-		}
-	}
-	return nil
-}
-
-// run answers with the run of a method, nil if there is none.
-func (r *Report) run(method string, l Load) *Run {
-	for i := range r.Runs {
-		if r.Runs[i].Method == method && r.Runs[i].Load == l {
-			return &r.Runs[i]
-		}
-	}
-	return nil
-}
-
 // ofDay gathers a figure of a method's day.
 func ofDay(reports []Report, method string, figure func(*Day) float64) rounds.Series {
-	return rounds.Over(reports, func(r *Report) float64 {
-		if d := r.day(method); d != nil {
-			return figure(d)
-		}
-		return math.NaN()
-	})
+	return rounds.Over(reports, dayOf(method, figure))
 }
 
 // ofRun gathers a figure of a run.
 func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) rounds.Series {
-	return rounds.Over(reports, func(r *Report) float64 {
-		if run := r.run(method, l); run != nil {
-			return figure(run)
-		}
-		return math.NaN()
-	})
+	return rounds.Over(reports, runOf(method, l, figure))
 }
 
 // ofTurn gathers a figure of a turn.
 func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) rounds.Series {
 	return rounds.Over(reports, func(r *Report) float64 {
-		for i := range r.Turns {
-			if t := &r.Turns[i]; t.Method == method && t.Prepared == prepared {
-				return figure(t)
-			}
-		}
-		return math.NaN()
+		return rounds.Of(rounds.Find(r.Turns, func(t *Turn) bool { return t.Method == method && t.Prepared == prepared }), figure)
 	})
+}
+
+// day answers with the day of a method, nil if there is none.
+func (r *Report) day(method string) *Day {
+	return rounds.Find(r.Days, func(d *Day) bool { return d.Method == method })
+}
+
+// dayOf is a figure of a method's day.
+func dayOf(method string, figure func(*Day) float64) func(*Report) float64 {
+	return func(r *Report) float64 { return rounds.Of(r.day(method), figure) }
+}
+
+// runOf is a figure of a run.
+func runOf(method string, l Load, figure func(*Run) float64) func(*Report) float64 {
+	return func(r *Report) float64 {
+		return rounds.Of(rounds.Find(r.Runs, func(run *Run) bool { return run.Method == method && run.Load == l }), figure)
+	}
 }
 
 // loads are those that were measured on a method, in the order of the first round.

@@ -38,14 +38,7 @@ func writeGoals(b *strings.Builder, reports []Report) {
 	}
 	b.WriteString("| goal | theirs | Locus | ratio (range) | gate | aim | reached |\n|---|--:|--:|---|---|---|---|\n")
 	for _, v := range all {
-		reached := ""
-		if v.reached != nil {
-			reached = "yes"
-			if !*v.reached {
-				reached = "**no**"
-			}
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.theirs, v.ours, v.ratio, v.gate, v.aim, reached)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.theirs, v.ours, v.ratio, v.gate, v.aim, rounds.Reached(v.reached))
 	}
 	b.WriteByte('\n')
 }
@@ -128,19 +121,12 @@ func writeTurns(b *strings.Builder, reports []Report) {
 	b.WriteByte('\n')
 }
 
-// figure prints what is certain of a number, and not more.
+// figure prints what is certain of a number, also of one that is less than a tenth.
 func figure(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return ""
-	case v < 0.1:
+	if v < 0.1 {
 		return fmt.Sprintf("%.3f", v)
-	case v < 9.995:
-		return fmt.Sprintf("%.2f", v)
-	case v < 99.95:
-		return fmt.Sprintf("%.1f", v)
 	}
-	return term.Count(int64(math.Round(v)))
+	return rounds.Figure(v)
 }
 
 // csv is what the picture shows: a line for each minute of the day, with the hits a second of every method, the

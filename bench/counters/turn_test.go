@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/locus-db/locus/bench/internal/rounds"
 )
 
 // turnWays are those whose rows begin with the hour and the day.
@@ -84,7 +86,7 @@ func (b *bench) around(ctx context.Context, w way, prepared bool) (err error) {
 	_, _, foreign := b.used().Since(before, 1)
 	b.Turns = append(b.Turns, Turn{
 		Method: w.key, Prepared: prepared, Metrics: b.Around, Others: foreign,
-		Hour: quantile(hour.waits, 0.99), Day: quantile(day.waits, 0.99), Else: quantile(others.waits, 0.99),
+		Hour: rounds.Quantile(hour.waits, 0.99), Day: rounds.Quantile(day.waits, 0.99), Else: rounds.Quantile(others.waits, 0.99),
 		HourRate: hour.rate(), DayRate: day.rate(), ElseRate: others.rate(),
 	})
 	return compare(ctx, t, func(int) int64 { return played })

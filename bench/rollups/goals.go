@@ -46,8 +46,8 @@ func speed(reports []Report, goal, what string, l Load, p99, gate, aim float64) 
 	ratio := scaled(rate, 1/textLoad)
 	return verdict{
 		goal: goal, what: what,
-		theirs: figure(textLoad) + "/s", ours: fmt.Sprintf("%s/s, p99 visible %s ms", figure(rate.Median()), figure(late.Median())),
-		ratio:   ratio.Ranged(figure, "x"),
+		theirs: rounds.Figure(textLoad) + "/s", ours: fmt.Sprintf("%s/s, p99 visible %s ms", rounds.Figure(rate.Median()), rounds.Figure(late.Median())),
+		ratio:   ratio.Ranged(rounds.Figure, "x"),
 		gate:    fmt.Sprintf(">= %gx, p99 <= %g ms", gate, p99),
 		aim:     fmt.Sprintf("%gx", aim),
 		reached: new(ratio.Median() >= gate && late.Median() <= p99),
@@ -77,10 +77,7 @@ func faster(r *Report, l Load) (best *Run) {
 
 func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
 	theirs := rounds.Over(reports, func(r *Report) float64 {
-		if best := faster(r, l); best != nil {
-			return best.PerSecond
-		}
-		return math.NaN()
+		return rounds.Of(faster(r, l), func(r *Run) float64 { return r.PerSecond })
 	})
 	ours := ofRun(reports, "locus", shared, func(r *Run) float64 { return r.PerSecond })
 	ratio := rounds.Over(reports, func(r *Report) float64 {
@@ -91,7 +88,7 @@ func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
 		return mine.PerSecond / best.PerSecond
 	})
 	return verdict{
-		goal: "G5", what: what, theirs: figure(theirs.Median()) + "/s", ours: figure(ours.Median()) + "/s", ratio: ratio.Ranged(figure, "x"),
+		goal: "G5", what: what, theirs: rounds.Figure(theirs.Median()) + "/s", ours: rounds.Figure(ours.Median()) + "/s", ratio: ratio.Ranged(rounds.Figure, "x"),
 		gate: ">= 2x", aim: "2.5x", reached: new(ratio.Median() >= 2),
 	}, len(ratio) > 0
 }
@@ -128,7 +125,7 @@ func answerOf(reports []Report, what, peer string, gate, aim float64) (verdict, 
 		return other.All / mine.All
 	})
 	return verdict{
-		goal: "G6", what: what, theirs: figure(theirs.Median()) + " ms", ours: figure(ours.Median()) + " ms", ratio: ratio.Ranged(figure, "x"),
+		goal: "G6", what: what, theirs: rounds.Figure(theirs.Median()) + " ms", ours: rounds.Figure(ours.Median()) + " ms", ratio: ratio.Ranged(rounds.Figure, "x"),
 		gate: fmt.Sprintf(">= %gx", gate), aim: fmt.Sprintf("%gx", aim), reached: new(ratio.Median() >= gate),
 	}, len(ratio) > 0
 }
@@ -150,8 +147,8 @@ func undisturbed(reports []Report) (verdict, bool) {
 	}
 	return verdict{
 		goal: "G7", what: fmt.Sprintf("p99 visible under a foreign transaction of %g s; below xmin", reports[0].Foreign),
-		theirs: figure(theirs.Median()) + " ms", ours: fmt.Sprintf("%s ms (without it %s)", figure(ours.Median()), figure(before.Median())),
-		ratio: ratio.Ranged(figure, "x"), gate: ">= 100x", aim: "400x", reached: new(ratio.Median() >= 100),
+		theirs: rounds.Figure(theirs.Median()) + " ms", ours: fmt.Sprintf("%s ms (without it %s)", rounds.Figure(ours.Median()), rounds.Figure(before.Median())),
+		ratio: ratio.Ranged(rounds.Figure, "x"), gate: ">= 100x", aim: "400x", reached: new(ratio.Median() >= 100),
 	}, true
 }
 
@@ -163,7 +160,7 @@ func large(reports []Report) (verdict, bool) {
 		ours: fmt.Sprintf("not in this run: -documents %d -tags %d", manyDocuments, manyTags),
 	}
 	if reports[0].Documents >= manyDocuments && reports[0].Tags >= manyTags {
-		v.ours, v.reached = figure(ours.Median())+" ms", new(ours.Median() <= 250)
+		v.ours, v.reached = rounds.Figure(ours.Median())+" ms", new(ours.Median() <= 250)
 	}
 	return v, len(ours) > 0
 }

@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/locus-db/locus/bench/internal/processor"
+	"github.com/locus-db/locus/bench/internal/rounds"
 	"github.com/locus-db/locus/bench/internal/rounds/roundstest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
@@ -38,7 +38,7 @@ type bench struct {
 // measure makes everything anew and measures each method.
 func measure(tb testing.TB, o Options) *Report {
 	tb.Helper()
-	b := &bench{tb: tb, Report: &Report{Options: o, Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}}
+	b := &bench{tb: tb, Report: &Report{Options: o, Machine: rounds.Machine()}}
 	b.server = pgtest.Start(tb, &pgtest.Options{Settings: map[string]string{
 		"shared_buffers": "1GB", "work_mem": "64MB", "max_wal_size": "8GB", "checkpoint_timeout": "30min",
 	}})
@@ -109,8 +109,8 @@ func (b *bench) load(ctx context.Context, w *world, method string, l Load, write
 	server, program, others := b.used().Since(before, done.updates())
 	b.Runs = append(b.Runs, Run{
 		Method: method, Load: l, PerSecond: float64(done.updates()) / spent.Seconds(), Deadlocks: done.deadlocks,
-		VisibleP50: quantile(late, 0.5), VisibleP99: quantile(late, 0.99),
-		CommitP50: quantile(done.waits, 0.5), CommitP99: quantile(done.waits, 0.99),
+		VisibleP50: rounds.Quantile(late, 0.5), VisibleP99: rounds.Quantile(late, 0.99),
+		CommitP50: rounds.Quantile(done.waits, 0.5), CommitP99: rounds.Quantile(done.waits, 0.99),
 		Server: server, Program: program, Others: others,
 	})
 	if l.Foreign {

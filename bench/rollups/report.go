@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
@@ -133,41 +132,21 @@ var disturbed = Load{Clients: 256, Batch: 1, Queue: true, Rate: 10, Foreign: tru
 
 // run answers with the run of a method, nil if there is none.
 func (r *Report) run(method string, l Load) *Run {
-	for i := range r.Runs {
-		if r.Runs[i].Method == method && r.Runs[i].Load == l {
-			return &r.Runs[i]
-		}
-	}
-	return nil
+	return rounds.Find(r.Runs, func(run *Run) bool { return run.Method == method && run.Load == l })
 }
 
 func (r *Report) answer(method string) *Answer {
-	for i := range r.Answers {
-		if r.Answers[i].Method == method {
-			return &r.Answers[i]
-		}
-	}
-	return nil
+	return rounds.Find(r.Answers, func(a *Answer) bool { return a.Method == method })
 }
 
 // ofRun gathers a figure of a run.
 func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) rounds.Series {
-	return rounds.Over(reports, func(r *Report) float64 {
-		if run := r.run(method, l); run != nil {
-			return figure(run)
-		}
-		return math.NaN()
-	})
+	return rounds.Over(reports, func(r *Report) float64 { return rounds.Of(r.run(method, l), figure) })
 }
 
 // ofAnswer gathers a figure of an answer.
 func ofAnswer(reports []Report, method string, figure func(*Answer) float64) rounds.Series {
-	return rounds.Over(reports, func(r *Report) float64 {
-		if a := r.answer(method); a != nil {
-			return figure(a)
-		}
-		return math.NaN()
-	})
+	return rounds.Over(reports, func(r *Report) float64 { return rounds.Of(r.answer(method), figure) })
 }
 
 // loads are those that were measured: closed ones first, then by rate.

@@ -116,15 +116,6 @@ func (r refreshes) delays(w *written) ([]delay, error) {
 	return all, nil
 }
 
-// quantile of durations in milliseconds.
-func quantile(of []time.Duration, q float64) float64 {
-	if len(of) == 0 {
-		return 0
-	}
-	slices.Sort(of)
-	return float64(of[int(q*float64(len(of)-1))]) / float64(time.Millisecond)
-}
-
 // tick is how long one point of a line stands for.
 const tick = 100 * time.Millisecond
 

@@ -35,14 +35,7 @@ func tables(reports []Report) string {
 func writeGoals(b *strings.Builder, reports []Report) {
 	b.WriteString("| goal | what | theirs | Locus | ratio (range) | gate | aim | reached |\n|---|---|--:|--:|---|---|---|---|\n")
 	for _, v := range verdicts(reports) {
-		reached := ""
-		if v.reached != nil {
-			reached = "yes"
-			if !*v.reached {
-				reached = "**no**"
-			}
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.what, v.theirs, v.ours, v.ratio, v.gate, v.aim, reached)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.what, v.theirs, v.ours, v.ratio, v.gate, v.aim, rounds.Reached(v.reached))
 	}
 	b.WriteByte('\n')
 }
@@ -59,7 +52,7 @@ func writeRuns(b *strings.Builder, reports []Report) {
 			get := func(f func(*Run) float64) float64 { return ofRun(reports, m.Key, l, f).Median() }
 			rate := get(func(r *Run) float64 { return r.PerSecond })
 			p50, p99 := get(func(r *Run) float64 { return r.VisibleP50 }), get(func(r *Run) float64 { return r.VisibleP99 })
-			visible := figure(p50) + ", " + figure(p99)
+			visible := rounds.Figure(p50) + ", " + rounds.Figure(p99)
 			switch {
 			case atCommit[m.Key]:
 				visible = "0, at commit"
@@ -67,8 +60,8 @@ func writeRuns(b *strings.Builder, reports []Report) {
 				visible = ""
 			}
 			others := ofRun(reports, m.Key, l, func(r *Run) float64 { return r.Others })
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s | %.0f | %.0f, %.0f | %.2f |\n", who, l, figure(rate), figure(rate/textLoad), visible,
-				figure(get(func(r *Run) float64 { return r.CommitP50 })), figure(get(func(r *Run) float64 { return r.CommitP99 })),
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s, %s | %.0f | %.0f, %.0f | %.2f |\n", who, l, rounds.Figure(rate), rounds.Figure(rate/textLoad), visible,
+				rounds.Figure(get(func(r *Run) float64 { return r.CommitP50 })), rounds.Figure(get(func(r *Run) float64 { return r.CommitP99 })),
 				get(func(r *Run) float64 { return float64(r.Deadlocks) }),
 				get(func(r *Run) float64 { return r.Server }), get(func(r *Run) float64 { return r.Program }), others.Median())
 			who = ""
@@ -95,17 +88,17 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 		server := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Server }).Median()
 		program := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.Program }).Median()
 		if server+program > 0 {
-			cost = figure(server) + ", " + figure(program)
+			cost = rounds.Figure(server) + ", " + rounds.Figure(program)
 		}
 		if v := ofAnswer(reports, m.Key, func(a *Answer) float64 { return a.One }).Median(); v > 0 {
-			one = figure(v)
+			one = rounds.Figure(v)
 		}
 		for i := range reports {
 			if a := reports[i].answer(m.Key); a != nil {
 				note = a.Note
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, figure(all.Median()), ratio.Ranged(figure, "x"), cost, one, note)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, rounds.Figure(all.Median()), ratio.Ranged(rounds.Figure, "x"), cost, one, note)
 	}
 }
 
@@ -116,25 +109,12 @@ func (l Load) String() string {
 		text = fmt.Sprintf("%d clients, shared transactions", l.Clients)
 	}
 	if l.Rate > 0 {
-		text = fmt.Sprintf("%s/s, open", figure(l.Rate*textLoad))
+		text = fmt.Sprintf("%s/s, open", rounds.Figure(l.Rate*textLoad))
 	}
 	if l.Foreign {
 		text += ", a foreign transaction in the middle"
 	}
 	return text
-}
-
-// figure prints what is certain of a number, and not more.
-func figure(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return ""
-	case v < 9.995:
-		return fmt.Sprintf("%.2f", v)
-	case v < 99.95:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return term.Count(int64(math.Round(v)))
 }
 
 // csv is what the picture and the tables show, a figure a line: the median of the invocations.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 )
 
 // Series are the values of a figure in the rounds that have it, sorted.
@@ -39,4 +40,31 @@ func (s Series) Ranged(figure func(float64) string, unit string) string {
 		return figure(s[0]) + unit
 	}
 	return fmt.Sprintf("%s%s (%s to %s)", figure(s.Median()), unit, figure(s[0]), figure(s[len(s)-1]))
+}
+
+// Find answers with the first of a report's parts, such as its runs, that is the one; nil if none is.
+func Find[P any](parts []P, is func(*P) bool) *P {
+	for i := range parts {
+		if is(&parts[i]) {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+// Of is a figure of a part of a report, NaN if the report has no such part.
+func Of[P any](part *P, figure func(*P) float64) float64 {
+	if part == nil {
+		return math.NaN()
+	}
+	return figure(part)
+}
+
+// Quantile of some times, which it sorts, in milliseconds.
+func Quantile(times []time.Duration, q float64) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return float64(times[int(q*float64(len(times)-1))]) / float64(time.Millisecond)
 }
