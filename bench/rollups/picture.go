@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
-	"github.com/locus-db/locus/internal/term"
 )
 
 // The picture: on the left updates a second against the time until they are visible, on the right how stale
@@ -20,15 +19,8 @@ import (
 const (
 	pictureWidth, pictureHeight = 1100, 470
 
-	style = `<style>
-text { font: 12px sans-serif; fill: #444 }
-.title { font-size: 14px; font-weight: bold }
-.grid { stroke: #888; stroke-opacity: 0.25 }
-.frame { stroke: #888; fill: none }
-.shade { fill: #888; fill-opacity: 0.18 }
+	style = `.shade { fill: #888; fill-opacity: 0.18 }
 .load { stroke: #888; stroke-dasharray: 5 4 }
-@media (prefers-color-scheme: dark) { text { fill: #ccc } }
-</style>
 `
 )
 
@@ -36,21 +28,6 @@ text { font: 12px sans-serif; fill: #444 }
 var colours = map[string]string{
 	"locus": "#1f77d0", "locus-sqlite": "#17a2a2", "ceiling": "#888888", "trigger-row": "#c06a00", "trigger-sum": "#e0a000",
 	"view": "#8a5cd0", "xmin": "#d0342c", "gin": "#4f9a3a", "group": "#b0589a",
-}
-
-// axis maps values of a range to a line of pixels, by their logarithm if it says so.
-type axis struct {
-	low, high float64 // values
-	from, to  float64 // pixels
-	log       bool
-}
-
-func (a axis) at(v float64) float64 {
-	v = min(max(v, a.low), a.high)
-	if a.log {
-		return a.from + (a.to-a.from)*math.Log(v/a.low)/math.Log(a.high/a.low)
-	}
-	return a.from + (a.to-a.from)*(v-a.low)/(a.high-a.low)
 }
 
 // label names a method at a height.
@@ -61,38 +38,17 @@ type label struct {
 
 // plot is one half of the picture.
 type plot struct {
-	*strings.Builder
-	x, y axis
+	rounds.Plot
 	// labels are the methods, with where their lines end.
 	labels []label
 }
 
-func (p *plot) text(x, y float64, anchor, class, text string) {
-	fmt.Fprintf(p, `<text x="%.0f" y="%.0f" text-anchor="%s"`, x, y, anchor)
-	if class != "" {
-		fmt.Fprintf(p, ` class="%s"`, class)
-	}
-	fmt.Fprintf(p, ">%s</text>\n", html.EscapeString(text))
-}
-
-func (p *plot) line(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(p, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`+"\n", class, x1, y1, x2, y2)
-}
-
 // frame draws the axes with their names and the grid.
 func (p *plot) frame(title, x, y string, xs, ys []float64) {
-	p.text(p.x.from, p.y.to-28, "start", "title", title)
-	p.text((p.x.from+p.x.to)/2, p.y.from+38, "middle", "", x)
-	p.text(p.x.from-44, p.y.to-8, "start", "", y)
-	for _, v := range xs {
-		p.line("grid", p.x.at(v), p.y.from, p.x.at(v), p.y.to)
-		p.text(p.x.at(v), p.y.from+18, "middle", "", term.Count(int64(int(v))))
-	}
-	for _, v := range ys {
-		p.line("grid", p.x.from, p.y.at(v), p.x.to, p.y.at(v))
-		p.text(p.x.from-6, p.y.at(v)+4, "end", "", term.Count(int64(int(v))))
-	}
-	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.x.from, p.y.to, p.x.to-p.x.from, p.y.from-p.y.to)
+	p.Text(p.X.From, p.Y.To-28, "start", "title", title)
+	p.Text((p.X.From+p.X.To)/2, p.Y.From+38, "middle", "", x)
+	p.Text(p.X.From-44, p.Y.To-8, "start", "", y)
+	p.Frame(xs, ys, rounds.Whole)
 }
 
 // curve draws points, joined, with the name of the method at their end.
@@ -106,17 +62,17 @@ func (p *plot) curve(method string, points [][2]float64, dots bool) {
 		if i > 0 {
 			path.WriteByte(' ')
 		}
-		fmt.Fprintf(&path, "%.1f,%.1f", p.x.at(pt[0]), p.y.at(pt[1]))
+		fmt.Fprintf(&path, "%.1f,%.1f", p.X.At(pt[0]), p.Y.At(pt[1]))
 	}
 	if len(points) > 1 {
 		fmt.Fprintf(p, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colour, path.String())
 	}
 	for _, pt := range points {
 		if dots {
-			fmt.Fprintf(p, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", p.x.at(pt[0]), p.y.at(pt[1]), colour)
+			fmt.Fprintf(p, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", p.X.At(pt[0]), p.Y.At(pt[1]), colour)
 		}
 	}
-	p.labels = append(p.labels, label{method, p.y.at(points[len(points)-1][1])})
+	p.labels = append(p.labels, label{method, p.Y.At(points[len(points)-1][1])})
 }
 
 // names writes the methods beside the plot, from the top, none over another.
@@ -126,32 +82,30 @@ func (p *plot) names() {
 	least := 0.0
 	for i, l := range p.labels {
 		y := max(l.y+4, least)
-		if below := p.y.from + 4 - height*float64(len(p.labels)-1-i); l.y >= p.y.from {
+		if below := p.Y.From + 4 - height*float64(len(p.labels)-1-i); l.y >= p.Y.From {
 			y = max(below, least) // of those at the lower edge the last one stands there
 		}
 		least = y + height
 		fmt.Fprintf(p, `<text x="%.0f" y="%.0f" style="fill: %s">%s</text>`+"\n",
-			p.x.to+8, y, colours[l.method], html.EscapeString(strings.ReplaceAll(title(l.method), "**", "")))
+			p.X.To+8, y, colours[l.method], html.EscapeString(strings.ReplaceAll(title(l.method), "**", "")))
 	}
 }
 
 // picture draws both halves.
 func picture(reports []Report) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="updates a second against the time until they are visible, and how stale answers are over time">`+"\n",
-		pictureWidth, pictureHeight)
-	b.WriteString(style)
-	drawSpeed(&b, reports)
-	drawFreshness(&b, reports)
-	b.WriteString("</svg>\n")
-	return b.String()
+	return rounds.SVG(pictureWidth, pictureHeight,
+		"updates a second against the time until they are visible, and how stale answers are over time",
+		style, func(b *strings.Builder) {
+			drawSpeed(b, reports)
+			drawFreshness(b, reports)
+		})
 }
 
 func drawSpeed(b *strings.Builder, reports []Report) {
-	p := &plot{Builder: b, x: axis{100, 100_000, 60, 400, true}, y: axis{1, 100_000, 400, 60, true}}
-	p.frame("How fast, and how late", "updates a second", "p99 until visible, ms", decades(100, 100_000), decades(1, 100_000))
-	p.line("load", p.x.at(textLoad), p.y.from, p.x.at(textLoad), p.y.to)
-	p.text(p.x.at(textLoad)+4, p.y.to+14, "start", "", "the text's load")
+	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 100, High: 100_000, From: 60, To: 400, Log: true}, Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
+	p.frame("How fast, and how late", "updates a second", "p99 until visible, ms", rounds.Decades(100, 100_000), rounds.Decades(1, 100_000))
+	p.Line("load", p.X.At(textLoad), p.Y.From, p.X.At(textLoad), p.Y.To)
+	p.Text(p.X.At(textLoad)+4, p.Y.To+14, "start", "", "the text's load")
 	for _, m := range methods {
 		var points [][2]float64
 		for _, l := range loads(reports, m.Key) {
@@ -179,7 +133,7 @@ func drawSpeed(b *strings.Builder, reports []Report) {
 			p.curve(key, [][2]float64{{x, 0}}, true)
 		}
 	}
-	p.text(p.x.from+4, p.y.from-8, "start", "", "0: at commit")
+	p.Text(p.X.From+4, p.Y.From-8, "start", "", "0: at commit")
 	p.names()
 }
 
@@ -195,13 +149,13 @@ func drawFreshness(b *strings.Builder, reports []Report) {
 	if end == 0 {
 		return
 	}
-	p := &plot{Builder: b, x: axis{0, end, 650, 940, false}, y: axis{1, 100_000, 400, 60, true}}
+	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 0, High: end, From: 650, To: 940}, Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
 	var seconds []float64
 	for s := 0.0; s <= end; s += 5 {
 		seconds = append(seconds, s)
 	}
-	fmt.Fprintf(p, `<rect class="shade" x="%.1f" y="%.0f" width="%.1f" height="%.0f"/>`+"\n", p.x.at(from), p.y.to, p.x.at(to)-p.x.at(from), p.y.from-p.y.to)
-	p.frame("A foreign transaction is open", "seconds", "oldest update not visible, ms", seconds, decades(1, 100_000))
+	fmt.Fprintf(p, `<rect class="shade" x="%.1f" y="%.0f" width="%.1f" height="%.0f"/>`+"\n", p.X.At(from), p.Y.To, p.X.At(to)-p.X.At(from), p.Y.From-p.Y.To)
+	p.frame("A foreign transaction is open", "seconds", "oldest update not visible, ms", seconds, rounds.Decades(1, 100_000))
 	for _, m := range methods {
 		p.curve(m.Key, freshness(reports, m.Key), false)
 	}
@@ -226,12 +180,4 @@ func freshness(reports []Report, method string) (points [][2]float64) {
 	}
 	slices.SortFunc(points, func(a, b [2]float64) int { return int(10*a[0]) - int(10*b[0]) })
 	return points
-}
-
-// decades are the powers of ten of a range.
-func decades(low, high float64) (all []float64) {
-	for v := low; v <= high; v *= 10 {
-		all = append(all, v)
-	}
-	return all
 }
