@@ -100,8 +100,6 @@ const (
 type documents struct {
 	shape
 	names []string
-	b     *bench
-	db    string
 	conn  *pgx.Conn
 	r     *rand.Rand
 }
@@ -109,9 +107,9 @@ type documents struct {
 // openDocuments makes a database for documents of a shape.
 func openDocuments(s shape) func(context.Context, *bench, setting) (target, error) {
 	return func(ctx context.Context, b *bench, o setting) (target, error) {
-		d := &documents{shape: s, names: names(o.metrics), b: b, db: b.server.Database(b.tb), r: rand.New(rand.NewPCG(4, uint64(b.Round)))}
+		d := &documents{shape: s, names: names(o.metrics), r: rand.New(rand.NewPCG(4, uint64(b.Round)))}
 		var err error
-		if d.conn, err = pgx.Connect(ctx, b.server.URL(d.db)); err != nil {
+		if d.conn, err = pgx.Connect(ctx, b.server.URL(b.server.Database(b.tb))); err != nil {
 			return nil, err
 		}
 		_, err = d.conn.Exec(ctx, sqlDocument)

@@ -71,12 +71,9 @@ func (p *process) stop() {
 	}
 }
 
-// cpu is what the server has had of the processors, 0 where the system does not tell. What its threads and those
+// cpu is what the server, which runs, has had of the processors, 0 where the system does not tell. What its threads and those
 // of its children that have ended had is in it.
 func (p *process) cpu() (worked time.Duration) {
-	if state := p.cmd.ProcessState; state != nil {
-		return state.UserTime() + state.SystemTime()
-	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0

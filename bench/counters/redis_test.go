@@ -95,16 +95,12 @@ func (r *redis) add(_ context.Context, caller int, c call) error {
 }
 
 func (r *redis) sums(context.Context) ([]int64, error) {
-	all := make([]int64, len(r.names))
 	c := r.conns[0]
 	var keys []string
 	if err := c.do(1, func() { c.command("KEYS", "*") }, func(s string) { keys = append(keys, s) }); err != nil {
 		return nil, err
 	}
-	of := map[string]int{}
-	for i, name := range r.names {
-		of[name] = i
-	}
+	got := newSums(r.names)
 	for _, key := range keys {
 		var fields []string
 		if err := c.do(1, func() { c.command("HGETALL", key) }, func(s string) { fields = append(fields, s) }); err != nil {
@@ -118,12 +114,12 @@ func (r *redis) sums(context.Context) ([]int64, error) {
 			}
 			levels[fields[i][0]] += n
 		}
-		if levels['d'] != levels['h'] || levels['d'] != levels['m'] {
-			return nil, fmt.Errorf("%s: day, hours and minutes differ: %v", key, levels)
+		slash := strings.LastIndexByte(key, '/')
+		if err := got.add(key[slash+1:]+"/"+key[:slash], levels['d'], levels['h'], levels['m']); err != nil {
+			return nil, err
 		}
-		all[of[key[:strings.LastIndexByte(key, '/')]]] += levels['d']
 	}
-	return all, nil
+	return got.all, nil
 }
 
 func (r *redis) close() (err error) {

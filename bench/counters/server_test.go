@@ -26,9 +26,7 @@ import (
 // served is Locus behind its HTTP API, in a process of its own as Redis is.
 type served struct {
 	stored
-	b       *bench
 	place   string
-	kind    string
 	base    string
 	process *process
 	client  *http.Client
@@ -45,7 +43,7 @@ func openServer(kind string) func(context.Context, *bench, setting) (target, err
 		if err != nil {
 			return nil, err
 		}
-		v := &served{b: b, place: b.place(kind), kind: kind, base: "http://" + port}
+		v := &served{place: b.place(kind), base: "http://" + port}
 		v.names = names(s.metrics)
 		v.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: s.callers, MaxConnsPerHost: s.callers}}
 		where := "--data"
