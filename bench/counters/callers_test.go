@@ -131,7 +131,7 @@ func (b *bench) once(ctx context.Context, t target, l Load, want []atomic.Int64)
 	}
 	before, began := b.used(), time.Now()
 	waits, err := drive(ctx, t, l, b.seconds(b.Seconds), want)
-	spent := time.Since(began)
+	spent, after := time.Since(began), b.used()
 	if err == nil && len(waits) == 0 {
 		err = errors.New("nothing was written")
 	}
@@ -142,7 +142,7 @@ func (b *bench) once(ctx context.Context, t target, l Load, want []atomic.Int64)
 			r.Group = float64(hits) / float64(commits)
 		}
 	}
-	r.Server, r.Program, r.Others = b.used().Since(before, hits)
+	r.Server, r.Program, r.Others = after.Since(before, hits)
 	return r, err
 }
 
