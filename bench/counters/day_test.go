@@ -41,14 +41,14 @@ var fixed = []string{"locus", "locus-sqlite", "flat", "tree", "redis"}
 func (b *bench) day(ctx context.Context, w way) (err error) {
 	var clock atomic.Pointer[time.Time]
 	set := func(t time.Time) { clock.Store(&t) }
-	set(midnight.AddDate(0, 0, -1))
+	yesterday := midnight.AddDate(0, 0, -1)
+	set(yesterday)
 	t, err := w.open(ctx, b, setting{metrics: b.Metrics, callers: 1, now: func() time.Time { return *clock.Load() }})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	p := &player{bench: b, target: t, want: make([]int64, b.Metrics), set: set, r: rand.New(rand.NewPCG(3, uint64(b.Round)))}
-	yesterday := midnight.AddDate(0, 0, -1)
 	err = p.prepare(ctx, yesterday)
 	for i, all := 0, minutes(8*b.Every); i < len(all) && err == nil; i++ {
 		_, err = p.minute(ctx, yesterday.Add(all[i]), 0)

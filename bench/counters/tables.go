@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -144,11 +145,7 @@ func csv(reports []Report) string {
 		b.WriteString("," + m.Key)
 		dots[m.Key] = of
 		if at == nil {
-			for minute := range 24 * 60 {
-				if _, played := of[minute]; played {
-					at = append(at, minute)
-				}
-			}
+			at = slices.Sorted(maps.Keys(of))
 		}
 	}
 	b.WriteByte('\n')
