@@ -40,31 +40,24 @@ var grown = func() *cell.Map {
 
 // nodes is how many nodes the rings of peers have. A test that measures nothing takes fewer: some rings
 // take long to make.
-func nodes() int {
-	if testing.Short() {
-		return 32
-	}
-	return 1024
-}
+func nodes() int { return either(1024, 32) }
 
 // pool is how many addresses each loop goes through; a power of two.
 const pool = 1 << 16
 
 // million is how many addresses tables and caches hold, and groups are made of: 2^20. A test that
 // measures nothing takes less.
-func million() int {
-	if testing.Short() {
-		return pool
-	}
-	return 16 * pool
-}
+func million() int { return either(16*pool, pool) }
 
 // little is n, or a few for a test that measures nothing.
-func little(n int) int {
+func little(n int) int { return either(n, n/100) }
+
+// either is how much is measured, or how much a test takes that measures nothing.
+func either(measured, short int) int {
 	if testing.Short() {
-		return n / 100
+		return short
 	}
-	return n
+	return measured
 }
 
 // draw returns n different puids and ids of the map's cells, as many in each on average.

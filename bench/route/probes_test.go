@@ -18,12 +18,7 @@ import (
 
 // doublings is how often the cells of the installation in memory were doubled: one has become 1,024, or 16
 // for a test that measures nothing.
-func doublings() int {
-	if testing.Short() {
-		return 4
-	}
-	return 10
-}
+func doublings() int { return either(10, 4) }
 
 // installation is one in memory that has grown, every generation as full as the others.
 type installation struct {
