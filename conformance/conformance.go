@@ -11,6 +11,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,6 +52,16 @@ func Update[S any](t TB, update func(context.Context, func(S) error) error, fn f
 	}
 }
 
+// Ask answers with what fn reads in a transaction that must commit.
+func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn func(context.Context, S) (T, error)) (got T) {
+	t.Helper()
+	Update(t, update, func(ctx context.Context, s S) (err error) {
+		got, err = fn(ctx, s)
+		return err
+	})
+	return got
+}
+
 // Ends runs fn in a transaction that ends as it should, by rollback or by commit. A backend may run
 // fn again. An error of fn fails the test.
 func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollback bool, fn func(context.Context, S) error) {
@@ -68,5 +79,56 @@ func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollba
 		t.Fatalf("update: %v", err)
 	case rollback:
 		t.Fatalf("Update hid the error of its function")
+	}
+}
+
+// Cancelled runs a transaction whose context is cancelled between two calls, which must fail for that. The
+// caller holds that nothing is left of what the first one wrote.
+func Cancelled[S any](t TB, update func(context.Context, func(S) error) error, before, after func(context.Context, S) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := update(ctx, func(s S) error {
+		if err := before(ctx, s); err != nil {
+			return err
+		}
+		cancel()
+		return after(ctx, s)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
+	}
+}
+
+// Reopen begins the cell anew by its function. The case ends here, skipped, if the backend has none.
+func Reopen(t TB, reopen func() error) {
+	t.Helper()
+	if reopen == nil {
+		t.Skip("this backend cannot be reopened (Cell.Reopen)")
+	}
+	if err := reopen(); err != nil {
+		t.Fatalf("reopen: %v", err)
+	}
+}
+
+// Writers is how many write at one time in Together.
+const Writers = 8
+
+// Together has Writers, each by its number, run so many updates one after the other, and fails if one of
+// these does.
+func Together[S any](t TB, update func(context.Context, func(S) error) error, each int, do func(ctx context.Context, s S, who, i int) error) {
+	t.Helper()
+	ctx, errs := context.Background(), make([]error, Writers)
+	var wg sync.WaitGroup
+	for who := range Writers {
+		wg.Go(func() {
+			for i := range each {
+				errs[who] = errors.Join(errs[who], update(ctx, func(s S) error { return do(ctx, s, who, i) }))
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatalf("updates at one time: %v", err)
 	}
 }

@@ -27,6 +27,7 @@ func TestVerdictOf(t *testing.T) {
 	t.Parallel()
 	wrong := errors.New("wrong")
 	nothing := func(context.Context, string) error { return nil }
+	asking := func(ctx context.Context, _ string) error { return ctx.Err() }
 	for name, c := range map[string]struct {
 		run    func(t conformance.TB)
 		failed bool
@@ -45,12 +46,53 @@ func TestVerdictOf(t *testing.T) {
 		"ends with another error": {func(t conformance.TB) {
 			conformance.Ends(t, update(false), true, func(context.Context, string) error { return wrong })
 		}, true, "update: wrong\n"},
+		"answers": {func(t conformance.TB) {
+			t.Log(conformance.Ask(t, update(false), func(_ context.Context, s string) (int, error) { return len(s), nil }))
+		}, false, "5\n"},
+		"does not answer": {func(t conformance.TB) {
+			conformance.Ask(t, update(false), func(context.Context, string) (int, error) { return 0, wrong })
+		}, true, "update: wrong\n"},
+		"asks the context": {func(t conformance.TB) { conformance.Cancelled(t, update(false), asking, asking) }, false, ""},
+		"does not ask the context": {func(t conformance.TB) {
+			conformance.Cancelled(t, update(false), asking, nothing)
+		}, true, "Update under a context that is cancelled in the middle: <nil>\n"},
+		"is wrong before it is cancelled": {func(t conformance.TB) {
+			conformance.Cancelled(t, update(false), func(context.Context, string) error { return wrong }, asking)
+		}, true, "Update under a context that is cancelled in the middle: wrong\n"},
+		"reopens":            {func(t conformance.TB) { conformance.Reopen(t, func() error { return nil }); t.Log("again") }, false, "again\n"},
+		"does not reopen":    {func(t conformance.TB) { conformance.Reopen(t, func() error { return wrong }); t.Log("again") }, true, "reopen: wrong\n"},
+		"cannot be reopened": {func(t conformance.TB) { conformance.Reopen(t, nil); t.Fail() }, false, "this backend cannot be reopened (Cell.Reopen)\n"},
+		"one of many fails": {func(t conformance.TB) {
+			conformance.Together(t, update(false), 2, func(_ context.Context, _ string, who, i int) error {
+				if who == conformance.Writers-1 && i == 1 {
+					return wrong
+				}
+				return nil
+			})
+		}, true, "updates at one time: wrong\n"},
 	} {
 		s := conformance.Suite[struct{}]{{Name: name, Run: func(t conformance.TB, _ struct{}) { c.run(t) }}}
 		v := s.VerdictOf(name, struct{}{})
 		if want := (conformance.Verdict{Failed: c.failed, Log: c.log}); v != want {
 			t.Errorf("%s: %+v, want %+v", name, v, want)
 		}
+	}
+}
+
+func TestTogether_RunsEachUpdateOnce(t *testing.T) {
+	t.Parallel()
+	var ran [conformance.Writers][5]int
+	conformance.Together(t, update(false), 5, func(_ context.Context, _ string, who, i int) error {
+		for k := range ran[who] {
+			if (k < i) != (ran[who][k] == 1) {
+				t.Errorf("writer %d is at update %d, and ran %v", who, i, ran[who])
+			}
+		}
+		ran[who][i]++
+		return nil
+	})
+	if want := [5]int{1, 1, 1, 1, 1}; ran[0] != want || ran[conformance.Writers-1] != want {
+		t.Errorf("the writers ran %v", ran)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/conformance"
@@ -31,24 +30,18 @@ func keys(n, count uint64) []cell.Key {
 	return ks
 }
 
-func allocate(t tester, c Cell, ks []cell.Key) (as []cell.Allocation) {
+func allocate(t tester, c Cell, ks []cell.Key) []cell.Allocation {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s cell.Store) (err error) {
-		as, err = s.Allocate(ctx, ks)
-		return err
-	})
+	as := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]cell.Allocation, error) { return s.Allocate(ctx, ks) })
 	if len(as) != len(ks) {
 		t.Fatalf("Allocate of %d keys gave %d answers", len(ks), len(as))
 	}
 	return as
 }
 
-func lookup(t tester, c Cell, ks []cell.Key) (puids []int64) {
+func lookup(t tester, c Cell, ks []cell.Key) []int64 {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s cell.Store) (err error) {
-		puids, err = s.Lookup(ctx, ks)
-		return err
-	})
+	puids := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]int64, error) { return s.Lookup(ctx, ks) })
 	if len(puids) != len(ks) {
 		t.Fatalf("Lookup of %d keys gave %d answers", len(ks), len(puids))
 	}
@@ -187,15 +180,10 @@ func seesItsOwnWrites(t tester, c Cell) {
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	old := allocate(t, c, keys(1, 2))
-	err := c.Update(context.Background(), func(s cell.Store) error {
-		if _, err := s.Allocate(context.Background(), keys(1, 10)); err != nil {
-			return err
-		}
-		return conformance.ErrRollback
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, s cell.Store) error {
+		_, err := s.Allocate(ctx, keys(1, 10))
+		return err
 	})
-	if !errors.Is(err, conformance.ErrRollback) {
-		t.Fatalf("Update returned %v, want the error of its function", err)
-	}
 	want := append(puidsOf(old), make([]int64, 8)...)
 	wantPuids(t, c, keys(1, 10), want)
 	for i, a := range allocate(t, c, keys(1, 10)) {
@@ -253,22 +241,12 @@ func noRoom(t tester, c Cell) {
 
 // concurrentAllocation has eight writers that want the same keys.
 func concurrentAllocation(t tester, c Cell) {
-	const writers, count = 8, 20
-	answers, errs := make([][]cell.Allocation, writers), make([]error, writers)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			ctx := context.Background()
-			errs[w] = c.Update(ctx, func(s cell.Store) (err error) {
-				answers[w], err = s.Allocate(ctx, keys(1, count))
-				return err
-			})
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatalf("concurrent updates: %v", err)
-	}
+	const writers, count = conformance.Writers, 20
+	var answers [writers][]cell.Allocation
+	conformance.Together(t, c.Update, 1, func(ctx context.Context, s cell.Store, who, _ int) (err error) {
+		answers[who], err = s.Allocate(ctx, keys(1, count))
+		return err
+	})
 	for i := range count {
 		fresh := 0
 		for w := range writers {

@@ -5,10 +5,8 @@ package changelogtest
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/locus-db/locus/changelog"
@@ -149,26 +147,16 @@ func seesItsOwnWrites(t tester, c Cell) {
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	appendChanges(t, c, change(1))
-	err := c.Update(context.Background(), func(s changelog.Store) error {
-		return errors.Join(s.Append(context.Background(), series(50, 3)), conformance.ErrRollback)
-	})
-	if !errors.Is(err, conformance.ErrRollback) {
-		t.Fatalf("Update returned %v, want the error of its function", err)
-	}
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, series(50, 3)) })
 	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 1))
 	appendChanges(t, c, change(2))
 	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 2))
 }
 
 func survivesReopening(t tester, c Cell) {
-	if c.Reopen == nil {
-		t.Skip("this backend cannot be reopened (Cell.Reopen)")
-	}
 	appendChanges(t, c, series(1, 3)...)
 	before := changesAfter(t, c, 0, everything)
-	if err := c.Reopen(); err != nil {
-		t.Fatalf("reopen: %v", err)
-	}
+	conformance.Reopen(t, c.Reopen)
 	appendChanges(t, c, change(4))
 	after := changesAfter(t, c, 0, everything)
 	wantChanges(t, after, series(1, 4))
@@ -180,39 +168,20 @@ func survivesReopening(t tester, c Cell) {
 }
 
 func cancelledContext(t tester, c Cell) {
-	ctx, cancel := context.WithCancel(context.Background())
-	err := c.Update(ctx, func(s changelog.Store) error {
-		if err := s.Append(ctx, series(1, 1)); err != nil {
-			return err
-		}
-		cancel()
-		return s.Append(ctx, series(2, 1))
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
+	add := func(n int64) func(context.Context, changelog.Store) error {
+		return func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, series(n, 1)) }
 	}
+	conformance.Cancelled(t, c.Update, add(1), add(2))
 	wantChanges(t, changesAfter(t, c, 0, everything), nil)
 }
 
 // concurrentAppends has eight writers. Each one's changes stand in its order, none is lost, and no
 // number is given twice.
 func concurrentAppends(t tester, c Cell) {
-	const writers, each = 8, 20
-	errs := make([]error, writers)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				ctx := context.Background()
-				err := c.Update(ctx, func(s changelog.Store) error { return s.Append(ctx, series(int64(1000*w+i), 1)) })
-				errs[w] = errors.Join(errs[w], err)
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatalf("concurrent updates: %v", err)
-	}
+	const writers, each = conformance.Writers, 20
+	conformance.Together(t, c.Update, each, func(ctx context.Context, s changelog.Store, w, i int) error {
+		return s.Append(ctx, series(int64(1000*w+i), 1))
+	})
 	got := changesAfter(t, c, 0, everything)
 	if len(got) != writers*each {
 		t.Fatalf("%d changes of %d writers with %d each", len(got), writers, each)

@@ -69,31 +69,21 @@ func appendChanges(t tester, c Cell, changes ...changelog.Change) {
 	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, changes) })
 }
 
-func changesAfter(t tester, c Cell, after changelog.Seq, limit int) (got []changelog.Change) {
+func changesAfter(t tester, c Cell, after changelog.Seq, limit int) []changelog.Change {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
-		got, err = s.Changes(ctx, after, limit)
-		return err
+	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) ([]changelog.Change, error) {
+		return s.Changes(ctx, after, limit)
 	})
-	return got
 }
 
-func boundsOf(t tester, c Cell) (b changelog.Bounds) {
+func boundsOf(t tester, c Cell) changelog.Bounds {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
-		b, err = s.Bounds(ctx)
-		return err
-	})
-	return b
+	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) (changelog.Bounds, error) { return s.Bounds(ctx) })
 }
 
-func trim(t tester, c Cell, upTo changelog.Seq, limit int) (n int) {
+func trim(t tester, c Cell, upTo changelog.Seq, limit int) int {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) (err error) {
-		n, err = s.Trim(ctx, upTo, limit)
-		return err
-	})
-	return n
+	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) (int, error) { return s.Trim(ctx, upTo, limit) })
 }
 
 // differ says what differs between two lists of changes, their numbers left out.

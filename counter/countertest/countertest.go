@@ -91,23 +91,15 @@ func update(t tester, c Cell, fn func(context.Context, counter.Store) error) {
 }
 
 // ask answers with what fn reads in a transaction of its own, which is a View.
-func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) (got T) {
+func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
-	conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) (err error) {
-		got, err = fn(ctx, s)
-		return err
-	})
-	return got
+	return conformance.Ask(t, c.View, fn)
 }
 
 // change is ask for an Update.
-func change[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) (got T) {
+func change[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s counter.Store) (err error) {
-		got, err = fn(ctx, s)
-		return err
-	})
-	return got
+	return conformance.Ask(t, c.Update, fn)
 }
 
 func putMetrics(t tester, c Cell, metrics ...counter.Meta) {

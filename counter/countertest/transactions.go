@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
@@ -112,48 +111,24 @@ func rollbackLeavesNothing(t tester, c Cell) {
 }
 
 func survivesReopening(t tester, c Cell) {
-	if c.Reopen == nil {
-		t.Skip("this backend cannot be reopened (Cell.Reopen)")
-	}
 	before := prepare(t, c)
-	if err := c.Reopen(); err != nil {
-		t.Fatalf("reopen: %v", err)
-	}
+	conformance.Reopen(t, c.Reopen)
 	same(t, "what there is after reopening", ask(t, c, stateOf), before)
 }
 
 func cancelledContext(t tester, c Cell) {
 	before := prepare(t, c)
-	ctx, cancel := context.WithCancel(context.Background())
-	err := c.Update(ctx, func(s counter.Store) error {
-		if err := everyWrite(ctx, s, 3); err != nil {
-			return err
-		}
-		cancel()
+	conformance.Cancelled(t, c.Update, func(ctx context.Context, s counter.Store) error {
+		return everyWrite(ctx, s, 3)
+	}, func(ctx context.Context, s counter.Store) error {
 		_, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: 1}})
 		return err
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
-	}
 	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
 }
 
 // together runs 8 times 5 updates, and fails if one of them does.
 func together(t tester, c Cell, do func(ctx context.Context, s counter.Store, who, i int) error) {
 	t.Helper()
-	const writers, each = 8, 5
-	ctx, errs := context.Background(), make([]error, writers)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				errs[w] = errors.Join(errs[w], c.Update(ctx, func(s counter.Store) error { return do(ctx, s, w, i) }))
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatalf("updates at one time: %v", err)
-	}
+	conformance.Together(t, c.Update, 5, do)
 }

@@ -146,34 +146,22 @@ func everything(ctx context.Context, s entity.Store) error {
 func seesItsOwnWrites(t tester, c Cell) { conformance.Update(t, c.Update, everything) }
 
 func rollbackLeavesNothing(t tester, c Cell) {
-	ctx := context.Background()
-	err := c.Update(ctx, func(s entity.Store) error { return errors.Join(everything(ctx, s), conformance.ErrRollback) })
-	if !errors.Is(err, conformance.ErrRollback) {
-		t.Fatalf("Update returned %v, want the error of its function", err)
-	}
+	conformance.Ends(t, c.Update, true, everything)
 	emptyCell(t, c)
 	putRecords(t, c, record(2))
 	putEntities(t, c, indexed(2, "joes"))
-	err = c.Update(ctx, func(s entity.Store) error {
-		return errors.Join(s.PutRecords(ctx, []*entity.Record{tombstone(2, 2)}), s.DeleteEntities(ctx, []entity.PUID{2}), conformance.ErrRollback)
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, s entity.Store) error {
+		return errors.Join(s.PutRecords(ctx, []*entity.Record{tombstone(2, 2)}), s.DeleteEntities(ctx, []entity.PUID{2}))
 	})
-	if !errors.Is(err, conformance.ErrRollback) {
-		t.Fatalf("Update returned %v, want the error of its function", err)
-	}
 	same(t, "record", getRecords(t, c, 2), []*entity.Record{record(2)})
 	finds(t, c, entity.Query{Names: []string{"joes"}}, 2)
 }
 
 func survivesReopening(t tester, c Cell) {
-	if c.Reopen == nil {
-		t.Skip("this backend cannot be reopened (Cell.Reopen)")
-	}
 	conformance.Update(t, c.Update, everything)
 	putEntities(t, c, indexed(1, "other"), indexed(2, "two"))
 	deleteEntities(t, c, 2)
-	if err := c.Reopen(); err != nil {
-		t.Fatalf("reopen: %v", err)
-	}
+	conformance.Reopen(t, c.Reopen)
 	want := record(1)
 	want.Anchor = 9
 	same(t, "record", getRecords(t, c, 1), []*entity.Record{want})
@@ -186,17 +174,11 @@ func survivesReopening(t tester, c Cell) {
 
 func cancelledContext(t tester, c Cell) {
 	putRecords(t, c, record(1))
-	ctx, cancel := context.WithCancel(context.Background())
-	err := c.Update(ctx, func(s entity.Store) error {
-		if err := s.PutRecords(ctx, []*entity.Record{tombstone(1, 2)}); err != nil {
-			return err
-		}
-		cancel()
+	conformance.Cancelled(t, c.Update, func(ctx context.Context, s entity.Store) error {
+		return s.PutRecords(ctx, []*entity.Record{tombstone(1, 2)})
+	}, func(ctx context.Context, s entity.Store) error {
 		_, err := s.Records(ctx, []entity.PUID{1})
 		return err
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
-	}
 	same(t, "record", getRecords(t, c, 1), []*entity.Record{record(1)})
 }

@@ -78,13 +78,9 @@ var cases = conformance.Suite[Cell]{
 }
 
 // read answers with what fn reads in a transaction of its own.
-func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) (T, error)) (got T) {
+func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) (T, error)) T {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) (err error) {
-		got, err = fn(ctx, s)
-		return err
-	})
-	return got
+	return conformance.Ask(t, c.Update, fn)
 }
 
 // equal says what differs between two answers. No list and an empty one are the same; no attributes

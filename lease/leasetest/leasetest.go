@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,11 +47,7 @@ func put(t tester, update Update, name string, l lease.Lease) {
 // want fails unless the lease is this one.
 func want(t tester, update Update, name string, l lease.Lease) {
 	t.Helper()
-	var got lease.Lease
-	conformance.Update(t, update, func(ctx context.Context, s lease.Store) (err error) {
-		got, err = s.Lease(ctx, name)
-		return err
-	})
+	got := conformance.Ask(t, update, func(ctx context.Context, s lease.Store) (lease.Lease, error) { return s.Lease(ctx, name) })
 	if got != l {
 		t.Fatalf("lease %q is %+v, want %+v", name, got, l)
 	}
@@ -112,30 +107,15 @@ func rollbackLeavesNothing(t tester, update Update) {
 // nobodyElseChangesIt has many who take a lease that nobody ever had, each of whom must get a token of
 // its own.
 func nobodyElseChangesIt(t tester, update Update) {
-	const takers, each = 8, 5
-	tokens, errs := make([][]int64, takers), make([]error, takers)
-	var wg sync.WaitGroup
-	for i := range takers {
-		wg.Go(func() {
-			ctx := context.Background()
-			for range each {
-				var token int64
-				errs[i] = errors.Join(errs[i], update(ctx, func(s lease.Store) error {
-					l, err := s.Lease(ctx, "resolve")
-					if err != nil {
-						return err
-					}
-					token = l.Token + 1
-					return s.PutLease(ctx, "resolve", lease.Lease{Owner: fmt.Sprint(i), Token: token})
-				}))
-				tokens[i] = append(tokens[i], token)
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatalf("takers at one time: %v", err)
-	}
+	var tokens [conformance.Writers][5]int64
+	conformance.Together(t, update, len(tokens[0]), func(ctx context.Context, s lease.Store, who, i int) error {
+		l, err := s.Lease(ctx, "resolve")
+		if err != nil {
+			return err
+		}
+		tokens[who][i] = l.Token + 1
+		return s.PutLease(ctx, "resolve", lease.Lease{Owner: fmt.Sprint(who), Token: tokens[who][i]})
+	})
 	seen := map[int64]int{}
 	for i, all := range tokens {
 		for _, token := range all {

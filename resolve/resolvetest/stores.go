@@ -189,13 +189,9 @@ func put(ctx context.Context, tx resolve.Tx, entries ...resolve.Redo) error {
 }
 
 // putRedo answers with what PutRedo does.
-func putRedo(t tester, c Cell, entries ...resolve.Redo) (now []resolve.Redo) {
+func putRedo(t tester, c Cell, entries ...resolve.Redo) []resolve.Redo {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
-		now, err = tx.PutRedo(ctx, entries)
-		return err
-	})
-	return now
+	return conformance.Ask(t, c.Update, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.PutRedo(ctx, entries) })
 }
 
 func clearRedo(t tester, c Cell, entries ...resolve.Redo) {

@@ -136,13 +136,10 @@ func seesItsOwnWrites(t tester, c Cell) {
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	var wrote contents
-	err := c.Update(context.Background(), func(tx resolve.Tx) (err error) {
-		wrote, err = everything(context.Background(), tx)
-		return errors.Join(err, conformance.ErrRollback)
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, tx resolve.Tx) (err error) {
+		wrote, err = everything(ctx, tx)
+		return err
 	})
-	if !errors.Is(err, conformance.ErrRollback) {
-		t.Fatalf("Update returned %v, want the error of its function", err)
-	}
 	holds(t, c, entity.PUID(wrote.Key), nothing)
 	storesCommitTogether(t, c)
 }
@@ -165,26 +162,13 @@ func panicRollsBack(t tester, c Cell) {
 }
 
 func storesCommitTogether(t tester, c Cell) {
-	var want contents
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
-		want, err = everything(ctx, tx)
-		return err
-	})
+	want := conformance.Ask(t, c.Update, everything)
 	holds(t, c, entity.PUID(want.Key), want)
 }
 
 func survivesReopening(t tester, c Cell) {
-	if c.Reopen == nil {
-		t.Skip("this backend cannot be reopened (Cell.Reopen)")
-	}
-	var want contents
-	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) (err error) {
-		want, err = everything(ctx, tx)
-		return err
-	})
-	if err := c.Reopen(); err != nil {
-		t.Fatalf("reopen: %v", err)
-	}
+	want := conformance.Ask(t, c.Update, everything)
+	conformance.Reopen(t, c.Reopen)
 	holds(t, c, entity.PUID(want.Key), want)
 }
 

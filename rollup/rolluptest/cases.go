@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/locus-db/locus/changelog"
@@ -216,49 +215,25 @@ func rollbackLeavesNothing(t tester, c Cell) {
 }
 
 func survivesReopening(t tester, c Cell) {
-	if c.Reopen == nil {
-		t.Skip("this backend cannot be reopened (Cell.Reopen)")
-	}
 	before := prepare(t, c)
-	if err := c.Reopen(); err != nil {
-		t.Fatalf("reopen: %v", err)
-	}
+	conformance.Reopen(t, c.Reopen)
 	same(t, "what there is after reopening", ask(t, c, stateOf), before)
 }
 
 func cancelledContext(t tester, c Cell) {
 	before := prepare(t, c)
-	ctx, cancel := context.WithCancel(context.Background())
-	err := c.Update(ctx, func(s rollup.Store) error {
-		if err := everyWrite(ctx, s, 5); err != nil {
-			return err
-		}
-		cancel()
+	conformance.Cancelled(t, c.Update, func(ctx context.Context, s rollup.Store) error {
+		return everyWrite(ctx, s, 5)
+	}, func(ctx context.Context, s rollup.Store) error {
 		return s.PutRows(ctx, 1, []rollup.Row{{Key: []byte("late"), Body: []byte("1")}})
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("Update under a context that is cancelled in the middle: %v", err)
-	}
 	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
 }
 
 // together runs 8 times 5 updates, and fails if one of them does.
 func together(t tester, c Cell, do func(ctx context.Context, s rollup.Store, who, i int) error) {
 	t.Helper()
-	const writers, each = 8, 5
-	ctx, errs := context.Background(), make([]error, writers)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			for i := range each {
-				errs[w] = errors.Join(errs[w], c.Update(ctx, func(s rollup.Store) error { return do(ctx, s, w, i) }))
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatalf("updates at one time: %v", err)
-	}
+	conformance.Together(t, c.Update, 5, do)
 }
 
 // nobodyElseChangesGenerations counts in a generation that is not there at first.

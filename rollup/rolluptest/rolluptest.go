@@ -74,13 +74,9 @@ func update(t tester, c Cell, fn func(context.Context, rollup.Store) error) {
 }
 
 // ask answers with what fn reads in a transaction of its own.
-func ask[T any](t tester, c Cell, fn func(context.Context, rollup.Store) (T, error)) (got T) {
+func ask[T any](t tester, c Cell, fn func(context.Context, rollup.Store) (T, error)) T {
 	t.Helper()
-	update(t, c, func(ctx context.Context, s rollup.Store) (err error) {
-		got, err = fn(ctx, s)
-		return err
-	})
-	return got
+	return conformance.Ask(t, c.Update, fn)
 }
 
 func rollups(t tester, c Cell) []rollup.Rollup {
