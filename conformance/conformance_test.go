@@ -125,3 +125,24 @@ func TestMemory_HasTheBugItIsGiven(t *testing.T) {
 		}
 	}
 }
+
+func TestMemory_View(t *testing.T) {
+	t.Parallel()
+	m := conformance.NewMemory(func() *int { return new(int) }, func(n *int) *int { c := *n; return &c }, "")
+	for round := range 3 {
+		if err := m.View(func(n *int) error {
+			err := m.Update(func(n *int) error { *n++; return nil })
+			if *n != round {
+				t.Errorf("round %d: a view reads %d", round, *n)
+			}
+			*n = 100
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	wrong := errors.New("wrong")
+	if err := m.View(func(*int) error { return wrong }); !errors.Is(err, wrong) {
+		t.Errorf("a view returned %v, want the error of its function", err)
+	}
+}

@@ -40,6 +40,14 @@ func (m *Memory[M]) Update(fn func(M) error) error {
 	return err
 }
 
+// View runs fn on a snapshot, whatever is written meanwhile, and forgets what fn changes in it.
+func (m *Memory[M]) View(fn func(M) error) error {
+	m.mu.Lock()
+	snapshot := m.clone(m.model)
+	m.mu.Unlock()
+	return fn(snapshot)
+}
+
 // Reopen ends the use of the cell and begins it anew.
 func (m *Memory[M]) Reopen() error {
 	m.mu.Lock()

@@ -16,8 +16,13 @@ var Cases = cases
 // conformance.Memory if that is one.
 func Memory(wrap func(counter.Store) counter.Store, bug string) Cell {
 	m := conformance.NewMemory(newModel, (*model).clone, bug)
-	run := func(_ context.Context, fn func(counter.Store) error) error {
-		return m.Update(func(m *model) error { return fn(wrap(m)) })
+	return Cell{
+		Update: func(_ context.Context, fn func(counter.Store) error) error {
+			return m.Update(func(m *model) error { return fn(wrap(m)) })
+		},
+		View: func(_ context.Context, fn func(counter.Store) error) error {
+			return m.View(func(m *model) error { return fn(wrap(m)) })
+		},
+		Reopen: m.Reopen,
 	}
-	return Cell{Update: run, View: run, Reopen: m.Reopen}
 }

@@ -4,31 +4,20 @@ package countertest
 
 import (
 	"context"
-	"sync"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
 )
 
 // NewMemory makes a cell in memory that behaves as the suite says: for tests of what stands above a Store.
 func NewMemory() counter.Database {
-	var mu sync.Mutex
-	m := newModel()
+	m := conformance.NewMemory(newModel, (*model).clone, "")
 	return counter.Database{
 		Update: func(_ context.Context, fn func(counter.Tx) error) error {
-			mu.Lock()
-			defer mu.Unlock()
-			next := m.clone()
-			if err := fn(next); err != nil {
-				return err
-			}
-			m = next
-			return nil
+			return m.Update(func(m *model) error { return fn(m) })
 		},
 		View: func(_ context.Context, fn func(counter.Tx) error) error {
-			mu.Lock()
-			snapshot := m.clone()
-			mu.Unlock()
-			return fn(snapshot)
+			return m.View(func(m *model) error { return fn(m) })
 		},
 	}
 }
