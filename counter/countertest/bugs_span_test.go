@@ -26,15 +26,12 @@ func (s *shelf) Spans(ctx context.Context, table counter.Table, keys []counter.S
 		keys = slices.Sorted(slices.Values(keys))
 	}
 	values, err := s.Store.Spans(ctx, s.table(table), keys)
-	values = slices.Clone(values)
 	for i := range values {
 		switch {
 		case s.bug == "missing spans are zeros" && values[i] == nil:
 			values[i] = make([]int64, table.Width())
 		case s.bug == "long batches of keys are cut" && i >= 999:
 			values[i] = nil
-		case values[i] != nil: // the model's own
-			values[i] = slices.Clone(values[i])
 		}
 	}
 	switch s.bug {

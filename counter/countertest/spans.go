@@ -43,18 +43,13 @@ func talliesAdd(t tester, c Cell) {
 	}
 	// A day that was prepared is not made, and a day that is there may lack its hour.
 	hour, today := counter.NewSpanKey(noon.Hour(), 9), counter.NewSpanKey(day, 9)
-	for _, s := range []counter.Store{m, nil} {
-		prepare := func(ctx context.Context, s counter.Store) error {
-			_, err := s.PrepareSpans(ctx, counter.Days, []counter.SpanKey{today, counter.NewSpanKey(day, 10)})
-			_, err2 := s.PrepareSpans(ctx, counter.Hours, []counter.SpanKey{hour})
-			return errors.Join(err, err2)
-		}
-		if s == nil {
-			update(t, c, prepare)
-		} else {
-			_ = prepare(context.Background(), s)
-		}
+	prepare := func(ctx context.Context, s counter.Store) error {
+		_, err := s.PrepareSpans(ctx, counter.Days, []counter.SpanKey{today, counter.NewSpanKey(day, 10)})
+		_, err2 := s.PrepareSpans(ctx, counter.Hours, []counter.SpanKey{hour})
+		return errors.Join(err, err2)
 	}
+	update(t, c, prepare)
+	_ = prepare(context.Background(), m)
 	tallies := []counter.Tally{{ID: 9, Minute: noon, N: 1}, {ID: 10, Minute: noon, N: 1}, {ID: 11, Minute: noon, N: 1}}
 	_, _ = m.AddTallies(context.Background(), tallies)
 	same(t, "days made beside those that were prepared", tally(t, c, tallies...), []counter.SpanKey{counter.NewSpanKey(day, 11)})
