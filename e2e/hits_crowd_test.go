@@ -16,10 +16,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	library "github.com/locus-db/locus/client"
@@ -31,23 +29,16 @@ import (
 // them number their batches, half give each a key; all repeat a batch until it is acknowledged, and some
 // after that. Two share one of package client, which does so by itself. One gives its batches nothing: it has to count too much, or the run has proved nothing.
 type hitters struct {
-	t       *testing.T
-	fleet   *fleet
-	lines   []string // to each process
-	today   time.Time
-	clients []*hitter
-	acks    atomic.Int64 // batches that were acknowledged
-	read    atomic.Int64 // series that were held against what was known
-	lost    atomic.Int64 // replies
-	again   atomic.Int64 // batches that were repeated although they were acknowledged
-	mu      sync.Mutex
-	sent    map[string]int64 // of each metric
-	acked   map[string]int64
-	minutes map[string]map[time.Time]int64 // that were acknowledged
-	refused map[string]int
-	loose   int64 // hits of the client that does not care
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	clientele
+	lines    []string // to each process
+	today    time.Time
+	clients  []*hitter
+	lost     atomic.Int64     // replies
+	repeated atomic.Int64     // batches that were, although they were acknowledged
+	sent     map[string]int64 // of each metric
+	acked    map[string]int64
+	minutes  map[string]map[time.Time]int64 // that were acknowledged
+	loose    int64                          // hits of the client that does not care
 }
 
 // hitter is a client that does one thing after the other.
@@ -66,8 +57,8 @@ const (
 
 func newHitters(f *fleet, clients int, seed uint64) *hitters {
 	h := &hitters{
-		t: f.t, fleet: f, today: time.Now().UTC().Truncate(24 * time.Hour), sent: map[string]int64{}, acked: map[string]int64{},
-		minutes: map[string]map[time.Time]int64{}, refused: map[string]int{},
+		clientele: clientele{t: f.t, fleet: f, refused: map[string]int{}}, today: time.Now().UTC().Truncate(24 * time.Hour),
+		sent: map[string]int64{}, acked: map[string]int64{}, minutes: map[string]map[time.Time]int64{},
 	}
 	for _, n := range f.nodes {
 		h.lines = append(h.lines, h.line(n))
@@ -110,9 +101,7 @@ func (h *hitters) line(n *node) string {
 
 // begin lets the clients go, and a reader beside them for each process.
 func (h *hitters) begin() {
-	ctx, cancel := context.WithCancel(h.t.Context())
-	h.cancel = cancel
-	h.t.Cleanup(h.end)
+	ctx := h.start()
 	for _, c := range h.clients {
 		h.running.Go(func() {
 			for ctx.Err() == nil && !h.t.Failed() {
@@ -130,25 +119,6 @@ func (h *hitters) begin() {
 				rest(ctx)
 			}
 		})
-	}
-}
-
-// end lets each client finish what it is at.
-func (h *hitters) end() {
-	h.cancel()
-	h.running.Wait()
-}
-
-// advance waits until so many more batches are acknowledged, and series were read.
-func (h *hitters) advance(acks, read int64) {
-	h.t.Helper()
-	acks, read = h.acks.Load()+acks, h.read.Load()+read
-	eventually(h.t, 2*time.Minute, "the clients go on", func() (bool, string) {
-		done, seen := h.acks.Load(), h.read.Load()
-		return h.t.Failed() || done >= acks && seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
-	})
-	if h.t.Failed() {
-		h.t.FailNow()
 	}
 }
 
@@ -227,7 +197,7 @@ func (c *hitter) step() {
 	c.note(batch, times, true)
 	c.acks.Add(1)
 	if c.random.IntN(3) == 0 && c.deliver(batch, headers, true) {
-		c.again.Add(1)
+		c.repeated.Add(1)
 	}
 }
 
@@ -260,33 +230,19 @@ func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before b
 			}
 			return true
 		}
-		if attempt == attempts {
-			c.t.Errorf("client %d is refused for ever: %v", c.n, err)
-		}
-		if c.refuse(which, err); c.t.Failed() {
+		if !c.again(c.n, c.fleet.nodes[which], attempt, err) {
 			return false
 		}
 	}
-}
-
-// refuse takes note of a request that was not answered as it should be, and lets some time pass.
-func (h *hitters) refuse(which int, err error) {
-	code := codeOf(err)
-	if !troubled[code] {
-		h.t.Errorf("process %d: %s: %v", which, code, err)
-	}
-	h.mu.Lock()
-	h.refused[code]++
-	h.mu.Unlock()
-	rest(h.t.Context())
 }
 
 // carelessly counts one hit after the other, and each again when its answer is lost.
 func (h *hitters) carelessly(ctx context.Context) {
 	one := httpapi.HitRequest{Hits: []httpapi.HitInput{{Metric: careless}}}
 	for i := 0; ctx.Err() == nil; i++ {
-		if _, err := hit(h.lines[i%len(h.lines)], one, nil); err != nil {
-			h.refuse(i%len(h.lines), err)
+		which := i % len(h.lines)
+		if _, err := hit(h.lines[which], one, nil); err != nil {
+			h.refuse(h.fleet.nodes[which], "write", err)
 			continue
 		}
 		h.mu.Lock()
@@ -351,7 +307,7 @@ func (h *hitters) look(n *node, random *rand.Rand) {
 		return
 	}
 	if err != nil {
-		h.refuse(n.index, err)
+		h.refuse(n, "read", err)
 		return
 	}
 	h.mu.Lock()
@@ -417,12 +373,8 @@ func (h *hitters) exact() {
 	if s.Lines[0].Total == nil || *s.Lines[0].Total <= h.loose {
 		h.t.Errorf("without keys %v hits are counted of %d, although answers were lost: the run proves nothing", s.Lines[0].Total, h.loose)
 	}
-	var said []string
-	for code, n := range h.refused {
-		said = append(said, fmt.Sprint(code, " ", n))
-	}
-	h.t.Logf("%d batches, %d of them repeated later, %d answers lost; %d series read; refused: %s",
-		h.acks.Load(), h.again.Load(), h.lost.Load(), h.read.Load(), strings.Join(said, ", "))
+	h.t.Logf("%d batches, %d of them repeated later, %d answers lost; %d series read; refused %v",
+		h.acks.Load(), h.repeated.Load(), h.lost.Load(), h.read.Load(), h.refusals())
 }
 
 // compare holds every value of a range against what was acknowledged.

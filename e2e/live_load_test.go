@@ -368,12 +368,6 @@ func (c *sender) rest(ctx context.Context, attempt int) bool {
 }
 
 func (c *sender) refuse(at *node, call time.Duration, err error) {
-	r := refusal{node: at.index, call: call, ret: c.now(), code: "connection", text: err.Error()}
-	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
-		r.code = string(p.Code)
-	} else if f, ok := errors.AsType[*httpapi.Fault](err); ok {
-		r.code = string(f.Code)
-	}
-	c.faults = append(c.faults, r)
+	c.faults = append(c.faults, refusal{node: at.index, call: call, ret: c.now(), code: codeOf(err), text: err.Error()})
 	c.refused.Add(1)
 }

@@ -8,12 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/url"
 	"sync"
-	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,19 +24,12 @@ import (
 // knows what it has, so that it can ask whether a rollup counts it. Two by two they speak of the same places,
 // so that records join and part.
 type crowd struct {
-	t       *testing.T
-	fleet   *fleet
+	clientele
 	members []*member
 	// still is held by who wants nothing to change for a while.
 	still sync.RWMutex
-	acks  atomic.Int64 // requests that were acknowledged
-	read  atomic.Int64 // answers of rollups that were held against what was known
-	mu    sync.Mutex
-	// refused is how often requests were, by code; marked contains all that was acknowledged. mu guards both.
-	refused map[string]int
-	marked  locus.Watermark
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	// marked contains all that was acknowledged. mu guards it.
+	marked locus.Watermark
 }
 
 // member is a client that does one thing after the other.
@@ -58,7 +48,7 @@ type member struct {
 const keys = 24
 
 func newCrowd(f *fleet, members int, seed uint64) *crowd {
-	c := &crowd{t: f.t, fleet: f, refused: map[string]int{}}
+	c := &crowd{clientele: clientele{t: f.t, fleet: f, refused: map[string]int{}}}
 	for n := range members {
 		c.members = append(c.members, &member{crowd: c, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))), has: map[string]httpapi.Attributes{}})
 	}
@@ -67,13 +57,11 @@ func newCrowd(f *fleet, members int, seed uint64) *crowd {
 
 // begin lets the clients go, and readers beside them: one for each process, and one that goes round.
 func (c *crowd) begin() {
-	ctx, cancel := context.WithCancel(c.t.Context())
-	c.cancel = cancel
-	c.t.Cleanup(c.end)
+	ctx := c.start()
 	for _, m := range c.members {
 		c.running.Go(func() {
 			for ctx.Err() == nil {
-				m.step(ctx)
+				m.step()
 			}
 		})
 	}
@@ -85,25 +73,6 @@ func (c *crowd) begin() {
 	}
 }
 
-// end lets each client finish what it is at.
-func (c *crowd) end() {
-	c.cancel()
-	c.running.Wait()
-}
-
-// advance waits until so many more requests are acknowledged and answers of rollups were checked.
-func (c *crowd) advance(acks, read int64) {
-	c.t.Helper()
-	acks, read = c.acks.Load()+acks, c.read.Load()+read
-	eventually(c.t, 2*time.Minute, "the clients go on", func() (bool, string) {
-		done, seen := c.acks.Load(), c.read.Load()
-		return c.t.Failed() || done >= acks && seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
-	})
-	if c.t.Failed() {
-		c.t.FailNow()
-	}
-}
-
 // forward reads a rollup again and again, each time from the process that at names: no answer may be of a
 // watermark that lies behind one before.
 func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
@@ -112,7 +81,7 @@ func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 		n := at(i)
 		a, err := n.groups(name)
 		if err != nil {
-			c.refuse(ctx, n, "read "+name, err)
+			c.refuse(n, "read "+name, err)
 			continue
 		}
 		if !a.Watermark.Contains(last) {
@@ -124,56 +93,17 @@ func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 	}
 }
 
-// rest lets some time pass, so that the clients do not take all of the machine.
-func rest(ctx context.Context) {
-	timer := time.NewTimer(20 * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// troubled are the codes that clients may see while processes are killed and stopped.
-var troubled = map[string]bool{
-	"connection": true, string(httpapi.CodeUnavailable): true, string(httpapi.CodeOverloaded): true,
-	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
-}
-
-// codeOf is the code of an answer, or of a record in it.
-func codeOf(err error) string {
-	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
-		return string(p.Code)
-	}
-	if f, ok := errors.AsType[*httpapi.Fault](err); ok {
-		return string(f.Code)
-	}
-	return "connection"
-}
-
-// refuse takes note of a request that was not answered as it should be, and lets some time pass.
-func (c *crowd) refuse(ctx context.Context, n *node, what string, err error) {
-	code := codeOf(err)
-	if !troubled[code] {
-		c.t.Errorf("process %d, %s: %s: %v", n.index, what, code, err)
-	}
-	c.mu.Lock()
-	c.refused[code]++
-	c.mu.Unlock()
-	rest(ctx)
-}
-
 // step does one thing.
-func (m *member) step(ctx context.Context) {
+func (m *member) step() {
 	m.still.RLock()
 	defer m.still.RUnlock()
 	switch n := m.random.IntN(10); {
 	case n < 5:
-		m.put(ctx)
+		m.put()
 	case n < 7:
-		m.remove(ctx)
+		m.remove()
 	default:
-		m.check(ctx)
+		m.check()
 	}
 }
 
@@ -181,9 +111,6 @@ func (m *member) step(ctx context.Context) {
 func (m *member) at(attempt int) *node {
 	return m.fleet.nodes[(m.n+attempt)%len(m.fleet.nodes)]
 }
-
-// attempts is how often a client tries to bring to its end what it has begun.
-const attempts = 3000
 
 func (m *member) source() string { return fmt.Sprint("client-", m.n) }
 
@@ -207,7 +134,7 @@ func (m *member) place(key int) httpapi.RecordInput {
 }
 
 // put puts some of the client's places, until each is acknowledged.
-func (m *member) put(ctx context.Context) {
+func (m *member) put() {
 	var batch []httpapi.RecordInput
 	for _, key := range m.random.Perm(keys)[:1+m.random.IntN(4)] {
 		batch = append(batch, m.place(key))
@@ -216,7 +143,7 @@ func (m *member) put(ctx context.Context) {
 		n := m.at(attempt)
 		answer, err := post(n.url(), batch)
 		if err != nil {
-			if !m.again(ctx, n, attempt, err) {
+			if !m.again(m.n, n, attempt, err) {
 				return
 			}
 			continue
@@ -232,7 +159,7 @@ func (m *member) put(ctx context.Context) {
 			}
 			m.has[r.Key] = batch[i].Attributes
 		}
-		if batch = left; err != nil && !m.again(ctx, n, attempt, err) {
+		if batch = left; err != nil && !m.again(m.n, n, attempt, err) {
 			return
 		}
 	}
@@ -240,7 +167,7 @@ func (m *member) put(ctx context.Context) {
 }
 
 // remove deletes one of the client's places.
-func (m *member) remove(ctx context.Context) {
+func (m *member) remove() {
 	ref := entity.Ref{Source: m.source(), Key: fmt.Sprint(m.random.IntN(keys))}
 	if m.has[ref.Key] == nil {
 		return
@@ -255,7 +182,7 @@ func (m *member) remove(ctx context.Context) {
 		case answered && p.Code == httpapi.CodeNotFound && attempt > 0: // it was done the time before
 			m.lost = true
 		default:
-			if !m.again(ctx, n, attempt, err) {
+			if !m.again(m.n, n, attempt, err) {
 				return
 			}
 			continue
@@ -274,18 +201,8 @@ func (m *member) done(at locus.Watermark) {
 	m.marked = m.marked.Union(at)
 }
 
-// again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
-// was begun is brought to its end, even if the clients are to end, but for a test that has failed.
-func (m *member) again(ctx context.Context, n *node, attempt int, err error) bool {
-	if attempt == attempts {
-		m.t.Errorf("client %d is refused for ever: %v", m.n, err)
-	}
-	m.refuse(context.WithoutCancel(ctx), n, "write", err)
-	return !m.t.Failed()
-}
-
 // check asks a process how many records the client has, at a watermark that contains all it did.
-func (m *member) check(ctx context.Context) {
+func (m *member) check() {
 	n := m.at(m.random.IntN(len(m.fleet.nodes)))
 	query := url.Values{"min_watermark": {m.mark.String()}}
 	if m.lost {
@@ -299,7 +216,7 @@ func (m *member) check(ctx context.Context) {
 			m.t.Errorf("process %d counts no record of client %d at %v, which has %d", n.index, m.n, query, len(m.has))
 		}
 	case err != nil:
-		m.refuse(ctx, n, "check", err)
+		m.refuse(n, "check", err)
 		return
 	case string(g.Total["count"]) != fmt.Sprint(len(m.has)):
 		m.t.Errorf("process %d counts %s records of client %d at %v, asked for %v; it has %d", n.index, g.Total["count"], m.n, g.Watermark, query, len(m.has))
@@ -336,11 +253,4 @@ func (c *crowd) held() {
 	for _, n := range c.fleet.nodes {
 		n.compare()
 	}
-}
-
-// refusals says how often clients were refused.
-func (c *crowd) refusals() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.refused)
 }

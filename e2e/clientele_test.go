@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// clientele are clients of a fleet that each do one thing after the other until they are to end, and what
+// came of it, whatever it is that they do.
+type clientele struct {
+	t       *testing.T
+	fleet   *fleet
+	acks    atomic.Int64   // requests that were acknowledged
+	read    atomic.Int64   // answers that were held against what was known
+	mu      sync.Mutex     // guards what several of them take note of
+	refused map[string]int // how often requests were, by code
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// start makes the context that is over when the clients are to end.
+func (c *clientele) start() context.Context {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	c.cancel = cancel
+	c.t.Cleanup(c.end)
+	return ctx
+}
+
+// end lets each client finish what it is at.
+func (c *clientele) end() {
+	c.cancel()
+	c.running.Wait()
+}
+
+// advance waits until so many more requests are acknowledged and answers were checked.
+func (c *clientele) advance(acks, read int64) {
+	c.t.Helper()
+	acks, read = c.acks.Load()+acks, c.read.Load()+read
+	eventually(c.t, 2*time.Minute, "the clients go on", func() (bool, string) {
+		done, seen := c.acks.Load(), c.read.Load()
+		return c.t.Failed() || done >= acks && seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
+	})
+	if c.t.Failed() {
+		c.t.FailNow()
+	}
+}
+
+// rest lets some time pass, so that the clients do not take all of the machine.
+func rest(ctx context.Context) {
+	timer := time.NewTimer(20 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// troubled are the codes that clients may see while processes are killed and stopped.
+var troubled = map[string]bool{
+	"connection": true, string(httpapi.CodeUnavailable): true, string(httpapi.CodeOverloaded): true,
+	string(httpapi.CodeUnconfirmed): true, string(httpapi.CodeStaleMap): true,
+}
+
+// codeOf is the code of an answer, or of a record in it.
+func codeOf(err error) string {
+	if p, ok := errors.AsType[*httpapi.Problem](err); ok {
+		return string(p.Code)
+	}
+	if f, ok := errors.AsType[*httpapi.Fault](err); ok {
+		return string(f.Code)
+	}
+	return "connection"
+}
+
+// refuse takes note of a request that was not answered as it should be, and lets some time pass.
+func (c *clientele) refuse(n *node, what string, err error) {
+	code := codeOf(err)
+	if !troubled[code] {
+		c.t.Errorf("process %d, %s: %s: %v", n.index, what, code, err)
+	}
+	c.mu.Lock()
+	c.refused[code]++
+	c.mu.Unlock()
+	rest(c.t.Context())
+}
+
+// attempts is how often a client tries to bring to its end what it has begun.
+const attempts = 3000
+
+// again takes note of a refusal, lets some time pass, and tells whether there is to be one more attempt: what
+// was begun is brought to its end, even if the clients are to end, but for a test that has failed.
+func (c *clientele) again(client int, n *node, attempt int, err error) bool {
+	if attempt == attempts {
+		c.t.Errorf("client %d is refused for ever: %v", client, err)
+	}
+	c.refuse(n, "write", err)
+	return !c.t.Failed()
+}
+
+// refusals says how often clients were refused.
+func (c *clientele) refusals() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.refused)
+}
