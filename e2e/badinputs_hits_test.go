@@ -73,19 +73,23 @@ func (t *trial) series(metric string, days int, step counter.Step) (line httpapi
 		t.Errorf("series of %q: %d %.300s", metric, v.status, v.body)
 		return httpapi.SeriesLine{}, nil
 	}
-	var sum, total int64
-	for _, value := range s.Lines[0].Values {
-		if value != counter.Null {
-			sum += int64(value)
-		}
-	}
-	if s.Lines[0].Total != nil {
-		total = *s.Lines[0].Total
-	}
-	if sum != total {
+	if sum, total := sums(s.Lines[0]); sum != total {
 		t.Errorf("%q: the days hold %d, their %ss %d", metric, total, step, sum)
 	}
 	return s.Lines[0], s.Times
+}
+
+// sums are what the steps of a line add up to, and what its days do, which has to be the same.
+func sums(line httpapi.SeriesLine) (steps, days int64) {
+	for _, v := range line.Values {
+		if v != counter.Null {
+			steps += int64(v)
+		}
+	}
+	if line.Total != nil {
+		days = *line.Total
+	}
+	return steps, days
 }
 
 // counts holds what was counted of a metric in the last days, by every step.

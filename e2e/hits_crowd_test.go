@@ -5,9 +5,7 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -254,22 +252,9 @@ func (h *hitters) carelessly(ctx context.Context) {
 
 // hit sends a batch of hits. It is counted if there is no error.
 func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed bool, err error) {
-	body, err := json.Marshal(batch)
-	if err != nil {
-		return false, err
-	}
-	request, err := http.NewRequest(http.MethodPost, base+"/v1/hits", bytes.NewReader(body))
-	if err != nil {
-		return false, err
-	}
-	maps.Copy(request.Header, headers)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(request)
-	if err != nil {
-		return false, err
-	}
 	var answer httpapi.HitResponse
-	if err := decode(response, &answer); err != nil {
+	said, err := postJSON(context.Background(), base+"/v1/hits", headers, batch, &answer)
+	if err != nil {
 		return false, err
 	}
 	for _, r := range answer.Results {
@@ -280,7 +265,7 @@ func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed b
 	if len(answer.Results) != len(batch.Hits) {
 		return false, fmt.Errorf("%d results of %d hits", len(answer.Results), len(batch.Hits))
 	}
-	return response.Header.Get("Idempotent-Replayed") == "true", nil
+	return said.Get("Idempotent-Replayed") == "true", nil
 }
 
 // series reads all pages from a day to another one.
@@ -314,15 +299,7 @@ func (h *hitters) look(n *node, random *rand.Rand) {
 	most := maps.Clone(h.sent)
 	h.mu.Unlock()
 	for _, line := range s.Lines {
-		var sum, total int64
-		for _, v := range line.Values {
-			if v != counter.Null {
-				sum += int64(v)
-			}
-		}
-		if line.Total != nil {
-			total = *line.Total
-		}
+		sum, total := sums(line)
 		if sum != total {
 			h.t.Errorf("process %d: %s: the days from %v to %v hold %d, their %ss %d", n.index, line.Metric, from, to, total, step, sum)
 		}

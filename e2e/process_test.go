@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -211,20 +212,27 @@ func post(base string, records []httpapi.RecordInput) (*httpapi.PutResponse, err
 
 // put puts a batch of records.
 func put(ctx context.Context, base string, batch httpapi.PutRequest, answer *httpapi.PutResponse) error {
-	body, err := json.Marshal(batch)
+	_, err := postJSON(ctx, base+"/v1/records", nil, batch, answer)
+	return err
+}
+
+// postJSON sends a document, decodes the answer, and answers with the headers of that.
+func postJSON(ctx context.Context, address string, headers http.Header, document, answer any) (http.Header, error) {
+	body, err := json.Marshal(document)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/records", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	maps.Copy(request.Header, headers)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return decode(response, answer)
+	return response.Header, decode(response, answer)
 }
 
 func decode(response *http.Response, out any) error {
