@@ -3,6 +3,8 @@
 package console
 
 import (
+	"sort"
+	"strings"
 	"time"
 
 	"github.com/locus-db/locus"
@@ -23,7 +25,7 @@ type ownLine struct{ Name, Slot, Link string }
 func ownLines() []ownLine {
 	lines := make([]ownLine, len(Own))
 	for i, m := range Own {
-		name := string(m[len(locus.OwnMetrics):])
+		name := strings.TrimPrefix(string(m), locus.OwnMetrics)
 		lines[i] = ownLine{capital(name), "own." + name, metricLink(m, "")}
 	}
 	return lines
@@ -36,34 +38,34 @@ const withHits = "/hits"
 // is not none.
 func (l *Live) addOwn(s *counter.Series, now time.Time) {
 	l.Minute = minute(now)
+	if s == nil {
+		s = new(counter.Series)
+	}
 	unknown := "0" // of those that were never counted
-	if s == nil || len(s.Lines) == 0 {
+	if len(s.Lines) == 0 {
 		unknown = "–"
 	}
 	for _, line := range ownLines() {
 		l.Text[line.Slot], l.Text[line.Slot+".today"] = unknown, unknown
 	}
-	if s != nil {
-		for i := range s.Lines {
-			of := &s.Lines[i]
-			slot := "own." + string(of.Metric[min(len(locus.OwnMetrics), len(of.Metric)):])
-			if _, ours := l.Text[slot]; !ours || len(of.Values) != len(s.Times) {
-				continue
-			}
-			if of.Metric == Hits {
-				l.Page += withHits
-			}
-			if of.Total != counter.Null {
-				l.Text[slot+".today"] = count(int64(of.Total))
-			}
-			for at, begin := range s.Times {
-				if begin.Add(time.Minute).After(s.Complete) {
-					break
-				}
-				if l.Text[slot] = "0"; of.Values[at] != counter.Null {
-					l.Text[slot] = count(int64(of.Values[at]))
-				}
-			}
+	last := sort.Search(len(s.Times), func(i int) bool { return s.Times[i].Add(time.Minute).After(s.Complete) }) - 1
+	for i := range s.Lines {
+		of := &s.Lines[i]
+		slot := "own." + strings.TrimPrefix(string(of.Metric), locus.OwnMetrics)
+		if _, ours := l.Text[slot]; !ours || len(of.Values) != len(s.Times) {
+			continue
+		}
+		if of.Metric == Hits {
+			l.Page += withHits
+		}
+		if of.Total != counter.Null {
+			l.Text[slot+".today"] = count(int64(of.Total))
+		}
+		if last < 0 { // the day has just begun
+			continue
+		}
+		if l.Text[slot] = "0"; of.Values[last] != counter.Null {
+			l.Text[slot] = count(int64(of.Values[last]))
 		}
 	}
 	l.Text["hits"], l.Text["hits.today"] = l.Text["own.hits"], l.Text["own.hits.today"]+" today"
