@@ -116,7 +116,7 @@ func (p *site) sorry(c *call, err error) {
 }
 
 func (p *site) homePage(c *call, body *bytes.Buffer) error {
-	snapshot, err := p.snapshot(c)
+	snapshot, err := p.overview(c)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,16 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	}
 	s := console.Snapshot{Time: time.Now(), Live: p.svc.Live(), Status: status, Map: p.svc.Map(), History: &p.history}
 	p.history.Add(s.Time, s.Live.Written)
-	s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
 	return s, nil
+}
+
+// overview is a snapshot with what Locus has counted of itself, for the first screen.
+func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
+	s, err := p.snapshot(ctx)
+	if err == nil {
+		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+	}
+	return s, err
 }
 
 // searchPage finds by name, by attribute, or both; what was typed as a name may also be an address.

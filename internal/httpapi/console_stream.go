@@ -40,7 +40,7 @@ func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	defer beat.Stop()
 	var shown console.Live
 	for {
-		if snapshot, err := p.snapshot(r.Context()); err == nil {
+		if snapshot, err := p.overview(r.Context()); err == nil {
 			_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // without a network there is none
 			now := p.pages.Live(snapshot)
 			if now.WriteEvent(w, shown) != nil || control.Flush() != nil {
