@@ -107,12 +107,19 @@ func (p *site) sorry(c *call, err error) {
 	case CodeErased:
 		n.Title, n.Text = "Erased", "The records behind this address were deleted, and nothing of what they said is left."
 	}
+	if err := p.notice(c, status, n); err != nil {
+		p.refuse(c.w, c.r, err)
+	}
+}
+
+// notice answers with a page that says something instead of showing what was asked for.
+func (p *site) notice(c *call, status int, n console.Notice) error {
 	var body bytes.Buffer
 	if err := p.pages.Notice(&body, n); err != nil {
-		p.refuse(c.w, c.r, err)
-		return
+		return err
 	}
 	writePage(c.w, status, &body)
+	return nil
 }
 
 func (p *site) homePage(c *call, body *bytes.Buffer) error {

@@ -82,14 +82,9 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 
 // noMetric says that nothing was counted under a name.
 func (p *site) noMetric(c *call, name string) error {
-	var body bytes.Buffer
-	if err := p.pages.Notice(&body, console.Notice{
+	return p.notice(c, http.StatusNotFound, console.Notice{
 		Title: "No such metric", Text: "Nothing was ever counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
-	}); err != nil {
-		return err
-	}
-	writePage(c.w, http.StatusNotFound, &body)
-	return nil
+	})
 }
 
 // picture draws a view of a metric. The day lies over the day before.
