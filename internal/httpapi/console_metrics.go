@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -91,7 +92,7 @@ func (p *site) noMetric(c *call, name string) error {
 func (p *site) picture(c *call, _ *bytes.Buffer) error {
 	name, view := counter.Metric(c.query["name"]), console.View(c.query["view"])
 	day, err := time.Parse(time.DateOnly, c.query["day"])
-	if err != nil || view != console.DayView && view != console.MonthView && view != console.YearView {
+	if err != nil || !slices.Contains(console.Views, view) {
 		return fault(CodeInvalid, "", "a picture has a view, day, month or year, and a day such as 2026-11-20")
 	}
 	series, err := p.view(c, name, view, day)
@@ -134,18 +135,18 @@ func chartOf(s *counter.Series, end time.Time) *chart.Chart {
 		c.Lines = []chart.Line{{Name: string(l.Metric), Values: valuesOf(l.Values)}}
 		return c
 	}
-	mean := make([]float64, len(l.Readings))
-	low, high := make([]counter.Value, len(mean)), make([]counter.Value, len(mean))
+	n := len(l.Readings)
+	mean, low, high := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, r := range l.Readings {
-		if mean[i], low[i], high[i] = math.NaN(), counter.Null, counter.Null; r.Count > 0 {
-			mean[i], low[i], high[i] = float64(r.Sum)/float64(r.Count), r.Min, r.Max
+		if mean[i], low[i], high[i] = math.NaN(), math.NaN(), math.NaN(); r.Count > 0 {
+			mean[i], low[i], high[i] = float64(r.Sum)/float64(r.Count), float64(r.Min), float64(r.Max)
 		}
 	}
 	c.Floating = true
 	c.Lines = []chart.Line{
 		{Name: "mean", Values: mean},
-		{Name: "lowest", Values: valuesOf(low), Faint: true},
-		{Name: "highest", Values: valuesOf(high), Faint: true},
+		{Name: "lowest", Values: low, Faint: true},
+		{Name: "highest", Values: high, Faint: true},
 	}
 	return c
 }
