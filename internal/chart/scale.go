@@ -94,66 +94,44 @@ type timeTick struct {
 }
 
 // timeTicks answers with round times of a range, at most so many, in the zone of its begin.
-func timeTicks(from, to time.Time, most int) []timeTick {
-	span := to.Sub(from)
-	for _, s := range timeSteps {
+func timeTicks(from, to time.Time, most int) (ticks []timeTick) {
+	span, s := to.Sub(from), timeSteps[0]
+	for _, s = range timeSteps {
 		length := time.Duration(s.minutes)*time.Minute + time.Duration(s.days)*24*time.Hour + time.Duration(s.months)*30*24*time.Hour
-		if span/length >= time.Duration(most) && s != timeSteps[len(timeSteps)-1] {
-			continue
-		}
-		var ticks []timeTick
-		y, m, d := from.Date()
-		switch {
-		case s.months > 0:
-			first := (int(m) - 1) / s.months * s.months
-			if s.months > 12 {
-				years := s.months / 12
-				y, first = y/years*years, 0
-			}
-			for i := 0; ; i++ {
-				t := time.Date(y, time.Month(first+1+i*s.months), 1, 0, 0, 0, 0, from.Location())
-				if t.After(to) {
-					return ticks
-				}
-				if !t.Before(from) {
-					ticks = append(ticks, timeTick{t, monthLabel(t)})
-				}
-			}
-		case s.days > 0:
-			for i := 0; ; i += s.days {
-				t := time.Date(y, m, d+i, 0, 0, 0, 0, from.Location())
-				if t.After(to) {
-					return ticks
-				}
-				if !t.Before(from) {
-					ticks = append(ticks, timeTick{t, t.Format("Jan 2")})
-				}
-			}
-		}
-		var last time.Time
-		for day := 0; ; day++ {
-			for minute := 0; minute < 24*60; minute += s.minutes {
-				t := time.Date(y, m, d+day, 0, minute, 0, 0, from.Location())
-				if t.After(to) {
-					return ticks
-				}
-				// Where clocks are put forward a time does not exist, and another one comes twice.
-				if !t.Before(from) && t.After(last) {
-					last = t
-					ticks = append(ticks, timeTick{t, minuteLabel(t)})
-				}
-			}
+		if span/length < time.Duration(most) {
+			break
 		}
 	}
-	return nil
+	y, m, d := from.Date()
+	label := minuteLabel
+	switch {
+	case s.months > 12:
+		y, m, d, label = y-y%(s.months/12), 1, 1, monthLabel
+	case s.months > 0:
+		m, d, label = m-(m-1)%time.Month(s.months), 1, monthLabel
+	case s.days > 0:
+		label = dayLabel
+	}
+	for i := 0; ; i++ {
+		t := time.Date(y, m+time.Month(i*s.months), d+i*s.days, 0, i*s.minutes, 0, 0, from.Location())
+		if t.After(to) {
+			return ticks
+		}
+		// Where clocks are put forward a time does not exist, and another one comes twice.
+		if !t.Before(from) && (len(ticks) == 0 || t.After(ticks[len(ticks)-1].at)) {
+			ticks = append(ticks, timeTick{t, label(t)})
+		}
+	}
 }
 
 func minuteLabel(t time.Time) string {
 	if t.Hour() == 0 && t.Minute() == 0 {
-		return t.Format("Jan 2")
+		return dayLabel(t)
 	}
 	return t.Format("15:04")
 }
+
+func dayLabel(t time.Time) string { return t.Format("Jan 2") }
 
 func monthLabel(t time.Time) string {
 	if t.Month() == time.January {
