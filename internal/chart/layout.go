@@ -40,8 +40,9 @@ const (
 )
 
 const (
-	fontSize = 12.0
-	em       = 0.56 * fontSize // the width of a character, about
+	fontSize  = 12.0
+	titleSize = 14.0            // of what is bold
+	em        = 0.56 * fontSize // the width of a character, about
 )
 
 // frame is where the values are drawn.
@@ -70,7 +71,7 @@ func (c *Chart) layout() (*marks, error) {
 	low, high := c.bounds()
 	f := &frame{right: float64(width) - 14, top: 14, bottom: float64(height) - 26, from: c.Times[0], to: c.End}
 	if c.Title != "" {
-		m.words(clip(c.Title, int(float64(width-28)/(em*14/fontSize))), point{14, 22}, begins, p.text, true)
+		m.words(clip(c.Title, int(float64(width-28)/(em*titleSize/fontSize))), point{14, 22}, begins, p.text, true)
 		f.top += 22
 	}
 	if len(c.Lines) > 1 {
@@ -121,7 +122,7 @@ func (c *Chart) color(p *palette, i int) string {
 	if c.Lines[i].Faint {
 		return p.faint
 	}
-	return p.lines[i%len(p.lines)]
+	return p.lines[i]
 }
 
 // draw draws the lines, the faint ones first. A single one that begins at 0 is filled.

@@ -147,7 +147,7 @@ func (p *painter) words(k *mark) error {
 		}
 		size := fontSize
 		if k.bold {
-			size = 14
+			size = titleSize
 		}
 		if face, err = opentype.NewFace(all[k.bold], &opentype.FaceOptions{Size: scale * size, DPI: 72, Hinting: font.HintingNone}); err != nil {
 			return fmt.Errorf("chart: read the font: %w", err)

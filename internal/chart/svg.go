@@ -38,7 +38,7 @@ func (k *mark) svg(b *strings.Builder) {
 			fmt.Fprintf(b, ` text-anchor="%s"`, [...]string{"start", "middle", "end"}[k.anchor])
 		}
 		if k.bold {
-			b.WriteString(` font-size="14" font-weight="600"`)
+			fmt.Fprintf(b, ` font-size="%g" font-weight="600"`, titleSize)
 		}
 		fmt.Fprintf(b, ">%s</text>\n", escape(k.text))
 	case len(k.runs) > 0:
