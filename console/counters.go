@@ -5,7 +5,6 @@ package console
 import (
 	"io"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/locus-db/locus/counter"
@@ -40,9 +39,9 @@ func (c *Console) Counters(w io.Writer, s Counters) error {
 		p.TopCommand = command("locus", "metric", "top", "--prefix", s.Prefix)
 	}
 	for _, m := range s.Top {
-		row := ranked{Name: string(m.Metric), Link: metricLink(m.Metric, ""), N: count(m.N)}
+		row := ranked{Name: string(m.Metric), Link: metricLink(m.Metric, ""), Hits: amount{Text: count(m.N)}}
 		if most := s.Top[0].N; most > 0 {
-			row.Bar = strconv.FormatFloat(100*float64(m.N)/float64(most), 'f', 1, 64)
+			row.Hits.Bar = figure(100 * float64(m.N) / float64(most))
 		}
 		p.Top = append(p.Top, row)
 	}
@@ -84,7 +83,10 @@ func (p countersPage) Empty() bool {
 }
 
 // ranked is a line of those that were hit most.
-type ranked struct{ Name, Link, N, Bar string }
+type ranked struct {
+	Name, Link string
+	Hits       amount
+}
 
 // listed is a line of the list.
 type listed struct{ Name, Link, Kind, Since string }
