@@ -100,13 +100,12 @@ type panel struct {
 func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 	from, to, step := v.Range(day)
 	p := panel{
-		View: v, By: string(step), Title: map[View]string{DayView: "2006-01-02", MonthView: "January 2006", YearView: "2006"}[v],
+		View: v, By: string(step), Title: day.Format(tables[v].title),
 		Command: command("locus", "metric", "plot", "--from", from.Format(time.DateOnly), "--to", to.Format(time.DateOnly), "--step", string(step), "--", string(m.Name)),
 		JSON: "/v1/series?" + url.Values{
 			"metric": {string(m.Name)}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)},
 		}.Encode(),
 	}
-	p.Title = day.Format(p.Title)
 	if s == nil || len(s.Lines) != 1 {
 		p.CannotBeReadNow = true
 		return p

@@ -18,15 +18,14 @@ type fold struct {
 	min, max     int64
 	sum, reads   int64
 	last         int64
-	hasReadings  bool
 	cannotBeTold bool // a sum would exceed 2^63 - 1
 }
 
-// tables are how views are folded: by what, and how the peak of a row is called.
-var tables = map[View]struct{ rows, row, step, at string }{
-	DayView:   {"Hour", "15:00", "minute", "15:04"},
-	MonthView: {"Day", "2006-01-02", "hour", "15:00"},
-	YearView:  {"Month", "January", "day", "2006-01-02"},
+// tables are how views are called and folded: by what, and how a row and the step of its peak are called.
+var tables = map[View]struct{ title, rows, row, at string }{
+	DayView:   {"2006-01-02", "Hour", "15:00", "15:04"},
+	MonthView: {"January 2006", "Day", "2006-01-02", "15:00"},
+	YearView:  {"2006", "Month", "January", "2006-01-02"},
 }
 
 // table makes the table of a view. Rows of which nothing is known yet, or any more, are left out.
@@ -45,7 +44,7 @@ func (p *panel) table(s *counter.Series, l *counter.Line) {
 			f.count(l.Values[i], at)
 		}
 	}
-	p.Header = []string{of.rows, "Hits", "Highest " + of.step, "At"}
+	p.Header = []string{of.rows, "Hits", "Highest " + p.By, "At"}
 	if l.Kind == counter.Gauge {
 		p.Header = []string{of.rows, "Lowest", "Highest", "Mean", "Last", "Readings"}
 	}
@@ -75,8 +74,8 @@ func (f *fold) read(r counter.Readings) {
 	if f.known = true; r.Count == 0 {
 		return
 	}
-	if !f.hasReadings {
-		f.min, f.max, f.hasReadings = int64(r.Min), int64(r.Max), true
+	if f.reads == 0 {
+		f.min, f.max = int64(r.Min), int64(r.Max)
 	}
 	f.min, f.max, f.last = min(f.min, int64(r.Min)), max(f.max, int64(r.Max)), int64(r.Last)
 	f.sum, f.reads = f.sum+int64(r.Sum), f.reads+int64(r.Count)
@@ -84,7 +83,7 @@ func (f *fold) read(r counter.Readings) {
 
 func (f *fold) row(kind counter.Kind, at string) []string {
 	if kind == counter.Gauge {
-		if !f.hasReadings {
+		if f.reads == 0 {
 			return []string{f.name, "–", "–", "–", "–", "0"}
 		}
 		mean := strconv.FormatFloat(float64(f.sum)/float64(f.reads), 'f', 1, 64)
