@@ -19,7 +19,7 @@ type Snapshot struct {
 	Status  *locus.Status
 	Map     *cell.Map
 	History *History // of Live.Written
-	// Own is today by minute of the metrics named Own, as far as they are; nil if that cannot be read.
+	// Own is today by minute of the metrics that Locus counts itself by, as far as they are; nil if that cannot be read.
 	Own *counter.Series
 	// Address is how the viewer reached this server, such as 127.0.0.1:7070. It stands in commands.
 	Address string

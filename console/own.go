@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Own are the metrics that Locus counts itself by, in the order of the first screen.
-var Own = []counter.Metric{
+// own are the metrics that Locus counts itself by, in the order of the first screen.
+var own = []counter.Metric{
 	locus.OwnMetrics + "records", locus.OwnMetrics + "merges", locus.OwnMetrics + "splits", locus.OwnMetrics + "hits", locus.OwnMetrics + "errors",
 }
 
@@ -23,8 +23,8 @@ const Hits counter.Metric = locus.OwnMetrics + "hits"
 type ownLine struct{ Name, Slot, Link string }
 
 func ownLines() []ownLine {
-	lines := make([]ownLine, len(Own))
-	for i, m := range Own {
+	lines := make([]ownLine, len(own))
+	for i, m := range own {
 		name := strings.TrimPrefix(string(m), locus.OwnMetrics)
 		lines[i] = ownLine{capital(name), "own." + name, metricLink(m, "")}
 	}
