@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -28,16 +29,25 @@ func TestCounters(t *testing.T) {
 	})
 }
 
+// count counts hits, all of them.
+func (tab *tab) count(hits ...counter.Hit) {
+	tab.Helper()
+	results, err := tab.svc.Counters().Add(context.Background(), hits)
+	if err = errors.Join(append(results, err)...); err != nil {
+		tab.Fatal(err)
+	}
+}
+
 // hit counts a metric so many times, now or late.
 func (tab *tab) hit(metric string, n int64, late time.Duration) {
 	tab.Helper()
-	results, err := tab.svc.Counters().Add(context.Background(), []counter.Hit{{Metric: counter.Metric(metric), N: n, At: time.Now().Add(-late)}})
-	if err == nil {
-		err = results[0]
-	}
-	if err != nil {
-		tab.Fatal(err)
-	}
+	tab.count(counter.Hit{Metric: counter.Metric(metric), N: n, At: time.Now().Add(-late)})
+}
+
+// areDrawn waits for the pictures in an element.
+func (tab *tab) areDrawn(selector string) {
+	tab.Helper()
+	tab.await(`[...document.querySelectorAll(` + jsString(selector+" img") + `)].every(i => i.complete && i.naturalWidth > 0)`)
 }
 
 func metricPage(metric string) string { return "/counters/metric?name=" + url.QueryEscape(metric) }
@@ -51,10 +61,7 @@ func (tab *tab) exhibitCounters() []string {
 	}
 	tab.hit(strings.TrimSpace(long), 1_000_000, 0)
 	tab.hit("page /1.html", 5, 26*time.Hour)
-	results, err := tab.svc.Counters().Add(context.Background(), []counter.Hit{{Metric: "hall", Kind: counter.Gauge, N: -294150}})
-	if err != nil || results[0] != nil {
-		tab.Fatal(err, results)
-	}
+	tab.count(counter.Hit{Metric: "hall", Kind: counter.Gauge, N: -294150})
 	tab.forgive("404")
 	return []string{"/counters", "/counters?prefix=page", metricPage("page /1.html"), metricPage(strings.TrimSpace(long)), metricPage("hall"), metricPage("no such"), "/"}
 }
@@ -70,7 +77,7 @@ func countersAreFollowed(tab *tab) {
 	tab.await(`document.querySelector("#top tbody tr").innerText.trim().split(/\s+/).join(" ") === "page / 1,001"`)
 	tab.click(`#top tbody a`)
 	tab.await(`document.querySelector("h1 bdi").textContent === "page /" && document.querySelector("#day-total").textContent === "1,001 hits"`)
-	tab.await(`[...document.querySelectorAll("#day-picture img")].every(i => i.complete && i.naturalWidth > 0)`)
+	tab.areDrawn("#day-picture")
 	evaluate[bool](tab, `window.before = true`)
 	tab.hit("page /", 1, 0)
 	tab.await(`document.querySelector("#day-total").textContent === "1,002 hits"`)

@@ -4,7 +4,6 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -22,29 +21,27 @@ import (
 	"github.com/locus-db/locus/internal/demo"
 )
 
+// picturesAreWanted skips a test that takes pictures, else.
+func picturesAreWanted(t *testing.T) {
+	t.Helper()
+	if os.Getenv("LOCUS_PICTURES") == "" {
+		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
+	}
+}
+
 // TestPictures takes the pictures of the documentation anew, out of the story that the demo tells:
 //
 //	LOCUS_PICTURES=1 go test ./e2e -run TestPictures
 func TestPictures(t *testing.T) {
-	if os.Getenv("LOCUS_PICTURES") == "" {
-		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
-	}
+	picturesAreWanted(t)
 	tab := openTabOver(t, startBrowser(t), openService(t, 16, 0, &locus.Options{CountItself: true}))
 	tab.day(locus.OwnMetrics + "hits")
 	tab.do(chromedp.EmulateViewport(1280, 1160, chromedp.EmulateScale(0.8)))
 	tab.open("/")
-	story := demo.New(1, 20000)
-	var batch []locus.Put
-	for r := range story.All() {
-		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
-		if len(batch) == 100 {
-			tab.put(batch...)
-			batch = batch[:0]
-		}
-	}
+	tab.tell()
 	tab.await(`document.querySelector("[data-text=records]").textContent === "20,000"`)
 	tab.open("/") // which draws the minutes once
-	tab.await(`[...document.querySelectorAll(".drawn img")].every(i => i.complete && i.naturalWidth > 0)`)
+	tab.areDrawn(".drawn")
 	tab.shoot("console.png")
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())
 	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
@@ -54,9 +51,7 @@ func TestPictures(t *testing.T) {
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
 // about to grow again, and the way of a key of its second generation.
 func TestPictures_Ring(t *testing.T) {
-	if os.Getenv("LOCUS_PICTURES") == "" {
-		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
-	}
+	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
 	in := grown(t, []uint64{4, 8, 16, 32, 64}, 3, 1, 20000)
 	key := in.oldest(t)
@@ -71,19 +66,10 @@ func TestPictures_Ring(t *testing.T) {
 
 // TestPictures_Rollups takes the picture of a rollup of the same story: places by category and region.
 func TestPictures_Rollups(t *testing.T) {
-	if os.Getenv("LOCUS_PICTURES") == "" {
-		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
-	}
+	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
 	tab.counted("region")
-	var batch []locus.Put
-	for r := range demo.New(1, 20000).All() {
-		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
-		if len(batch) == 100 {
-			tab.put(batch...)
-			batch = batch[:0]
-		}
-	}
+	tab.tell()
 	tab.settle()
 	tab.do(chromedp.EmulateViewport(1280, 860))
 	tab.open("/rollups/places_by_category")
@@ -93,15 +79,26 @@ func TestPictures_Rollups(t *testing.T) {
 
 // TestPictures_Counters takes the picture of a metric with a day like any other behind it.
 func TestPictures_Counters(t *testing.T) {
-	if os.Getenv("LOCUS_PICTURES") == "" {
-		t.Skip("LOCUS_PICTURES is not set: the pictures of the documentation stay as they are")
-	}
+	picturesAreWanted(t)
 	tab := openTab(t, startBrowser(t), 4)
 	tab.day("page /about")
 	tab.do(chromedp.EmulateViewport(1280, 860))
 	tab.open(metricPage("page /about"))
-	tab.await(`[...document.querySelectorAll("#day-picture img")].every(i => i.complete && i.naturalWidth > 0)`)
+	tab.areDrawn("#day-picture")
 	tab.shoot("counters.png")
+}
+
+// tell puts the story that the demo tells.
+func (tab *tab) tell() {
+	tab.Helper()
+	var batch []locus.Put
+	for r := range demo.New(1, 20000).All() {
+		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
+		if len(batch) == 100 {
+			tab.put(batch...)
+			batch = batch[:0]
+		}
+	}
 }
 
 // day counts hits in every minute of the last two days: few at night, many in the afternoon.
@@ -113,16 +110,10 @@ func (tab *tab) day(metric counter.Metric) {
 	for at := now.Truncate(24*time.Hour).AddDate(0, 0, -1); at.Before(now); at = at.Add(time.Minute) {
 		minute := float64(at.Hour()*60 + at.Minute())
 		busy := 60 - 50*math.Cos(2*math.Pi*(minute-120)/1440)
-		hits = append(hits, counter.Hit{Metric: metric, At: at, N: int64(busy*(1+0.3*random.NormFloat64())) + 1})
-		if hits[len(hits)-1].N < 1 {
-			hits[len(hits)-1].N = 1
-		}
+		hits = append(hits, counter.Hit{Metric: metric, At: at, N: max(1, int64(busy*(1+0.3*random.NormFloat64()))+1)})
 	}
 	for part := range slices.Chunk(hits, counter.MaxBatch) {
-		results, err := tab.svc.Counters().Add(context.Background(), part)
-		if err = errors.Join(append(results, err)...); err != nil {
-			tab.Fatal(err)
-		}
+		tab.count(part...)
 	}
 }
 
