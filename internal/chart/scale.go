@@ -17,7 +17,7 @@ type valueTick struct {
 // valueTicks answers with round values that span a range, about so many, and the range that they span.
 func valueTicks(low, high float64, want int) (ticks []valueTick, from, to float64) {
 	if high <= low {
-		high = low + 1
+		high = low + max(1, 1e-12*math.Abs(low)) // beside a large number 1 is lost
 	}
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(want))))
 	for _, times := range []float64{1, 2, 5, 10} {

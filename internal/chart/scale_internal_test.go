@@ -68,6 +68,7 @@ func TestValueTicks(t *testing.T) {
 		{-70, 30, "-80 -60 -40 -20 0 20 40"},
 		{20_000, 20_400, "20.0k 20.1k 20.2k 20.3k 20.4k"},
 		{0, 9.2e18, "0 2E 4E 6E 8E 10E"},
+		{2e18, 2e18, "2.00E 2.00E 2.00E 2.00E 2.00E"},
 	} {
 		ticks, from, to := valueTicks(c.low, c.high, 5)
 		var got []string
