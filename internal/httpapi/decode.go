@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -14,36 +15,55 @@ import (
 
 // item is one record of a batch: a put, or why it is none.
 type item struct {
-	put   locus.Put
-	fault *Fault
+	put locus.Put
+	refusal
 	// slab is where the values of attributes with one value lie; a record has about ten of them.
 	slab []string
 }
 
-// decodePut reads a batch. What is wrong with the document refuses all of it; what is wrong with one
-// record refuses that record only.
+// refusal is why an item of a batch is none, if so.
+type refusal struct{ fault *Fault }
+
+// note keeps the first fault; the rest of the item is read all the same, so that the answer names it.
+func (r *refusal) note(f *Fault) {
+	if r.fault == nil {
+		r.fault = f
+	}
+}
+
+func (r *refusal) refused() *Fault { return r.fault }
+
+// decodePut reads a batch of records.
 func decodePut(body []byte) ([]item, error) {
-	fields, err := object(body, "records")
+	return decodeBatch(body, "records", locus.MaxBatch, decodeRecord)
+}
+
+// decodeBatch reads a batch, whose items stand under a name. What is wrong with the document refuses all of it;
+// what is wrong with one item refuses that item only.
+func decodeBatch[T any, P interface {
+	*T
+	refused() *Fault
+}](body []byte, name string, most int, decode func(strictjson.Value) T) ([]T, error) {
+	fields, err := object(body, name)
 	if err != nil {
 		return nil, err
 	}
-	records := fields["records"]
-	if records.Kind() != strictjson.Array {
-		return nil, wrongKind("/records", records, "an array of 1 to 1000 records")
+	list := fields[name]
+	if list.Kind() != strictjson.Array {
+		return nil, wrongKind("/"+name, list, fmt.Sprintf("an array of 1 to %d %s", most, name))
 	}
-	var items []item
-	for i, v := range records.Items() {
-		if i == locus.MaxBatch {
-			return nil, fault(CodeTooLarge, "/records", "the batch has more than %d records: send smaller ones", locus.MaxBatch)
+	var items []T
+	for i, v := range list.Items() {
+		if i == most {
+			return nil, fault(CodeTooLarge, "/"+name, "the batch has more than %d %s: send smaller ones", most, name)
 		}
-		it := decodeRecord(v)
-		if it.fault != nil {
-			it.fault.Pointer = itemPointer(i) + it.fault.Pointer
+		items = append(items, decode(v))
+		if f := P(&items[i]).refused(); f != nil {
+			f.Pointer = itemPointer(name, i) + f.Pointer
 		}
-		items = append(items, it)
 	}
 	if len(items) == 0 {
-		return nil, fault(CodeInvalid, "/records", "the batch is empty: want 1 to %d records", locus.MaxBatch)
+		return nil, fault(CodeInvalid, "/"+name, "the batch is empty: want 1 to %d %s", most, name)
 	}
 	return items, nil
 }
@@ -86,13 +106,6 @@ func decodeRecord(v strictjson.Value) (it item) {
 		}
 	}
 	return it
-}
-
-// note keeps the first fault; source and key are read all the same, so that the answer names them.
-func (it *item) note(f *Fault) {
-	if it.fault == nil {
-		it.fault = f
-	}
 }
 
 // observedAt reads the time of an observation. Empty is not sent, as in an attribute.
@@ -154,4 +167,5 @@ func escapePointer(name string) string {
 	return pointerEscapes.Replace(printable(cut(name, 100)))
 }
 
-func itemPointer(i int) string { return "/records/" + strconv.Itoa(i) }
+// itemPointer leads to an item of a batch.
+func itemPointer(batch string, i int) string { return "/" + batch + "/" + strconv.Itoa(i) }

@@ -181,14 +181,13 @@ func isKey(key string) bool {
 
 // faultOf is what a hit was refused with.
 func (it *hitItem) faultOf(err error, i int) *Fault {
-	f := toFault(err, hitPointer(i))
-	if it.hit.Kind == counter.Gauge && f.Pointer == hitPointer(i)+"/n" {
-		f.Pointer = hitPointer(i) + "/value"
+	at := itemPointer("hits", i)
+	f := toFault(err, at)
+	if it.hit.Kind == counter.Gauge && f.Pointer == at+"/n" {
+		f.Pointer = at + "/value"
 	}
 	return f
 }
-
-func hitPointer(i int) string { return "/hits/" + strconv.Itoa(i) }
 
 // hitAt reads the time of a hit.
 func hitAt(text string) (time.Time, *Fault) {

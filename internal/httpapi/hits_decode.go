@@ -11,36 +11,13 @@ import (
 
 // hitItem is one hit of a batch, or why it is none.
 type hitItem struct {
-	hit   counter.Hit
-	fault *Fault
+	hit counter.Hit
+	refusal
 }
 
-// decodeHits reads a batch. What is wrong with the document refuses all of it; what is wrong with one hit
-// refuses that hit only.
+// decodeHits reads a batch of hits.
 func decodeHits(body []byte) ([]hitItem, error) {
-	fields, err := object(body, "hits")
-	if err != nil {
-		return nil, err
-	}
-	hits := fields["hits"]
-	if hits.Kind() != strictjson.Array {
-		return nil, wrongKind("/hits", hits, "an array of 1 to 1000 hits")
-	}
-	var items []hitItem
-	for i, v := range hits.Items() {
-		if i == counter.MaxBatch {
-			return nil, fault(CodeTooLarge, "/hits", "the batch has more than %d hits: send smaller ones", counter.MaxBatch)
-		}
-		it := decodeHit(v)
-		if it.fault != nil {
-			it.fault.Pointer = hitPointer(i) + it.fault.Pointer
-		}
-		items = append(items, it)
-	}
-	if len(items) == 0 {
-		return nil, fault(CodeInvalid, "/hits", "the batch is empty: want 1 to %d hits", counter.MaxBatch)
-	}
-	return items, nil
+	return decodeBatch(body, "hits", counter.MaxBatch, decodeHit)
 }
 
 // decodeHit reads a hit. The pointer of its fault begins at the hit.
@@ -71,9 +48,7 @@ func decodeHit(v strictjson.Value) (it hitItem) {
 		default:
 			f = unknownField("", name, "metric, at, n, value")
 		}
-		if it.fault == nil {
-			it.fault = f
-		}
+		it.note(f)
 	}
 	if n && value && it.fault == nil {
 		it.fault = fault(CodeInvalid, "/value", "a hit has n, what a counter adds, or value, what a gauge read, not both")

@@ -152,7 +152,7 @@ func (s *Server) putRecords(c *call) (any, error) {
 
 func putResult(i int, r locus.PutResult) PutResult {
 	if r.Err != nil {
-		return refusedItem(r.Ref, toFault(r.Err, itemPointer(i)))
+		return refusedItem(r.Ref, toFault(r.Err, itemPointer("records", i)))
 	}
 	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Watermark: r.Watermark}
 }
