@@ -113,11 +113,7 @@ func observedAt(text string) (time.Time, *Fault) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	t, ok := parseInstant(text)
-	if !ok {
-		return t, fault(CodeInvalid, "/observed_at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
-	}
-	return t, nil
+	return instantAt("/observed_at", text)
 }
 
 // attribute takes a string, a number as its text, or an array of them. An array of nothing is an

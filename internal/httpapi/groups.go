@@ -188,7 +188,7 @@ func (s *Server) groupQuery(c *call) (q locus.RollupQuery, err error) {
 				return q, fault(CodeInvalid, pointerTo(other), "the largest groups are no list that goes on: top has no %s", other)
 			}
 		}
-		q.Top, err = c.query.atMost("top", top)
+		q.Top, err = c.query.atMost("top", top, locus.MaxLimit)
 		return q, err
 	}
 	if q.Limit, err = c.query.limit(); err != nil {

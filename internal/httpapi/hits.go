@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/locus-db/locus/counter"
 )
@@ -187,13 +186,4 @@ func (it *hitItem) faultOf(err error, i int) *Fault {
 		f.Pointer = at + "/value"
 	}
 	return f
-}
-
-// hitAt reads the time of a hit.
-func hitAt(text string) (time.Time, *Fault) {
-	t, ok := parseInstant(text)
-	if !ok {
-		return t, fault(CodeInvalid, "/at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
-	}
-	return t, nil
 }

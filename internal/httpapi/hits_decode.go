@@ -37,7 +37,7 @@ func decodeHit(v strictjson.Value) (it hitItem) {
 			} else if name == "metric" {
 				it.hit.Metric = counter.Metric(v.Text())
 			} else {
-				it.hit.At, f = hitAt(v.Text())
+				it.hit.At, f = instantAt("/at", v.Text())
 			}
 		case "n":
 			n = true

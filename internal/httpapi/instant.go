@@ -32,6 +32,15 @@ func parseInstant(text string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
+// instantAt reads a time of RFC 3339 that stands at a pointer.
+func instantAt(pointer, text string) (time.Time, *Fault) {
+	t, ok := parseInstant(text)
+	if !ok {
+		return t, fault(CodeInvalid, pointer, "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", text)
+	}
+	return t, nil
+}
+
 // shaped tells whether a text has the shape of another, in which 0 stands for any digit.
 func shaped(text, shape string) bool {
 	if len(text) != len(shape) {

@@ -3,7 +3,6 @@
 package httpapi
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/locus-db/locus/counter"
@@ -68,8 +67,8 @@ func (s *Server) top(c *call) (any, error) {
 	}
 	q.Day = day
 	if text, given := c.query["k"]; given {
-		if q.K, err = strconv.Atoi(text); err != nil || strconv.Itoa(q.K) != text || q.K < 1 || q.K > counter.MaxTop {
-			return nil, fault(CodeInvalid, "?k", "k is %.20q: want a whole number from 1 to %d", text, counter.MaxTop)
+		if q.K, err = c.query.atMost("k", text, counter.MaxTop); err != nil {
+			return nil, err
 		}
 	}
 	found, err := s.svc.Counters().Top(c, q)
@@ -84,9 +83,9 @@ func (s *Server) top(c *call) (any, error) {
 }
 
 func (s *Server) explainHit(c *call) (any, error) {
-	at, ok := parseInstant(c.query["at"])
-	if !ok {
-		return nil, fault(CodeInvalid, "?at", "%.60q is not a time of RFC 3339 such as 2026-11-20T12:00:00Z", c.query["at"])
+	at, f := instantAt("?at", c.query["at"])
+	if f != nil {
+		return nil, f
 	}
 	return s.svc.Counters().Explain(c, counter.Metric(c.query["metric"]), at)
 }

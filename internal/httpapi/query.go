@@ -111,7 +111,7 @@ func (q values) limit() (int, error) {
 	if !ok {
 		return defaultLimit, nil
 	}
-	return q.atMost("limit", text)
+	return q.atMost("limit", text, locus.MaxLimit)
 }
 
 // watermark reads a watermark, nil if it is not there.
@@ -141,11 +141,11 @@ func (q values) flag(name string) (bool, error) {
 	}
 }
 
-// atMost reads a whole number from 1 to the size of a page.
-func (q values) atMost(name, text string) (int, error) {
+// atMost reads a whole number from 1 to a limit.
+func (q values) atMost(name, text string, limit int) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || strconv.Itoa(n) != text || n < 1 || n > locus.MaxLimit {
-		return 0, fault(CodeInvalid, pointerTo(name), "%s is %.20q: want a whole number from 1 to %d", name, text, locus.MaxLimit)
+	if err != nil || strconv.Itoa(n) != text || n < 1 || n > limit {
+		return 0, fault(CodeInvalid, pointerTo(name), "%s is %.20q: want a whole number from 1 to %d", name, text, limit)
 	}
 	return n, nil
 }
