@@ -90,7 +90,7 @@ type SeriesRequest struct {
 }
 
 func (s *Server) getSeries(c *call) (any, error) {
-	q, err := rangeOf(c.query)
+	q, err := rangeOf(c.query, "?")
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ func (s *Server) querySeries(c *call) (any, error) {
 		}
 		texts[name] = v.Text()
 	}
-	q, err := rangeOf(texts)
+	q, err := rangeOf(texts, "/")
 	if err != nil {
-		return nil, inBody(err)
+		return nil, err
 	}
 	names := fields["metrics"]
 	if names.Kind() != strictjson.Array {
@@ -174,26 +174,27 @@ func seriesOf(found *counter.Series) *Series {
 	return answer
 }
 
-// rangeOf reads the range of a query out of its texts.
-func rangeOf(texts values) (q counter.Query, err error) {
+// rangeOf reads the range of a query out of its texts. What pointers to them begin with says where they stand: in
+// the query of the target, or in the body.
+func rangeOf(texts values, at string) (q counter.Query, err error) {
 	q.Step, q.Zone = counter.Step(texts["step"]), time.UTC
 	if name, given := texts["zone"]; given {
 		if q.Zone, err = time.LoadLocation(name); err != nil || name == "" || name == "Local" {
-			return q, fault(CodeInvalid, "?zone", "there is no zone %.60q: want one such as UTC or Europe/Berlin", name)
+			return q, fault(CodeInvalid, at+"zone", "there is no zone %.60q: want one such as UTC or Europe/Berlin", name)
 		}
 	}
-	if q.From, err = moment(texts, "from", q.Zone); err != nil {
+	if q.From, err = moment(texts, at, "from", q.Zone); err != nil {
 		return q, err
 	}
-	q.To, err = moment(texts, "to", q.Zone)
+	q.To, err = moment(texts, at, "to", q.Zone)
 	return q, err
 }
 
 // moment reads a time, or a date, which is when that day begins in the zone.
-func moment(texts values, name string, zone *time.Location) (time.Time, error) {
+func moment(texts values, at, name string, zone *time.Location) (time.Time, error) {
 	text, given := texts[name]
 	if !given {
-		return time.Time{}, fault(CodeInvalid, pointerTo(name), "the parameter %q is missing", name)
+		return time.Time{}, fault(CodeInvalid, at+name, "the parameter %q is missing", name)
 	}
 	if shaped(text, "0000-00-00") {
 		if day, err := time.Parse(time.DateOnly, text); err == nil {
@@ -202,7 +203,7 @@ func moment(texts values, name string, zone *time.Location) (time.Time, error) {
 	} else if t, ok := parseInstant(text); ok {
 		return t, nil
 	}
-	return time.Time{}, fault(CodeInvalid, pointerTo(name), "%.60q is neither a time of RFC 3339 such as 2026-11-20T12:00:00Z nor a date such as 2026-11-20", text)
+	return time.Time{}, fault(CodeInvalid, at+name, "%.60q is neither a time of RFC 3339 such as 2026-11-20T12:00:00Z nor a date such as 2026-11-20", text)
 }
 
 // beginOf is when a day begins in a zone: not at midnight where the clocks go forward then, and at the first of
@@ -222,12 +223,4 @@ func beginOf(day time.Time, zone *time.Location) time.Time {
 		begin = begin.Add(-quarter)
 	}
 	return begin
-}
-
-// inBody points at a field of the body where a parameter of the query was meant.
-func inBody(err error) error {
-	if f, ok := err.(*Fault); ok && len(f.Pointer) > 1 && f.Pointer[0] == '?' { //nolint:errorlint // made here, and never wrapped
-		f.Pointer = "/" + f.Pointer[1:]
-	}
-	return err
 }
