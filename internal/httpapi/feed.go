@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -50,8 +49,8 @@ type FeedMark struct {
 
 // wantsEvents tells whether a client asks for events.
 func wantsEvents(r *http.Request) bool {
-	for part := range strings.SplitSeq(strings.Join(r.Header["Accept"], ","), ",") {
-		if media, params, err := mime.ParseMediaType(part); err == nil && media == mediaEvents && params["q"] != "0" {
+	for media := range accepted(r) {
+		if media == mediaEvents {
 			return true
 		}
 	}

@@ -79,7 +79,7 @@ func (s *Server) register(rt *route) {
 		switch {
 		case err != nil:
 			s.refuse(w, r, err)
-		case answer != nil && rt.csv && wants(r, mediaCSV):
+		case answer != nil && rt.csv && wantsCSV(r):
 			writeCSV(w, answer.(tabular).csv()) //nolint:forcetypeassert // the routes of tables answer with one
 		case answer != nil:
 			writeJSON(w, cmp.Or(c.status, http.StatusOK), "application/json", answer)

@@ -5,7 +5,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/csv"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,15 +21,11 @@ type tabular interface {
 	csv() []byte
 }
 
-// wants tells whether a client asks for a type and not for JSON before it.
-func wants(r *http.Request, type_ string) bool {
-	for part := range strings.SplitSeq(strings.Join(r.Header["Accept"], ","), ",") {
-		media, params, err := mime.ParseMediaType(part)
-		if err != nil || params["q"] == "0" {
-			continue
-		}
-		if media == type_ || media == mediaJSON {
-			return media == type_
+// wantsCSV tells whether a client asks for a table and not for JSON before it.
+func wantsCSV(r *http.Request) bool {
+	for media := range accepted(r) {
+		if media == mediaCSV || media == mediaJSON {
+			return media == mediaCSV
 		}
 	}
 	return false

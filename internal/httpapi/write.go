@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"os"
@@ -96,4 +97,15 @@ func mediaOf(contentType string) string {
 		}
 	}
 	return media
+}
+
+// accepted are the types that a client takes, in the order in which it names them.
+func accepted(r *http.Request) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.SplitSeq(strings.Join(r.Header["Accept"], ","), ",") {
+			if media, params, err := mime.ParseMediaType(part); err == nil && params["q"] != "0" && !yield(media) {
+				return
+			}
+		}
+	}
 }
