@@ -9,7 +9,6 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/locus-db/locus"
@@ -118,12 +117,8 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 	if err := chart.SVG(&b, drawn); err != nil {
 		return err
 	}
-	h := c.w.Header()
-	h.Set("Content-Type", "image/svg+xml")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("Cache-Control", "private, max-age=30") // its address changes every minute
-	c.w.WriteHeader(http.StatusOK)
-	_, _ = b.WriteTo(c.w) // who left does not want it
+	c.w.Header().Set("Cache-Control", "private, max-age=30") // its address changes every minute
+	writeWhole(c.w, http.StatusOK, "image/svg+xml", b.Bytes())
 	return nil
 }
 

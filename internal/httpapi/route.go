@@ -80,7 +80,7 @@ func (s *Server) register(rt *route) {
 		case err != nil:
 			s.refuse(w, r, err)
 		case answer != nil && rt.csv && wantsCSV(r):
-			writeCSV(w, answer.(tabular).csv()) //nolint:forcetypeassert // the routes of tables answer with one
+			writeWhole(w, http.StatusOK, mediaCSV+"; charset=utf-8; header=present", answer.(tabular).csv()) //nolint:forcetypeassert // the routes of tables answer with one
 		case answer != nil:
 			writeJSON(w, cmp.Or(c.status, http.StatusOK), "application/json", answer)
 		case c.status != 0:

@@ -31,14 +31,6 @@ func wantsCSV(r *http.Request) bool {
 	return false
 }
 
-// writeCSV sends a table.
-func writeCSV(w http.ResponseWriter, body []byte) {
-	w.Header().Set("Content-Type", mediaCSV+"; charset=utf-8; header=present")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // who left does not want it
-}
-
 // csv has a row for each step and a column for each counter, five for a gauge. What is null is empty.
 func (s *Series) csv() []byte {
 	var body bytes.Buffer

@@ -27,10 +27,15 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, value any)
 	if err := encoder.Encode(value); err != nil {
 		panic(err)
 	}
+	writeWhole(w, status, contentType, body.Bytes())
+}
+
+// writeWhole sends an answer that is complete.
+func writeWhole(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // who left does not want it
+	_, _ = w.Write(body) // who left does not want it
 }
 
 // The types of bodies.
