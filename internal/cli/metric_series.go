@@ -92,22 +92,12 @@ func (a *app) seriesCSV(ctx context.Context, cl *client, ask question) error {
 	return err
 }
 
-// gaugeColumns are what is shown of a gauge.
-var gaugeColumns = []string{"min", "max", "sum", "count", "last"}
-
 func (a *app) printSeries(s *httpapi.Series) error {
 	t := &term.Table{Header: []string{"time"}, Right: map[int]bool{}}
 	var columns []httpapi.Column
 	for i := range s.Lines {
-		l := &s.Lines[i]
-		if l.Kind == counter.Counter.String() {
-			t.Header, columns = append(t.Header, l.Metric), append(columns, l.Values)
-			continue
-		}
-		for _, name := range gaugeColumns {
-			t.Header = append(t.Header, l.Metric+" "+name)
-		}
-		columns = append(columns, l.Min, l.Max, l.Sum, l.Count, l.Last)
+		names, of := s.Lines[i].Columns()
+		t.Header, columns = append(t.Header, names...), append(columns, of...)
 	}
 	for i := range columns {
 		t.Right[i+1] = true
@@ -116,11 +106,7 @@ func (a *app) printSeries(s *httpapi.Series) error {
 		row := make([]string, 1, len(columns)+1)
 		row[0] = stepText(at, s.Step)
 		for _, column := range columns {
-			text := ""
-			if i < len(column) && column[i] != counter.Null {
-				text = strconv.FormatInt(int64(column[i]), 10)
-			}
-			row = append(row, text)
+			row = append(row, column.Text(i))
 		}
 		t.Add(row...)
 	}

@@ -80,6 +80,25 @@ func (Column) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeInteger, Format: "int64"}, {Type: "null"}}}}
 }
 
+// Text is the value of a step, "" where there is none.
+func (c Column) Text(step int) string {
+	if step >= len(c) || c[step] == counter.Null {
+		return ""
+	}
+	return strconv.FormatInt(int64(c[step]), 10)
+}
+
+// Columns are the columns of a table of the line, with their names: one of a counter, five of a gauge.
+func (l *SeriesLine) Columns() (names []string, columns []Column) {
+	if l.Kind == counter.Counter.String() {
+		return []string{l.Metric}, []Column{l.Values}
+	}
+	for _, what := range []string{"min", "max", "sum", "count", "last"} {
+		names = append(names, l.Metric+" "+what)
+	}
+	return names, []Column{l.Min, l.Max, l.Sum, l.Count, l.Last}
+}
+
 // SeriesRequest is the body of POST /v1/series/query.
 type SeriesRequest struct {
 	Metrics []string     `json:"metrics" minItems:"1" maxItems:"1000" doc:"In the order of the lines of the answer"`

@@ -6,11 +6,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/locus-db/locus/counter"
 )
 
 const mediaCSV = "text/csv"
@@ -36,25 +33,19 @@ func (s *Series) csv() []byte {
 	var body bytes.Buffer
 	w := csv.NewWriter(&body)
 	row := []string{"time"}
-	var columns [][]counter.Value
+	var columns []Column
 	for i := range s.Lines {
-		line, name := &s.Lines[i], harmless(s.Lines[i].Metric)
-		if line.Kind == counter.Counter.String() {
-			row, columns = append(row, name), append(columns, line.Values)
-			continue
+		names, of := s.Lines[i].Columns()
+		for _, name := range names {
+			row = append(row, harmless(name))
 		}
-		row = append(row, name+" min", name+" max", name+" sum", name+" count", name+" last")
-		columns = append(columns, line.Min, line.Max, line.Sum, line.Count, line.Last)
+		columns = append(columns, of...)
 	}
 	_ = w.Write(row) // into memory, which does not fail
 	for i, at := range s.Times {
 		row = append(row[:0], at.Format(time.RFC3339))
 		for _, column := range columns {
-			text := ""
-			if column[i] != counter.Null {
-				text = strconv.FormatInt(int64(column[i]), 10)
-			}
-			row = append(row, text)
+			row = append(row, column.Text(i))
 		}
 		_ = w.Write(row)
 	}
