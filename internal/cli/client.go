@@ -140,15 +140,20 @@ func (c *client) exchange(ctx context.Context, q question, out any) (raw json.Ra
 		return nil, 0, err
 	}
 	defer response.Body.Close()
-	if raw, err = readAnswer(response); err != nil {
-		return nil, response.StatusCode, err
+	raw, err = decodeAnswer(response, out)
+	return raw, response.StatusCode, err
+}
+
+// decodeAnswer reads a whole answer, and decodes it into out, unless that is nil.
+func decodeAnswer(response *http.Response, out any) (json.RawMessage, error) {
+	raw, err := readAnswer(response)
+	if err != nil || out == nil {
+		return raw, err
 	}
-	if out != nil {
-		if err := json.Unmarshal(raw, out); err != nil {
-			return nil, response.StatusCode, foreign(response, err)
-		}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, foreign(response, err)
 	}
-	return raw, response.StatusCode, nil
+	return raw, nil
 }
 
 // readAnswer reads a whole answer. A refusal is a *httpapi.Problem.

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -69,11 +68,7 @@ func rollupNames(ctx context.Context, cl *client, _ string) (names []string, err
 	var list struct {
 		Rollups []struct{ Name string }
 	}
-	var raw json.RawMessage
-	if raw, err = cl.get(ctx, "/v1/rollups", nil, nil); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if _, err := cl.get(ctx, "/v1/rollups", nil, &list); err != nil {
 		return nil, err
 	}
 	for _, r := range list.Rollups {

@@ -202,13 +202,9 @@ func (c *client) hits(ctx context.Context, key string, body []byte, n int) (*htt
 		return nil, false, err
 	}
 	defer response.Body.Close()
-	raw, err := readAnswer(response)
-	if err != nil {
-		return nil, false, err
-	}
 	answer := &httpapi.HitResponse{}
-	if err := json.Unmarshal(raw, answer); err != nil {
-		return nil, false, foreign(response, err)
+	if _, err := decodeAnswer(response, answer); err != nil {
+		return nil, false, err
 	}
 	if len(answer.Results) != n {
 		return nil, false, fmt.Errorf("count %d hits: the server answered for %d", n, len(answer.Results))
