@@ -94,41 +94,50 @@ var again = map[httpapi.Code]bool{
 	httpapi.CodeStaleMap: true, httpapi.CodeUnconfirmed: true, httpapi.CodeTimeout: true,
 }
 
-// endurance is how long a batch is tried again before the import gives up.
+// endurance is how long a batch is tried again before whoever sends it gives up.
 const endurance = 30 * time.Second
 
+// persist sends a batch for as long as that asks for another try, at most until endurance is over. After an
+// interrupt nothing is tried again, and the error says so.
+func persist(ctx, interrupt context.Context, send func() (again bool)) error {
+	deadline := time.Now().Add(endurance)
+	for pause := 100 * time.Millisecond; send() && !time.Now().After(deadline); pause = min(2*pause, 3*time.Second) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-interrupt.Done():
+			return interrupt.Err()
+		case <-time.After(pause + rand.N(pause)):
+		}
+	}
+	return nil
+}
+
 // send sends the items until each has a final result, and closes done. Putting a record twice is
-// putting it once, so a lost answer is no reason to stop. After an interrupt nothing is tried again.
+// putting it once, so a lost answer is no reason to stop.
 func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 	defer close(b.done)
+	if len(b.items) == 0 {
+		return
+	}
 	pending := make([]*item, 0, len(b.items))
 	for i := range b.items {
 		pending = append(pending, &b.items[i])
 	}
-	deadline := time.Now().Add(endurance)
-	for pause := 100 * time.Millisecond; len(pending) > 0; pause = min(2*pause, 3*time.Second) {
-		var err error
-		if pending, err = put(ctx, cl, pending); len(pending) == 0 && err == nil {
-			return
-		}
-		if err != nil && !repeatable(err) || time.Now().After(deadline) {
-			b.err = err
-			if err == nil {
-				b.err = &failure{
-					Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
-					Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance),
-				}
-			}
-			return
-		}
-		select {
-		case <-ctx.Done():
-			b.err = context.Cause(ctx)
-			return
-		case <-interrupt.Done():
-			b.err = interrupt.Err()
-			return
-		case <-time.After(pause + rand.N(pause)):
+	var err error
+	stopped := persist(ctx, interrupt, func() bool {
+		pending, err = put(ctx, cl, pending)
+		return repeatable(err) || err == nil && len(pending) > 0
+	})
+	switch {
+	case stopped != nil:
+		b.err = stopped
+	case err != nil:
+		b.err = err
+	case len(pending) > 0:
+		b.err = &failure{
+			Code: "unavailable", Exit: exitUnavailable, Hint: "the same command goes on from there",
+			Message: fmt.Sprintf("%d rows were refused for want of a cell that answers, for %v", len(pending), endurance),
 		}
 	}
 }

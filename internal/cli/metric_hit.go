@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
@@ -163,26 +162,19 @@ func doubtful(ctx context.Context, err error, keyed bool) error {
 }
 
 // hit sends a batch until each hit has a final result. It has a key, so what was counted when an answer was lost
-// is not counted again. After an interrupt nothing is tried again.
+// is not counted again.
 func hit(ctx, interrupt context.Context, cl *client, key string, body []byte, n int) (answer *httpapi.HitResponse, replayed bool, err error) {
-	deadline := time.Now().Add(endurance)
-	for pause, sent := 100*time.Millisecond, 0; ; pause = min(2*pause, 3*time.Second) {
+	sent := 0
+	stopped := persist(ctx, interrupt, func() bool {
 		answer, replayed, err = cl.hits(ctx, key, body, n)
 		sent++
-		// Of a repetition nobody can tell whether it was this command that counted before.
-		replayed = replayed && sent == 1
-		if !(err != nil && repeatable(err)) && !(err == nil && unsettled(answer)) || time.Now().After(deadline) {
-			return answer, replayed, err
-		}
-		select {
-		case <-interrupt.Done():
-			if err == nil {
-				err = context.Cause(interrupt)
-			}
-			return answer, false, err
-		case <-time.After(pause + rand.N(pause)):
-		}
+		return repeatable(err) || err == nil && unsettled(answer)
+	})
+	if err == nil {
+		err = stopped
 	}
+	// Of a repetition nobody can tell whether it was this command that counted before.
+	return answer, replayed && sent == 1 && stopped == nil, err
 }
 
 // unsettled tells whether some hit may still be counted.
