@@ -149,26 +149,17 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 	for i := 1; i < len(t.Header); i++ {
 		t.Right[i] = true
 	}
-	total, waiting, failed := int64(0), int64(0), error(nil)
-	for _, name := range files {
+	total, waiting := int64(0), int64(0)
+	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
-		failed = im.run(ctx)
+		failed := im.run(ctx)
 		total += im.state.Counts[refused]
 		waiting += im.state.Counts[unresolved]
-		if im.reader != nil {
-			if err := im.summary(t); err != nil {
-				return errors.Join(failed, err)
-			}
+		if im.reader == nil {
+			return failed
 		}
-		if failed != nil {
-			break
-		}
-	}
-	if !a.json && t.Len() > 0 {
-		if err := a.printTable(t); err != nil {
-			return errors.Join(failed, err)
-		}
-	}
+		return errors.Join(failed, im.summary(t))
+	})
 	if waiting > 0 {
 		a.say("%s: durable, and worked out as soon as the cells that they take answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
@@ -184,6 +175,20 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
 	}
 	return failed
+}
+
+// fileByFile reads one file after the other, until one of them fails, and prints the table that they were added to.
+func (a *app) fileByFile(t *term.Table, files []string, read func(name string) error) error {
+	var failed error
+	for _, name := range files {
+		if failed = read(name); failed != nil {
+			break
+		}
+	}
+	if a.json || t.Len() == 0 {
+		return failed
+	}
+	return errors.Join(failed, a.printTable(t))
 }
 
 func rejectNames(files []string) []string {

@@ -48,27 +48,16 @@ type hitFile struct {
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
-	var failed error
 	total := int64(0)
-	for _, name := range o.files {
+	failed := a.fileByFile(t, o.files, func(name string) error {
 		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}}
-		failed = h.run(ctx, o)
+		failed := h.run(ctx, o)
 		if h.reader == nil {
-			break
+			return failed
 		}
 		total += h.counts[refused]
-		if err := h.summary(t); err != nil {
-			return errors.Join(failed, err)
-		}
-		if failed != nil {
-			break
-		}
-	}
-	if !a.json && t.Len() > 0 {
-		if err := a.printTable(t); err != nil {
-			return errors.Join(failed, err)
-		}
-	}
+		return errors.Join(failed, h.summary(t))
+	})
 	if failed == nil && total > 0 {
 		failed = &failure{
 			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("%d rows were refused, the others count", total),
