@@ -28,20 +28,24 @@ type Row struct {
 
 // Flat is the row as a line of JSONL: source, key and observed_at beside the attributes.
 func (r *Row) Flat() json.RawMessage {
-	flat := make(map[string]any, len(r.Attributes)+3)
-	for name, values := range r.Attributes {
-		if len(values) == 1 {
-			flat[name] = values[0]
-		} else {
-			flat[name] = values
-		}
-	}
+	flat := r.Values()
 	flat[ColumnSource], flat[ColumnKey] = r.Source, r.Key
 	if r.Observed != "" {
 		flat[ColumnObserved] = r.Observed
 	}
 	text, _ := json.Marshal(flat) // strings and lists of strings always can be
 	return text
+}
+
+// Values are the attributes as JSONL has them: a string, or a list of strings.
+func (r *Row) Values() map[string]any {
+	values := make(map[string]any, len(r.Attributes)+3)
+	for name, of := range r.Attributes {
+		if values[name] = of; len(of) == 1 {
+			values[name] = of[0]
+		}
+	}
+	return values
 }
 
 // RowError says why a row is refused. Reading goes on with the next one.

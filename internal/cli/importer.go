@@ -75,18 +75,25 @@ func (im *importer) run(ctx context.Context) error {
 
 // interrupted says how to go on.
 func (im *importer) interrupted(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+	f := interruption(ctx, err, im.name, im.state.Rows)
+	if f == nil {
 		return err
 	}
-	f := &failure{
-		Code: "interrupted", Exit: exitInterrupted, Err: err,
-		Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(im.state.Rows), "row"), im.name),
-		Hint:    "the same command goes on from there",
-	}
-	if !im.keep {
+	if f.Hint = "the same command goes on from there"; !im.keep {
 		f.Hint = "the same command again: what is in already stays as it is"
 	}
 	return f
+}
+
+// interruption says how far a file was read when somebody interrupted it, nil if nobody did.
+func interruption(ctx context.Context, err error, name string, rows int64) *failure {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return &failure{
+		Code: "interrupted", Exit: exitInterrupted, Err: err,
+		Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(rows), "row"), name),
+	}
 }
 
 // open opens the file and finds out whether an earlier import is to be gone on with.
@@ -287,15 +294,10 @@ func (im *importer) save(b *batch) error {
 
 // reject writes a refused row to its file, and says it where nothing is written.
 func (im *importer) reject(r bulk.Reject) error {
-	if im.json {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("report a refused row: %w", err)
-		}
-		if err := im.printRaw(typed("reject", line)); err != nil {
-			return err
-		}
-	} else if im.flags.dryRun {
+	if err := im.printReject(r); err != nil {
+		return err
+	}
+	if im.flags.dryRun && !im.json {
 		where := r.Pointer
 		if where != "" {
 			where += ": "
@@ -308,12 +310,35 @@ func (im *importer) reject(r bulk.Reject) error {
 	return im.rejects.Write(r)
 }
 
+// printReject prints a refused row as JSON, if that is wanted.
+func (a *app) printReject(r bulk.Reject) error {
+	if !a.json {
+		return nil
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("report a refused row: %w", err)
+	}
+	return a.printRaw(typed("reject", line))
+}
+
+// progressJSON is the progress line of a file as JSON.
+func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
+	text, _ := json.Marshal(map[string]any{
+		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
+	})
+	return string(text)
+}
+
 // line is the progress line.
 func (im *importer) line() string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	elapsed := im.now().Sub(im.start)
 	rate := float64(im.state.Rows-im.skip) / max(elapsed.Seconds(), 0.001)
+	if im.json {
+		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
+	}
 	var b strings.Builder
 	b.WriteString(term.Short(float64(im.state.Rows)))
 	left := ""
@@ -325,13 +350,6 @@ func (im *importer) line() string {
 		if rate > 0 {
 			left = "   " + term.Left(time.Duration((all-float64(im.state.Rows))/rate*float64(time.Second))) + " left"
 		}
-	}
-	if im.json {
-		text, _ := json.Marshal(map[string]any{
-			"type": "progress", "file": im.name, "rows": im.state.Rows, "rows_per_second": rate, "counts": im.state.Counts,
-			"bytes": taken, "bytes_total": im.reader.Size,
-		})
-		return string(text)
 	}
 	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
 	for _, outcome := range outcomes {

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,18 +89,16 @@ func (h *hitFile) run(ctx context.Context, o *hitting) (err error) {
 		return err
 	}
 	err = h.pump(ctx)
-	if err = errors.Join(err, h.rejects.Close()); ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		f := &failure{
-			Code: "interrupted", Exit: exitInterrupted, Err: err, Outcome: httpapi.Unknown,
-			Message: fmt.Sprintf("interrupted: %s of %q are done and durable", plural(int(h.rows), "row"), h.name),
-			Hint:    "the same command again: what is counted already counts once",
-		}
-		if reader.Size < 0 && o.key == "" {
-			f.Hint = "what is counted already would count again: --key NAME keeps it from that"
-		}
-		return f
+	err = errors.Join(err, h.rejects.Close())
+	f := interruption(ctx, err, h.name, h.rows)
+	if f == nil {
+		return err
 	}
-	return err
+	f.Outcome = httpapi.Unknown
+	if f.Hint = "the same command again: what is counted already counts once"; reader.Size < 0 && o.key == "" {
+		f.Hint = "what is counted already would count again: --key NAME keeps it from that"
+	}
+	return f
 }
 
 // contentKey is the key of what a file says.
@@ -131,15 +128,15 @@ func (h *hitFile) pump(ctx context.Context) error {
 		if errors.Is(err, io.EOF) {
 			return h.flush(ctx)
 		}
-		reject, bad := errors.AsType[*bulk.RowError](err)
+		wrong, bad := errors.AsType[*bulk.RowError](err)
 		if err != nil && !bad {
 			return errors.Join(h.flush(ctx), columnsHint(err))
 		}
 		if !bad {
-			reject = h.add(row)
+			wrong = h.add(row)
 		}
-		if reject != nil {
-			h.wrong = append(h.wrong, bulk.Reject{Line: reject.Line, Code: reject.Code, Pointer: reject.Pointer, Reason: reject.Reason, Row: reject.Row})
+		if wrong != nil {
+			h.wrong = append(h.wrong, reject(wrong))
 		}
 		if len(h.lines)+len(h.wrong) >= counter.MaxBatch || h.size >= batchSize {
 			if err := h.flush(ctx); err != nil {
@@ -179,7 +176,8 @@ func (h *hitFile) flush(ctx context.Context) error {
 			default:
 				_, pointer, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/hits/"), "/")
 				e := wrongHit(h.lines[i], pointer, f.Detail)
-				wrong = append(wrong, bulk.Reject{Line: e.Line, Code: string(f.Code), Pointer: e.Pointer, Reason: e.Reason, Row: e.Row})
+				e.Code = string(f.Code)
+				wrong = append(wrong, reject(e))
 			}
 		}
 	}
@@ -196,14 +194,8 @@ func (h *hitFile) flush(ctx context.Context) error {
 }
 
 func (h *hitFile) reject(r bulk.Reject) error {
-	if h.json {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("report a refused row: %w", err)
-		}
-		if err := h.printRaw(typed("reject", line)); err != nil {
-			return err
-		}
+	if err := h.printReject(r); err != nil {
+		return err
 	}
 	return h.rejects.Write(r)
 }
@@ -211,17 +203,13 @@ func (h *hitFile) reject(r bulk.Reject) error {
 // line is the progress line.
 func (h *hitFile) line() string {
 	rate := float64(h.rows) / max(time.Since(h.start).Seconds(), 0.001)
-	taken := h.reader.Taken()
 	if h.json {
-		text, _ := json.Marshal(map[string]any{
-			"type": "progress", "file": h.name, "rows": h.rows, "rows_per_second": rate, "counts": h.counts, "bytes": taken, "bytes_total": h.reader.Size,
-		})
-		return string(text)
+		return progressJSON(h.reader, h.name, h.rows, rate, h.counts)
 	}
 	var b strings.Builder
 	b.WriteString(term.Short(float64(h.rows)))
 	if h.reader.Size > 0 {
-		fmt.Fprintf(&b, "   %.0f %%", 100*min(float64(taken)/float64(h.reader.Size), 1))
+		fmt.Fprintf(&b, "   %.0f %%", 100*min(float64(h.reader.Taken())/float64(h.reader.Size), 1))
 	}
 	fmt.Fprintf(&b, "   %s/s", term.Short(rate))
 	for _, outcome := range []string{string(httpapi.Counted), replay, refused} {

@@ -76,12 +76,8 @@ func wrongHit(row *bulk.Row, field, reason string) *bulk.RowError {
 
 // flatHit is a row as a line of JSONL.
 func flatHit(row *bulk.Row) json.RawMessage {
-	flat := map[string]any{"metric": row.Key}
-	for name, values := range row.Attributes {
-		if flat[name] = values; len(values) == 1 {
-			flat[name] = values[0]
-		}
-	}
+	flat := row.Values()
+	flat["metric"] = row.Key
 	text, _ := json.Marshal(flat) // strings and lists of strings always can be
 	return text
 }
