@@ -83,21 +83,12 @@ func (o *hitting) check(c *cobra.Command, args []string) error {
 		return usage("--at "+time.Now().UTC().Format(time.RFC3339), "--key has no --at: what is to count once has to say when it was")
 	case o.key != "" && len(o.files) > 1:
 		return usage("one file at a time", "--key names one file, not %d", len(o.files))
-	case o.key != "" && !visible(o.key, counter.MaxKey-placeOfKey):
+	case o.key != "" && !httpapi.IsKey(o.key, counter.MaxKey-placeOfKey):
 		return usage("--key 20261120-web1", "--key has to be 1 to %d visible characters of ASCII", counter.MaxKey-placeOfKey)
 	case !file && o.format != "":
 		return usage("leave it out", "--format is that of --file")
 	}
 	return (&ingesting{format: o.format, batch: 1}).check(o.files)
-}
-
-func visible(key string, most int) bool {
-	for _, b := range []byte(key) {
-		if b < '!' || b > '~' {
-			return false
-		}
-	}
-	return key != "" && len(key) <= most
 }
 
 // body makes the request of a single hit.

@@ -137,7 +137,7 @@ func (c *call) once() (b counter.Batch, err error) {
 	case produced != numbered:
 		return b, fault(CodeInvalid, "", "the headers %s and %s go together: send both or none", producerHeader, seqHeader)
 	case keyed:
-		if !isKey(key) {
+		if !IsKey(key, counter.MaxKey) {
 			return b, fault(CodeInvalid, "", "the header %s has to be 1 to %d visible characters of ASCII", keyHeader, counter.MaxKey)
 		}
 		b.Key = counter.Key(key)
@@ -166,8 +166,9 @@ func (c *call) oneHeader(name string) (value string, given bool, err error) {
 	}
 }
 
-func isKey(key string) bool {
-	if key == "" || len(key) > counter.MaxKey {
+// IsKey tells whether a key is made of visible characters of ASCII, 1 to so many.
+func IsKey(key string, most int) bool {
+	if key == "" || len(key) > most {
 		return false
 	}
 	for _, b := range []byte(key) {
