@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -131,7 +132,7 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 		column(batches, func(b batch) string { return string(b.Key) }),
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
-		column(batches, func(b batch) []byte { return notNull(b.Results) }))
+		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
 	return nil
 }
 
@@ -203,7 +204,7 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 		column(batches, func(b batch) int64 { return int64(b.Seq) }),
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
-		column(batches, func(b batch) []byte { return notNull(b.Results) }))
+		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -238,16 +239,8 @@ func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error 
 	t.exec(sqlPutClosed, keys,
 		column(days, func(d day) int64 { return d.N }),
 		column(days, func(d day) int64 { return int64(d.Detail) }),
-		column(days, func(d day) []byte { return notNull(d.Body) }))
+		column(days, func(d day) []byte { return document.NotNull(d.Body) }))
 	return nil
-}
-
-// notNull is an argument for a column that has no NULL, which nil would be.
-func notNull(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // DetailedDays reads an index in order. In an update it holds the rows.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -203,10 +204,7 @@ func (t *tx) ScanRows(ctx context.Context, generation int64, ranges []rollup.Ran
 
 // ends are the first key that a range may have, and the first after it that it may not.
 func ends(r rollup.Range) (low, high []byte) {
-	low = r.Prefix
-	if low == nil {
-		low = []byte{} // nil is NULL
-	}
+	low = document.NotNull(r.Prefix)
 	if r.After != nil {
 		if after := append(bytes.Clone(r.After), 0); bytes.Compare(after, low) > 0 {
 			low = after

@@ -116,8 +116,19 @@ func (s *stmt) run(values []any) (driver.Result, error) {
 	return s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
 }
 
-// row is one row of an answer.
+// row is one row of an answer. No bytes are an empty slice; nil is NULL.
 type row []driver.Value
+
+var noBytes driver.Value = []byte{}
+
+// tellEmpty puts an empty slice where the driver has read no bytes, as a nil slice, which it would write as NULL.
+func (r row) tellEmpty() {
+	for i, v := range r {
+		if b, ok := v.([]byte); ok && b == nil {
+			r[i] = noBytes
+		}
+	}
+}
 
 func (r row) int(i int) int64   { n, _ := r[i].(int64); return n }
 func (r row) text(i int) string { s, _ := r[i].(string); return s }
@@ -143,6 +154,7 @@ func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (
 		case err != nil:
 			return err
 		}
+		r.tellEmpty()
 		if n%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -70,19 +70,10 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 
 func readValues(r row) ([]any, error) {
 	values := make([]any, len(r))
-	for i := range r {
-		values[i] = r.value(i)
+	for i, v := range r {
+		values[i] = v
 	}
 	return values, nil
-}
-
-// value is that of a row to be written elsewhere. The driver reads no bytes as a nil slice, which it would
-// write as NULL.
-func (r row) value(i int) any {
-	if b, ok := r[i].([]byte); ok && b == nil {
-		return []byte{}
-	}
-	return r[i]
 }
 
 // RowsAt is a statement for each key.
@@ -226,9 +217,9 @@ func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jour
 		return nil, err
 	}
 	entries, err := rows(ctx, t, func(r row) (cell.JournalEntry, error) {
-		e := cell.JournalEntry{Seq: r.int(0), Table: r.text(1), Key: []any{r.value(2)}}
+		e := cell.JournalEntry{Seq: r.int(0), Table: r.text(1), Key: []any{r[2]}}
 		if !r.null(3) {
-			e.Key = append(e.Key, r.value(3))
+			e.Key = append(e.Key, r[3])
 		}
 		return e, nil
 	}, "SELECT seq, tab, key1, key2 FROM locus_journal WHERE seq > ? ORDER BY seq LIMIT ?", after, int64(limit))

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -89,7 +90,7 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 	}
 	batches = inOrder(batches, func(a, b counter.KeyedBatch) int { return cmp.Compare(a.Key, b.Key) })
 	err := each(t, sqlPutBatch, batches, func(s *stmt, b counter.KeyedBatch) error {
-		return s.exec(string(b.Key), b.Newest, b.Print[:], some(b.Results))
+		return s.exec(string(b.Key), b.Newest, b.Print[:], document.NotNull(b.Results))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d keys of batches: %w", len(batches), err)
@@ -145,7 +146,7 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 	}
 	batches = inOrder(batches, func(a, b counter.ProducedBatch) int { return bytes.Compare(a.Producer[:], b.Producer[:]) })
 	err := each(t, sqlPutProducer, batches, func(s *stmt, b counter.ProducedBatch) error {
-		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], some(b.Results))
+		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], document.NotNull(b.Results))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d producers: %w", len(batches), err)

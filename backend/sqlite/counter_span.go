@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -171,20 +172,12 @@ func (t *tx) PutClosedDays(ctx context.Context, days []counter.ClosedDay) error 
 	}
 	days = inOrder(days, func(a, b counter.ClosedDay) int { return cmp.Compare(a.Key, b.Key) })
 	err := each(t, sqlPutClosed, days, func(s *stmt, d counter.ClosedDay) error {
-		return s.exec(int64(d.Key), d.N, int64(d.Detail), some(d.Body))
+		return s.exec(int64(d.Key), d.N, int64(d.Detail), document.NotNull(d.Body))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d closed days: %w", len(days), err)
 	}
 	return nil
-}
-
-// some is the bytes, of which no bytes are no NULL.
-func some(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // DetailedDays reads the index of the detail, or the table where the days have none.
