@@ -9,3 +9,15 @@ func NotNull(b []byte) []byte {
 	}
 	return b
 }
+
+// Beyond is the least that comes after all that begin with a prefix, byte by byte. ok is false if nothing does.
+func Beyond[T ~string | ~[]byte](prefix T) (next T, ok bool) {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xff {
+			b := append([]byte{}, prefix[:i+1]...)
+			b[i]++
+			return T(b), true
+		}
+	}
+	return next, false
+}

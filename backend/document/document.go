@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package document is what all backends store alike: of records, entities and changes, beside the columns
-// that are asked for, one compact JSON text each; the words of a search; and the rows that move with a cell.
+// that are asked for, one compact JSON text each; the words of a search; the rows that move with a cell; and bytes as
+// columns have them.
 package document
 
 import (

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -107,11 +108,8 @@ func namesFrom(prefix, after string) (low, high string) {
 	if after != "" {
 		low = max(low, leastText(after+"\x00"))
 	}
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if prefix[i] < 0xff {
-			high = leastText(prefix[:i] + string([]byte{prefix[i] + 1}))
-			break
-		}
+	if next, ok := document.Beyond(prefix); ok {
+		high = leastText(next)
 	}
 	return low, high
 }

@@ -210,14 +210,11 @@ func ends(r rollup.Range) (low, high []byte) {
 			low = after
 		}
 	}
-	for i := len(r.Prefix) - 1; i >= 0; i-- {
-		if r.Prefix[i] < 0xff {
-			high = bytes.Clone(r.Prefix[:i+1])
-			high[i]++
-			return low, high
-		}
+	high, ok := document.Beyond(r.Prefix)
+	if !ok {
+		high = beyond
 	}
-	return low, beyond
+	return low, high
 }
 
 // beyond is above all keys, which have 2,000 bytes at most.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -76,10 +77,8 @@ func (t *tx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limi
 // names are what a name that begins with the prefix is at least, and what it is below: an empty blob is
 // above every text.
 func names(prefix counter.Metric) (from string, to any) {
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if prefix[i] < 0xff {
-			return string(prefix), string(prefix[:i]) + string([]byte{prefix[i] + 1})
-		}
+	if next, ok := document.Beyond(string(prefix)); ok {
+		return string(prefix), next
 	}
 	return string(prefix), []byte{}
 }

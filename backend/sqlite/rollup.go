@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -154,12 +155,8 @@ func ends(r rollup.Range) (from, to []byte) {
 	if r.After != nil && bytes.Compare(r.After, r.Prefix) >= 0 {
 		from = append(append([]byte{}, r.After...), 0) // the next key there can be
 	}
-	for i := len(r.Prefix) - 1; i >= 0; i-- {
-		if r.Prefix[i] < 0xff {
-			to = append([]byte{}, r.Prefix[:i+1]...)
-			to[i]++
-			break
-		}
+	if next, ok := document.Beyond(r.Prefix); ok {
+		to = next
 	}
 	return from, to
 }
