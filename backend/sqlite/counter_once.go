@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -59,12 +58,12 @@ func readRemembered(r row) (of counter.Remembered, err error) {
 }
 
 // remembered answers with what is remembered under each key of a JSON array.
-func (t *tx) remembered(ctx context.Context, sql string, n int, keys []byte) ([]counter.Remembered, error) {
+func (t *tx) remembered(ctx context.Context, sql string, n int, keys string) ([]counter.Remembered, error) {
 	found := make([]counter.Remembered, n)
 	if n == 0 {
 		return found, nil
 	}
-	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readRemembered(r); return err }, string(keys))
+	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readRemembered(r); return err }, keys)
 }
 
 // Batches is one statement. In an Update nobody else writes, and nobody reads who could.
@@ -76,7 +75,7 @@ func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembe
 	if err != nil {
 		return nil, t.fail(err)
 	}
-	found, err := t.remembered(ctx, sqlBatches, len(keys), b)
+	found, err := t.remembered(ctx, sqlBatches, len(keys), string(b))
 	if err != nil {
 		return nil, fmt.Errorf("read %d keys of batches: %w", len(keys), err)
 	}
@@ -124,15 +123,7 @@ func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]cou
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	b := append(t.text[:0], '[')
-	for i, p := range producers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(hex.AppendEncode(append(b, '"'), p[:]), '"')
-	}
-	t.text = append(b, ']')
-	found, err := t.remembered(ctx, sqlProducers, len(producers), t.text)
+	found, err := t.remembered(ctx, sqlProducers, len(producers), hexes(t, producers, func(p *counter.Producer) []byte { return p[:] }))
 	if err != nil {
 		return nil, fmt.Errorf("read %d producers: %w", len(producers), err)
 	}

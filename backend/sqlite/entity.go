@@ -5,7 +5,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -140,26 +139,11 @@ func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, er
 			}
 			births[r.int(0)] = &entity.Birth{ID: ids[r.int(0)], PUID: entity.PUID(r.int(1)), Successor: successor}
 			return nil
-		}, t.hexes(ids))
+		}, hexes(t, ids, func(id *locality.ID) []byte { return id[:] }))
 	if err != nil {
 		return nil, fmt.Errorf("read %d births: %w", len(ids), err)
 	}
 	return births, nil
-}
-
-// hexes writes ids as a JSON array, see numbers.
-func (t *tx) hexes(ids []locality.ID) string {
-	b := append(t.text[:0], '[')
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '"')
-		b = hex.AppendEncode(b, id[:])
-		b = append(b, '"')
-	}
-	t.text = append(b, ']')
-	return string(t.text)
 }
 
 // PutBirths is a row each.

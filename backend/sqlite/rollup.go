@@ -5,7 +5,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -107,15 +106,8 @@ func (t *tx) Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byt
 	if len(keys) == 0 {
 		return bodies, nil
 	}
-	b := append(t.text[:0], '[')
-	for i, key := range keys {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(hex.AppendEncode(append(b, '"'), key), '"')
-	}
-	t.text = append(b, ']')
-	err := t.query(ctx, sqlRollupRows, func(r row) error { bodies[r.int(0)] = r.blob(1); return nil }, string(t.text), generation)
+	err := t.query(ctx, sqlRollupRows, func(r row) error { bodies[r.int(0)] = r.blob(1); return nil },
+		hexes(t, keys, func(key *[]byte) []byte { return *key }), generation)
 	if err != nil {
 		return nil, fmt.Errorf("read %d rows of generation %d: %w", len(keys), generation, err)
 	}

@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -150,6 +151,19 @@ func numbers[T ~int64 | ~uint64](t *tx, values []T) string {
 			b = append(b, ',')
 		}
 		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	t.text = append(b, ']')
+	return string(t.text)
+}
+
+// hexes writes the bytes of items as a JSON array, see numbers.
+func hexes[T any](t *tx, items []T, bytes func(*T) []byte) string {
+	b := append(t.text[:0], '[')
+	for i := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(hex.AppendEncode(append(b, '"'), bytes(&items[i])), '"')
 	}
 	t.text = append(b, ']')
 	return string(t.text)
