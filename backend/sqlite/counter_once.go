@@ -99,23 +99,11 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 
 // DropBatches is one statement.
 func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
-	n, err := t.forget(ctx, sqlDropBatches, below, limit)
+	n, err := t.drop(ctx, sqlDropBatches, below, limit)
 	if err != nil {
 		return 0, fmt.Errorf("drop keys of batches: %w", err)
 	}
 	return n, nil
-}
-
-func (t *tx) forget(ctx context.Context, sql string, below int64, limit int) (int, error) {
-	if err := t.alter(ctx); err != nil {
-		return 0, err
-	}
-	s, err := t.conn.prepare(sql)
-	if err != nil {
-		return 0, t.fail(err)
-	}
-	n, err := s.change(below, int64(limit))
-	return int(n), t.fail(err)
 }
 
 // Producers is one statement. In an Update nobody else writes, and nobody reads who could.
@@ -147,7 +135,7 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 
 // DropProducers is one statement.
 func (t *tx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
-	n, err := t.forget(ctx, sqlDropProducers, below, limit)
+	n, err := t.drop(ctx, sqlDropProducers, below, limit)
 	if err != nil {
 		return 0, fmt.Errorf("drop producers: %w", err)
 	}

@@ -177,16 +177,9 @@ func (t *tx) PutRows(ctx context.Context, generation int64, rows []rollup.Row) e
 
 // DropRows is one statement.
 func (t *tx) DropRows(ctx context.Context, generation int64, limit int) (int, error) {
-	if err := t.alter(ctx); err != nil {
-		return 0, err
-	}
-	drop, err := t.conn.prepare(sqlDropRows)
+	n, err := t.drop(ctx, sqlDropRows, generation, limit)
 	if err != nil {
-		return 0, t.fail(err)
+		return 0, fmt.Errorf("drop rows of generation %d: %w", generation, err)
 	}
-	n, err := drop.change(generation, int64(limit))
-	if err != nil {
-		return 0, fmt.Errorf("drop rows of generation %d: %w", generation, t.fail(err))
-	}
-	return int(n), nil
+	return n, nil
 }

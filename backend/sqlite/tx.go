@@ -100,6 +100,19 @@ func (t *tx) exec(sql string, values ...any) error {
 	return t.fail(s.exec(values...))
 }
 
+// drop runs a statement that deletes rows up to a limit, and answers how many it has deleted.
+func (t *tx) drop(ctx context.Context, sql string, which int64, limit int) (int, error) {
+	if err := t.alter(ctx); err != nil {
+		return 0, err
+	}
+	s, err := t.conn.prepare(sql)
+	if err != nil {
+		return 0, t.fail(err)
+	}
+	n, err := s.change(which, int64(limit))
+	return int(n), t.fail(err)
+}
+
 // each runs a statement for every item, with the values that args gives.
 func each[T any](t *tx, sql string, items []T, run func(s *stmt, item T) error) error {
 	if len(items) == 0 {
