@@ -72,8 +72,8 @@ func holdNames[K ~string](t *tx, class int32, names []K) {
 }
 
 const (
-	sqlBatches   = "SELECT key, newest, print, results FROM counter_key WHERE key = ANY ($1::text[])"
-	sqlPutBatchs = `INSERT INTO counter_key (key, newest, print, results)
+	sqlBatches    = "SELECT key, newest, print, results FROM counter_key WHERE key = ANY ($1::text[])"
+	sqlPutBatches = `INSERT INTO counter_key (key, newest, print, results)
 		SELECT key, newest, print, results FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[]) AS v (key, newest, print, results)
 		ON CONFLICT (key) DO UPDATE SET newest = excluded.newest, print = excluded.print, results = excluded.results`
 	sqlDropBatches = `WITH doomed AS MATERIALIZED (SELECT key FROM counter_key WHERE newest < $1 ORDER BY newest LIMIT $2 FOR UPDATE)
@@ -125,11 +125,9 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 	}
 	type batch = counter.KeyedBatch
 	batches = inOrder(batches, func(a, b batch) int { return cmp.Compare(a.Key, b.Key) })
-	for _, b := range batches {
-		t.noteRow("counter_key", []any{string(b.Key)})
-	}
-	t.exec(sqlPutBatchs,
-		column(batches, func(b batch) string { return string(b.Key) }),
+	keys := column(batches, func(b batch) string { return string(b.Key) })
+	noteBytes(t, "counter_key", keys)
+	t.exec(sqlPutBatches, keys,
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
 		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
@@ -145,9 +143,7 @@ func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, erro
 	if err != nil {
 		return 0, fmt.Errorf("drop batches: %w", err)
 	}
-	for _, key := range gone {
-		t.noteRow("counter_key", []any{key})
-	}
+	noteBytes(t, "counter_key", gone)
 	return len(gone), nil
 }
 
@@ -199,19 +195,13 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 	type batch = counter.ProducedBatch
 	batches = inOrder(batches, func(a, b batch) int { return bytes.Compare(a.Producer[:], b.Producer[:]) })
 	producers := column(batches, func(b batch) []byte { return b.Producer[:] })
-	t.noteProducers(producers)
+	noteBytes(t, "counter_producer", producers)
 	t.exec(sqlPutProducers, producers,
 		column(batches, func(b batch) int64 { return int64(b.Seq) }),
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
 		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
 	return nil
-}
-
-func (t *tx) noteProducers(producers [][]byte) {
-	for _, p := range producers {
-		t.noteRow("counter_producer", []any{p})
-	}
 }
 
 // DropProducers reads the table in order.
@@ -223,6 +213,6 @@ func (t *tx) DropProducers(ctx context.Context, below int64, limit int) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("drop producers: %w", err)
 	}
-	t.noteProducers(gone)
+	noteBytes(t, "counter_producer", gone)
 	return len(gone), nil
 }

@@ -56,6 +56,14 @@ func (t *tx) noteKeys(keys []cell.Key) {
 	}
 }
 
+func noteBytes[K ~string | ~[]byte](t *tx, table string, keys []K) {
+	if t.journal {
+		for _, k := range keys {
+			t.notes = append(t.notes, note{table: table, bytes: []byte(k)})
+		}
+	}
+}
+
 // noteRow notes a row by the values of its key.
 func (t *tx) noteRow(table string, key []any) {
 	if !t.journal {
