@@ -58,17 +58,50 @@ const (
 )
 
 // holdNames locks names before the next statement, whose snapshot is then newer than whatever was waited for.
-func holdNames[K ~string](t *tx, class int32, names []K) {
+func (t *tx) holdNames(class int32, names []string) {
 	if t.mode == reading {
 		return
 	}
-	held := column(names, func(k K) int32 {
+	held := column(names, func(name string) int32 {
 		h := fnv.New32a()
-		h.Write([]byte(k))
+		h.Write([]byte(name))
 		return int32(h.Sum32() % buckets)
 	})
 	slices.Sort(held)
 	t.exec(sqlHoldBuckets, class, slices.Compact(held))
+}
+
+// remembered answers with what is remembered under names. It is two statements, sent at once: an update locks the
+// names first. keys are the names as an argument; scan reads a row, and the name that it is remembered under.
+func (t *tx) remembered(ctx context.Context, class int32, names []string, sql string, keys any,
+	scan func(r pgx.Rows, m *counter.Remembered) (name []byte, err error),
+) ([]counter.Remembered, error) {
+	found := make([]counter.Remembered, len(names))
+	if len(names) == 0 {
+		return found, nil
+	}
+	at := places(names)
+	t.holdNames(class, names)
+	return found, t.query(ctx, sql, func(r pgx.Rows) error {
+		var m counter.Remembered
+		name, err := scan(r, &m)
+		for _, i := range at[string(name)] {
+			found[i] = m
+		}
+		return err
+	}, keys)
+}
+
+// scanRemembered reads a row whose last columns are print and results.
+func scanRemembered(r pgx.Rows, m *counter.Remembered, before ...any) error {
+	var print []byte
+	if err := r.Scan(append(before, &print, &m.Results)...); err != nil {
+		return err
+	}
+	if copy(m.Print[:], print); len(print) != len(m.Print) {
+		return fmt.Errorf("%w: a fingerprint of %d bytes", errRow, len(print))
+	}
+	return nil
 }
 
 const (
@@ -80,42 +113,20 @@ const (
 		DELETE FROM counter_key AS k USING doomed WHERE k.key = doomed.key RETURNING k.key`
 )
 
-// Batches is two statements, sent at once: an update locks the keys first.
+// Batches holds the keys, see remembered.
 func (t *tx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	found := make([]counter.Remembered, len(keys))
-	if len(keys) == 0 {
-		return found, nil
-	}
-	at := places(keys)
-	holdNames(t, classBatch, keys)
-	err := t.query(ctx, sqlBatches, func(r pgx.Rows) error {
-		var key string
-		var m counter.Remembered
-		err := scanRemembered(r, &m, &key, &m.Newest)
-		for _, i := range at[counter.Key(key)] {
-			found[i] = m
-		}
-		return err
-	}, column(keys, func(k counter.Key) string { return string(k) }))
+	names := column(keys, func(k counter.Key) string { return string(k) })
+	found, err := t.remembered(ctx, classBatch, names, sqlBatches, names, func(r pgx.Rows, m *counter.Remembered) (key []byte, err error) {
+		err = scanRemembered(r, m, &key, &m.Newest)
+		return key, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read %d batches: %w", len(keys), err)
 	}
 	return found, nil
-}
-
-// scanRemembered reads a row whose last columns are print and results.
-func scanRemembered(r pgx.Rows, m *counter.Remembered, before ...any) error {
-	var print []byte
-	if err := r.Scan(append(before, &print, &m.Results)...); err != nil {
-		return err
-	}
-	if copy(m.Print[:], print) != len(print) || len(print) != len(m.Print) {
-		return fmt.Errorf("%w: a fingerprint of %d bytes", errRow, len(print))
-	}
-	return nil
 }
 
 // PutBatches is one statement.
@@ -158,29 +169,19 @@ const (
 		DELETE FROM counter_producer AS p USING doomed WHERE p.producer = doomed.producer RETURNING p.producer`
 )
 
-// Producers is two statements, sent at once: an update locks the producers first.
+// Producers holds the producers, see remembered.
 func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	found := make([]counter.Remembered, len(producers))
-	if len(producers) == 0 {
-		return found, nil
-	}
 	names := column(producers, func(p counter.Producer) string { return string(p[:]) })
-	at := places(names)
-	holdNames(t, classProducer, names)
-	err := t.query(ctx, sqlProducers, func(r pgx.Rows) error {
-		var name []byte
+	keys := column(names, func(n string) []byte { return []byte(n) })
+	found, err := t.remembered(ctx, classProducer, names, sqlProducers, keys, func(r pgx.Rows, m *counter.Remembered) (producer []byte, err error) {
 		var seq int64
-		var m counter.Remembered
-		err := scanRemembered(r, &m, &name, &seq, &m.Newest)
+		err = scanRemembered(r, m, &producer, &seq, &m.Newest)
 		m.Seq = uint64(seq)
-		for _, i := range at[string(name)] {
-			found[i] = m
-		}
-		return err
-	}, column(names, func(n string) []byte { return []byte(n) }))
+		return producer, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read %d producers: %w", len(producers), err)
 	}
