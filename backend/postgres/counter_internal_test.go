@@ -57,10 +57,7 @@ func TestNamesFrom(t *testing.T) {
 func TestCounter_RoundTrips(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := identified(t)
-	var counted trips
-	c.target.config.Tracer = &counted
-	c.pool.drop(c)
+	c, counted := tripping(t)
 	for _, step := range []struct {
 		what    string
 		tallies []counter.Tally
@@ -71,15 +68,9 @@ func TestCounter_RoundTrips(t *testing.T) {
 		{"the beginning, tallies of three minutes, the commit", []counter.Tally{{ID: 1, N: 1}, {ID: 2, Minute: 1, N: 1}, {ID: 1, Minute: 70, N: 1}}, false, 3},
 		{"the beginning, the floor, the keys, tallies, the commit with the keys", []counter.Tally{{ID: 1, N: 1}}, true, 5},
 	} {
-		for _, use := range []string{"first", "second"} { // the first one prepares statements
-			counted.n.Store(0)
-			if err := c.Update(ctx, func(tx resolve.Tx) error { return countOnce(ctx, tx, step.tallies, step.keyed) }); err != nil {
-				t.Fatal(err)
-			}
-			if got := counted.n.Load(); use == "second" && got != step.want {
-				t.Errorf("%s: %d round trips, want %d", step.what, got, step.want)
-			}
-		}
+		counted.want(t, step.what, step.want, func() error {
+			return c.Update(ctx, func(tx resolve.Tx) error { return countOnce(ctx, tx, step.tallies, step.keyed) })
+		})
 	}
 }
 

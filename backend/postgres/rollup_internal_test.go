@@ -31,15 +31,34 @@ func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryDat
 func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)     {}
 
+// tripping is a new cell whose round trips are counted.
+func tripping(t *testing.T) (*Cell, *trips) {
+	t.Helper()
+	c, counted := identified(t), new(trips)
+	c.target.config.Tracer = counted
+	c.pool.drop(c)
+	return c, counted
+}
+
+// want fails unless a transaction takes so many round trips. It runs twice, for the first time prepares statements.
+func (c *trips) want(t *testing.T, what string, want int64, run func() error) {
+	t.Helper()
+	for range 2 {
+		c.n.Store(0)
+		if err := run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.n.Load(); got != want {
+		t.Errorf("%s: %d round trips, want %d", what, got, want)
+	}
+}
+
 // What a follower does for a batch of changes costs as many round trips as it takes decisions.
 func TestRollup_RoundTrips(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c := identified(t)
-	var counted trips
-	c.target.config.Tracer = &counted
-	c.pool.drop(c)
-
+	c, counted := tripping(t)
 	g := rollup.Generation{Number: 1, Definition: rollup.Definition{Name: "a", Kind: "place", Over: rollup.Entities, Group: []string{"city"}}}
 	for _, step := range []struct {
 		what string
@@ -64,14 +83,6 @@ func TestRollup_RoundTrips(t *testing.T) {
 			return err
 		}, 2},
 	} {
-		for _, use := range []string{"first", "second"} { // the first one prepares statements
-			counted.n.Store(0)
-			if err := step.run(ctx, step.fn); err != nil {
-				t.Fatal(err)
-			}
-			if got := counted.n.Load(); use == "second" && got != step.want {
-				t.Errorf("%s: %d round trips, want %d", step.what, got, step.want)
-			}
-		}
+		counted.want(t, step.what, step.want, func() error { return step.run(ctx, step.fn) })
 	}
 }
