@@ -91,7 +91,7 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 		if errors.Is(failure, errSpansMissing) {
 			continue
 		}
-		if !repeat || try == tries {
+		if !repeat || try >= tries { // more if spans were missing
 			return err
 		}
 		if err := c.pause(ctx, try); err != nil {
