@@ -85,7 +85,7 @@ const outOfRange = "22003"
 // increment is what is added to a value of a span.
 type increment struct {
 	key  counter.SpanKey
-	slot int // 0 for the minute or the quarter of an hour that
+	slot int // the minute in the hour, or the quarter of an hour in the day
 	n    int64
 }
 

@@ -80,24 +80,16 @@ func (t *tx) Spans(ctx context.Context, table counter.Table, keys []counter.Span
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	sql := spanTables[table].read
-	if t.mode != reading {
-		sql = spanTables[table].hold
-	}
-	found, err := t.spans(ctx, sql, keys)
-	if err != nil {
-		return nil, fmt.Errorf("read %d spans of %s: %w", len(keys), spanTables[table].name, err)
-	}
-	return found, nil
-}
-
-func (t *tx) spans(ctx context.Context, sql string, keys []counter.SpanKey) ([][]int64, error) {
 	found := make([][]int64, len(keys))
 	if len(keys) == 0 {
 		return found, nil
 	}
+	sql := spanTables[table].read
+	if t.mode != reading {
+		sql = spanTables[table].hold
+	}
 	at := places(keys)
-	return found, t.query(ctx, sql, func(r pgx.Rows) error {
+	err := t.query(ctx, sql, func(r pgx.Rows) error {
 		s, err := scanSpan(r)
 		for n, i := range at[s.Key] {
 			found[i] = s.Values
@@ -107,6 +99,10 @@ func (t *tx) spans(ctx context.Context, sql string, keys []counter.SpanKey) ([][
 		}
 		return err
 	}, keysInOrder(keys))
+	if err != nil {
+		return nil, fmt.Errorf("read %d spans of %s: %w", len(keys), spanTables[table].name, err)
+	}
+	return found, nil
 }
 
 // PutSpans is one statement.
