@@ -94,7 +94,7 @@ func askCounters(ctx context.Context, tx counter.Store, n int) (a counted, _ err
 		top, err := tx.TopMetrics(ctx, h.closed.Key.Unit(), "m", 2)
 		a.Top, errs = append(a.Top, top), append(errs, err)
 	}
-	var err [6]error
+	var err [5]error
 	a.Metrics, err[0] = tx.ListMetrics(ctx, "m ", "", many)
 	for i, table := range counter.Tables {
 		var err error
