@@ -32,11 +32,7 @@ var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	c, err := Open(ctx, filepath.Join(t.TempDir(), "cell.db"), cell.Identity{Map: "m", Lo: 0, Hi: 1 << 32}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := openCell(t)
 	var b strings.Builder
 	if err := c.Update(ctx, func(rt resolve.Tx) error {
 		if err := useAll(ctx, rt); err != nil {
