@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/identifier"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -95,7 +96,7 @@ func checkRef(ref entity.Ref) []Problem {
 			"a source has 1 to 64 characters of a-z, 0-9, _, . and -, and begins with a letter or digit",
 		})
 	}
-	if why := badIdentifier(ref.Key, MaxKey); why != "" {
+	if why := identifier.Problem(ref.Key, MaxKey); why != "" {
 		problems = append(problems, Problem{"/key", identifierCode(ref.Key), "the key " + why})
 	}
 	return problems
@@ -129,30 +130,6 @@ func identifierCode(s string) string {
 		return "invalid_utf8"
 	}
 	return "invalid"
-}
-
-// badIdentifier says what keeps a text from being an identifier, "" if nothing does. Identifiers
-// are compared byte by byte, so what people cannot see in them is refused.
-func badIdentifier(s string, most int) string {
-	switch {
-	case s == "":
-		return "is empty"
-	case len(s) > most:
-		return fmt.Sprintf("has %d bytes, more than %d", len(s), most)
-	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
-	}
-	first, _ := utf8.DecodeRuneInString(s)
-	last, _ := utf8.DecodeLastRuneInString(s)
-	if unicode.IsSpace(first) || unicode.IsSpace(last) {
-		return "begins or ends with white space"
-	}
-	for _, r := range s {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return fmt.Sprintf("holds the character %U, which cannot be seen", r)
-		}
-	}
-	return ""
 }
 
 func checkLimit(limit int) (int, error) {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/locus-db/locus/identifier"
 )
 
 // check says what is wrong with a batch as a whole.
@@ -61,7 +61,7 @@ func badKey(key Key) string {
 // check says what is wrong with a hit, whenever it is sent. known metrics have been looked at before.
 func (h *Hit) check(known bool) error {
 	if !known {
-		if why := badMetric(h.Metric); why != "" {
+		if why := identifier.Problem(string(h.Metric), MaxMetric); why != "" {
 			return invalid("metric", "the name "+why)
 		}
 	}
@@ -92,31 +92,6 @@ func (w *window) check(at time.Time) error {
 		return ErrInFuture
 	}
 	return nil
-}
-
-// badMetric says what keeps a text from being a name, "" if nothing does. Names are compared byte by byte, so
-// what people cannot see in them is refused.
-func badMetric(m Metric) string {
-	s := string(m)
-	switch {
-	case s == "":
-		return "is empty"
-	case len(s) > MaxMetric:
-		return fmt.Sprintf("has %d bytes, more than %d", len(s), MaxMetric)
-	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
-	}
-	first, _ := utf8.DecodeRuneInString(s)
-	last, _ := utf8.DecodeLastRuneInString(s)
-	if unicode.IsSpace(first) || unicode.IsSpace(last) {
-		return "begins or ends with white space"
-	}
-	for _, r := range s {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return fmt.Sprintf("holds the character %U, which cannot be seen", r)
-		}
-	}
-	return ""
 }
 
 // validate names every option that is wrong.

@@ -51,7 +51,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "lease", "match", "resolve", "rollup", "counter"}
 
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
@@ -81,8 +81,9 @@ var Picture = map[string]Rule{
 	"resolve": {
 		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
 	},
-	"lease":   {},
-	"counter": {Imports: []string{mutant}, Modules: []string{xSync, compress}},
+	"lease":      {},
+	"identifier": {},
+	"counter":    {Imports: []string{"identifier", mutant}, Modules: []string{xSync, compress}},
 	"rollup": {
 		Imports: []string{"changelog", "lease", mutant},
 		Modules: []string{xxhash, yaml},
@@ -119,7 +120,7 @@ var Picture = map[string]Rule{
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", mutant},
 		Modules: []string{xxhash, xSync},
 	},
 
