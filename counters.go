@@ -4,7 +4,6 @@ package locus
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -122,35 +121,36 @@ func (c *counters) stop() error {
 	return c.recorder.Close()
 }
 
+// maintain packs days that are over, and forgets keys, now and then.
 func (c *counters) maintain(ctx context.Context) {
-	failed := false
-	for {
-		rest(ctx, maintainEvery, nil)
-		if ctx.Err() != nil {
-			return
-		}
-		err := c.recorder.Maintain(ctx)
-		if err != nil && !failed && ctx.Err() == nil {
-			c.opts.Logger.Warn("days that are over cannot be packed", "err", err)
-		}
-		failed = err != nil
-	}
+	every(ctx, maintainEvery, c.recorder.Maintain, func(err error) {
+		c.opts.Logger.Warn("days that are over cannot be packed", "err", err)
+	})
 }
 
 // writeOwn adds once a second what Locus has counted of itself, and once more at the end.
 func (c *counters) writeOwn(ctx context.Context) {
-	failed := false
-	for ctx.Err() == nil {
-		rest(ctx, time.Second, nil)
-		err := c.own.write(ctx)
-		if err != nil && !failed && ctx.Err() == nil {
-			c.opts.Logger.Warn("what Locus counts of itself waits in memory", "err", err)
-		}
-		failed = err != nil && !errors.Is(err, context.Canceled)
-	}
+	every(ctx, time.Second, c.own.write, func(err error) {
+		c.opts.Logger.Warn("what Locus counts of itself waits in memory", "err", err)
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := c.own.write(ctx); err != nil {
 		c.opts.Logger.Warn("what Locus counted of itself last is lost", "err", err)
+	}
+}
+
+// every does something now and then until the context ends. A failure is told of, but not the next one in a row.
+func every(ctx context.Context, pause time.Duration, do func(context.Context) error, tell func(error)) {
+	for failed := false; ; {
+		rest(ctx, pause, nil)
+		if ctx.Err() != nil {
+			return
+		}
+		err := do(ctx)
+		if err != nil && !failed && ctx.Err() == nil {
+			tell(err)
+		}
+		failed = err != nil
 	}
 }

@@ -120,13 +120,10 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		err = cells.Extend(ctx)
 	}
 	if err == nil {
-		s.counters, err = count(s)
-	}
-	if err == nil {
 		err = s.resolver.Drain(ctx)
 	}
-	if err != nil && s.counters != nil {
-		err = errors.Join(err, s.counters.stop())
+	if err == nil {
+		s.counters, err = count(s)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close())
