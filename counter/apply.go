@@ -128,10 +128,10 @@ func (g *group) decide(p *share) {
 		counted  counted
 		repeated bool
 	)
-	if p.once != nil {
+	if p.call.once != nil {
 		var err error
-		m = g.memories[p.once.name()]
-		if counted, repeated, err = m.match(p.once); err != nil {
+		m = g.memories[p.call.once.name()]
+		if counted, repeated, err = m.match(p.call.once); err != nil {
 			p.fail(err)
 			return
 		}
@@ -157,7 +157,7 @@ func (g *group) decide(p *share) {
 	}
 	p.replayed = repeated && !some
 	if m != nil && some {
-		m.keep(p.once, counted, newest)
+		m.keep(p.call.once, counted, newest)
 	}
 }
 

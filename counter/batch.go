@@ -26,7 +26,6 @@ type call struct {
 type share struct {
 	call     *call
 	cell     string
-	once     *once
 	items    []item
 	replayed bool
 }
@@ -90,7 +89,7 @@ func (r *Recorder) release(c *call) {
 func (c *call) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
-		p.items, p.cell, p.once, p.replayed = p.items[:0], "", nil, false
+		p.items, p.cell, p.replayed = p.items[:0], "", false
 	}
 	c.parts = c.parts[:0]
 }
@@ -112,7 +111,7 @@ func (c *call) part(cell string) *share {
 		c.parts[n] = &share{call: c}
 	}
 	p := c.parts[n]
-	p.cell, p.once = cell, c.once
+	p.cell = cell
 	return p
 }
 

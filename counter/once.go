@@ -89,8 +89,8 @@ type memory struct {
 // recall reads what the cell remembers of the batches of a group, and holds it until the transaction ends.
 func (g *group) recall(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
-		if p.once != nil {
-			g.memories[p.once.name()] = nil
+		if p.call.once != nil {
+			g.memories[p.call.once.name()] = nil
 		}
 	}
 	if len(g.memories) == 0 {
