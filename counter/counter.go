@@ -101,7 +101,8 @@ var (
 	// a key. Databases wrap it.
 	ErrUnconfirmed = errors.New("counter: counted or not, the answer was lost")
 	// ErrForgotten means that a cell does not know a metric that it was known to have: it came back from a
-	// backup. It never leaves the package.
+	// backup. A hit is answered so only if that happened again while the directory was asked where the metric
+	// is now: it was not applied, and can be sent again.
 	ErrForgotten = errors.New("counter: the cell has lost the metric")
 	// ErrNotFound means that nothing was ever counted of the metric.
 	ErrNotFound = errors.New("counter: no such metric")

@@ -4,12 +4,8 @@ package counter
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
-
-// errLost is what a hit is answered whose cell lost its metric, and lost it again.
-var errLost = errors.New("counter: the cell does not keep the metric")
 
 // Recorder counts hits and answers questions about them. It is safe for many goroutines.
 type Recorder struct {
@@ -77,7 +73,7 @@ func (r *Recorder) AddBatch(ctx context.Context, b Batch) (Answer, error) {
 		r.relocate(ctx, c, lost)
 		r.send(ctx, c)
 		for _, i := range c.collect() {
-			c.results[i] = errLost
+			c.results[i] = ErrForgotten
 		}
 	}
 	r.release(c)
