@@ -234,7 +234,7 @@ type lineDay struct {
 	key  SpanKey
 }
 
-// dayReader reads what lines need of days.
+// dayReader reads what lines need of one day or more.
 type dayReader interface {
 	read(p *plan, days []lineDay) error
 }
@@ -265,6 +265,9 @@ func (p *plan) read(lines []*line, from dayReader) error {
 				days = days[:0]
 			}
 		}
+	}
+	if len(days) == 0 {
+		return nil
 	}
 	return from.read(p, days)
 }

@@ -45,9 +45,6 @@ type counterReader struct {
 }
 
 func (r *counterReader) read(p *plan, days []lineDay) error {
-	if len(days) == 0 {
-		return nil
-	}
 	open, closed, err := readDays(r.ctx, r.tx, Days, days)
 	if err != nil {
 		return err
@@ -84,9 +81,6 @@ type gaugeReader struct {
 }
 
 func (r *gaugeReader) read(p *plan, days []lineDay) error {
-	if len(days) == 0 {
-		return nil
-	}
 	open, closed, err := readDays(r.ctx, r.tx, GaugeDays, days)
 	if err != nil {
 		return err
