@@ -11,6 +11,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -37,6 +38,14 @@ func (s Suite[C]) Run(t *testing.T, open func(t *testing.T) C) {
 			t.Parallel()
 			c.Run(t, open(t))
 		})
+	}
+}
+
+// Share readies generators that stand in variables for cases that run in parallel. rapid makes the name of a
+// generator when another one is first made of it, and reads it without a lock.
+func Share(generators ...fmt.Stringer) {
+	for _, g := range generators {
+		_ = g.String()
 	}
 }
 

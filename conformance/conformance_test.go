@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/conformance"
 )
@@ -77,6 +80,17 @@ func TestVerdictOf(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, v, want)
 		}
 	}
+}
+
+// The race detector finds it if one is missing.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	number := rapid.IntRange(1, 9)
+	conformance.Share(number)
+	var wg sync.WaitGroup
+	wg.Go(func() { rapid.SliceOf(number).Example(1) })
+	wg.Go(func() { number.Example(1) })
+	wg.Wait()
 }
 
 func TestTogether_RunsEachUpdateOnce(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -43,6 +44,8 @@ var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
 		Outcome: rapid.SampledFrom([]string{"", changelog.Founded, changelog.Joined, `"`}).Draw(t, "outcome"),
 	}
 })
+
+func init() { conformance.Share(drawText, drawAttributes, drawEntity, drawImage) }
 
 // A document is what encoding/json reads as the same, and what this package reads back.
 func TestDocuments_AreJSON(t *testing.T) {

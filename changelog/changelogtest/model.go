@@ -95,6 +95,8 @@ var drawStep = rapid.Custom(func(t *rapid.T) step {
 	}
 })
 
+func init() { conformance.Share(drawID, drawVersions, drawImage, drawChange, drawStep) }
+
 // history is a model and the numbers that the store gave: positions are the same in both, numbers are not.
 type history struct {
 	*model

@@ -57,6 +57,8 @@ var (
 	})
 )
 
+func init() { conformance.Share(drawID, drawTally, drawDay, drawKey, drawName, drawStep) }
+
 // answer is what a call answers with.
 func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	keys, ids := someKeys[:1+do.limit%4], someProducers[:1+do.limit%4]

@@ -43,6 +43,8 @@ var (
 	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
 )
 
+func init() { conformance.Share(drawWord, drawTerm, drawSource) }
+
 func (d drawer) record() *rapid.Generator[*entity.Record] {
 	return rapid.Custom(func(t *rapid.T) *entity.Record {
 		r := &entity.Record{

@@ -93,6 +93,10 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 	}
 })
 
+func init() {
+	conformance.Share(drawPUID, drawAfter, drawFeature, drawPosting, drawPair, drawEdge, drawRedo, drawCall)
+}
+
 // readAll reads everything that a history can have written.
 var readAll = []call{
 	ask("Carriers of all", func(ctx context.Context, s resolve.Store) ([][]entity.PUID, error) {

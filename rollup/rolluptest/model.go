@@ -154,6 +154,8 @@ var (
 	})
 )
 
+func init() { conformance.Share(drawKey, drawEnd, drawRange, drawRows, drawStep) }
+
 // step makes a call on both and compares the answers.
 func (m *model) step(ctx context.Context, s rollup.Store, do step) error {
 	var got, want any
