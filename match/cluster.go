@@ -22,9 +22,12 @@ const (
 	MaxLinked = 2000
 	// ScoreCap bounds the weight of one edge: no pair can outvote many.
 	ScoreCap Score = 2000
-	// AbsentPair is the weight of a pair without a stored edge.
+	// AbsentPair is the weight of a pair without a stored edge, and of one that is a relation.
 	AbsentPair Score = -400
 )
+
+// MustLink is the score of a pair that a person said to be one thing: no cut removes it.
+const MustLink Score = 32000
 
 // NodeKey names a record: its source and the source's own key.
 type NodeKey struct {
@@ -37,31 +40,81 @@ func (k NodeKey) Compare(other NodeKey) int {
 	return cmp.Or(strings.Compare(k.Source, other.Source), strings.Compare(k.Key, other.Key))
 }
 
-// Edge is a compared pair of nodes, named by their indices, in either order. A
-// pair has at most one edge.
+// Edge is a pair of nodes, named by their indices, in either order. A pair has
+// at most one edge.
 type Edge struct {
 	A, B  int
 	Score Score
+	// Decided is when a person decided about the pair, in milliseconds since 1970, and 0 if nobody
+	// did. The score is MustLink or CannotLink then, whatever a comparison says.
+	Decided int64
 }
 
-// Cluster splits the records of one component into things, by average link:
-// the edges that reach the threshold are tried from the highest to the lowest,
-// and the two clusters that an edge touches become one if the evidence across
-// all of their pairs is not negative. Edges below the threshold only testify; a
-// pair without an edge counts AbsentPair, an edge at most ScoreCap, and a pair
-// at CannotLink or below forbids the join.
+// Join is a step of clustering: two groups that became one because of an edge, or did not.
+type Join struct {
+	Edge Edge  // in the order of keys
+	A, B []int // the groups that it touched, ordered by key; that of Edge.A first
+	// Sum is the evidence across all pairs of the two groups: at least 0 if they became one, unless
+	// a person said so.
+	Sum    int
+	Absent int // how many of the pairs had no edge
+	// Joined tells whether they became one.
+	Joined bool
+	// Against is the pair that forbade it, if one did.
+	Against *Edge
+}
+
+// Cluster splits the records of one component into things.
+//
+// First come the pairs that people decided about, the newest first, ties by keys: two that are one
+// thing are joined, whatever they score, and two that are not may not be joined from then on. So of
+// decisions that contradict each other the newer one counts.
+//
+// Then follows average link: the edges that reach the threshold are tried from the highest to the
+// lowest, and the two clusters that an edge touches become one if the evidence across all of their
+// pairs is not negative. Edges below the threshold only testify; a pair without an edge counts
+// AbsentPair, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
 //
 // The answer is a function of the set: independent of the order of nodes and
 // edges. Clusters hold indices of nodes; both they and their members are
 // ordered by NodeKey. Equal keys are not allowed.
-func Cluster(nodes []NodeKey, edges []Edge) [][]int {
+func Cluster(nodes []NodeKey, edges []Edge) [][]int { return Trace(nodes, edges, nil) }
+
+// Trace is Cluster that tells each of its steps: the joins that were made and those that were
+// refused. Edges inside of a group that is one already are no step.
+func Trace(nodes []NodeKey, edges []Edge, step func(Join)) [][]int {
 	byKey, rank := ranks(nodes)
 	c := newClusters(rank, edges)
+	try := func(e Edge) {
+		x, y := c.of[e.A], c.of[e.B]
+		if x == y {
+			return
+		}
+		j := c.weigh(e)
+		if step != nil {
+			step(c.named(j, byKey))
+		}
+		if j.Joined {
+			c.join(x, y)
+		}
+	}
+	undecided := 0
 	for _, e := range c.order {
+		switch {
+		case e.Decided == 0:
+			c.order[undecided] = e
+			undecided++
+		case e.Score > 0:
+			try(e)
+		default:
+			c.part(e)
+		}
+	}
+	for _, e := range c.order[:undecided] {
 		if e.Score < Threshold {
 			break
 		}
-		c.join(c.of[e.A], c.of[e.B])
+		try(e)
 	}
 	return c.groups(byKey)
 }
@@ -84,6 +137,9 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 type link struct {
 	to    int
 	score Score
+	// decided tells that a person did: such a link forbids only once it is in force.
+	decided bool
+	force   bool
 }
 
 // clusters is the state of the joining, over ranks instead of indices.
@@ -91,7 +147,7 @@ type clusters struct {
 	of      []int    // rank → its cluster
 	members [][]int  // cluster → ranks
 	links   [][]link // rank → its edges
-	order   []Edge   // by score, then ranks
+	order   []Edge   // those that were decided, the newest first; then the others by score; ties by ranks
 }
 
 func newClusters(rank []int, edges []Edge) *clusters {
@@ -105,45 +161,86 @@ func newClusters(rank []int, edges []Edge) *clusters {
 		if a > b {
 			a, b = b, a
 		}
-		c.links[a] = append(c.links[a], link{b, e.Score})
-		c.links[b] = append(c.links[b], link{a, e.Score})
-		c.order = append(c.order, Edge{a, b, e.Score})
+		c.links[a] = append(c.links[a], link{to: b, score: e.Score, decided: e.Decided != 0})
+		c.links[b] = append(c.links[b], link{to: a, score: e.Score, decided: e.Decided != 0})
+		c.order = append(c.order, Edge{a, b, e.Score, e.Decided})
 	}
 	slices.SortFunc(c.order, func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Score, x.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
 	return c
 }
 
-// join makes two clusters one if the evidence between them allows it.
-func (c *clusters) join(x, y int) {
-	if x == y {
+// part puts in force that two records are not one thing, unless something newer has made them one.
+func (c *clusters) part(e Edge) {
+	if c.of[e.A] == c.of[e.B] {
 		return
 	}
-	if len(c.members[x]) > len(c.members[y]) {
-		x, y = y, x
-	}
-	sum, absent := 0, len(c.members[x])*len(c.members[y])
-	for _, r := range c.members[x] {
-		for _, l := range c.links[r] {
-			if c.of[l.to] != y {
-				continue
+	for _, end := range [2][2]int{{e.A, e.B}, {e.B, e.A}} {
+		for i := range c.links[end[0]] {
+			if l := &c.links[end[0]][i]; l.to == end[1] {
+				l.force = true
 			}
-			if l.score <= CannotLink {
-				return
-			}
-			sum += int(min(l.score, ScoreCap))
-			absent--
 		}
 	}
-	if sum+absent*int(AbsentPair) < 0 {
-		return
+}
+
+// weigh says whether the two clusters that an edge touches are to become one.
+func (c *clusters) weigh(e Edge) Join {
+	x, y := c.of[e.A], c.of[e.B]
+	j := Join{Edge: e, A: c.members[x], B: c.members[y], Absent: len(c.members[x]) * len(c.members[y])}
+	from, to := x, y
+	if len(c.members[x]) > len(c.members[y]) {
+		from, to = y, x
+	}
+	for _, r := range c.members[from] {
+		for _, l := range c.links[r] {
+			if c.of[l.to] != to {
+				continue
+			}
+			// Somebody who says that two are one overrules what the machine holds to be two.
+			if l.force || l.score <= CannotLink && !l.decided && e.Decided == 0 {
+				if j.Against == nil {
+					j.Against = &Edge{A: min(r, l.to), B: max(r, l.to), Score: l.score}
+				}
+				continue
+			}
+			j.Sum += int(min(max(l.score, CannotLink), ScoreCap))
+			j.Absent--
+		}
+	}
+	j.Sum += j.Absent * int(AbsentPair)
+	j.Joined = j.Against == nil && (e.Decided != 0 || j.Sum >= 0)
+	return j
+}
+
+// join makes two clusters one.
+func (c *clusters) join(x, y int) {
+	if len(c.members[x]) > len(c.members[y]) {
+		x, y = y, x
 	}
 	for _, r := range c.members[x] {
 		c.of[r] = y
 	}
 	c.members[y] = append(c.members[y], c.members[x]...)
 	c.members[x] = nil
+}
+
+// named is a step in indices of nodes instead of ranks.
+func (c *clusters) named(j Join, byKey []int) Join {
+	name := func(ranks []int) []int {
+		ranks = slices.Sorted(slices.Values(ranks))
+		for i, r := range ranks {
+			ranks[i] = byKey[r]
+		}
+		return ranks
+	}
+	j.A, j.B = name(j.A), name(j.B)
+	j.Edge.A, j.Edge.B = byKey[j.Edge.A], byKey[j.Edge.B]
+	if j.Against != nil {
+		j.Against.A, j.Against.B = byKey[j.Against.A], byKey[j.Against.B]
+	}
+	return j
 }
 
 // groups answers with the clusters that are left, as indices of nodes.

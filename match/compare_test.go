@@ -88,7 +88,7 @@ func TestExplain_SumsToTheScore(t *testing.T) {
 				t.Fatalf("a line without words: %+v", l)
 			}
 		}
-		if sum != m.Score(v) || e.Score != sum || e.Outcome != m.Decide(sum) {
+		if sum != m.Score(v) || e.Score != sum || e.Outcome != m.Decide(v) {
 			t.Fatalf("lines sum to %s, the score is %s, the explanation says %s, %s", sum, m.Score(v), e.Score, e.Outcome)
 		}
 		for _, f := range e.Features {
@@ -145,8 +145,9 @@ func TestCompare_SourceThatListsNothingTwice(t *testing.T) {
 		sources [2]string
 		want    match.Outcome
 	}{{[2]string{"once", "once"}, match.Different}, {[2]string{"once", "a"}, match.Same}, {[2]string{"a", "a"}, match.Same}} {
-		score := m.Score(m.Compare(m.Normalise(c.sources[0], "1", a), m.Normalise(c.sources[1], "2", a)))
-		if got := m.Decide(score); got != c.want {
+		v := m.Compare(m.Normalise(c.sources[0], "1", a), m.Normalise(c.sources[1], "2", a))
+		score := m.Score(v)
+		if got := m.Decide(v); got != c.want {
 			t.Errorf("%v: %s at %s, want %s", c.sources, got, score, c.want)
 		}
 		if c.want == match.Different && score > match.CannotLink {
@@ -162,8 +163,8 @@ func TestCompare_ChainNeedsTheSpot(t *testing.T) {
 		shops = append(shops, match.Attributes{"name": {"Bolt Coffee"}, "city": {city}}, match.Attributes{"name": {"Only " + city}, "city": {city}})
 	}
 	m := match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(shops)))
-	compare := func(a, b match.Attributes) match.Score {
-		return m.Score(m.Compare(m.Normalise("s", "1", a), m.Normalise("s", "2", b)))
+	compare := func(a, b match.Attributes) match.Vector {
+		return m.Compare(m.Normalise("s", "1", a), m.Normalise("s", "2", b))
 	}
 	with := func(name, attribute, value string) match.Attributes {
 		return match.Attributes{"name": {name}, "city": {"Oslo"}, "postcode": {"0150"}, "category": {"cafe"}, attribute: {value}}
@@ -179,8 +180,8 @@ func TestCompare_ChainNeedsTheSpot(t *testing.T) {
 		{"the same phone", with("Bolt Coffee", "phones", "415-555-2300"), with("Bolt Coffee", "phones", "4155552300"), match.Same},
 		{"no chain", with("Only Oslo", "hours", "x"), with("Only Oslo", "hours", "x"), match.Same},
 	} {
-		if score := compare(c.a, c.b); m.Decide(score) != c.want {
-			t.Errorf("%s: %s, want %s", c.name, score, c.want)
+		if v := compare(c.a, c.b); m.Decide(v) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, m.Score(v), c.want)
 		}
 	}
 }

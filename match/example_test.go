@@ -64,9 +64,9 @@ func ExampleClusterAll() {
 	}
 	var edges []match.Edge
 	for _, pair := range match.Candidates(records) {
-		score := m.Score(m.Compare(records[pair[0]], records[pair[1]]))
-		if m.Decide(score) != match.Different {
-			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Score: score})
+		v := m.Compare(records[pair[0]], records[pair[1]])
+		if m.Decide(v) != match.Different {
+			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Score: m.Weight(v)})
 		}
 	}
 	fmt.Println(match.ClusterAll(nodes, edges))

@@ -37,7 +37,7 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		a, b, x, y = b, a, y, x
 	}
 	score := m.Score(v)
-	e := Explanation{A: x, B: y, Outcome: m.Decide(score), Score: score, Lines: []Line{}, Features: shared(a, b)}
+	e := Explanation{A: x, B: y, Outcome: m.Decide(v), Score: score, Lines: []Line{}, Features: shared(a, b)}
 	for f := range fieldCount {
 		l := v.level(f)
 		if l == levelNone {

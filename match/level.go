@@ -20,6 +20,7 @@ const (
 	fieldEmail
 	fieldID
 	fieldSource
+	fieldRelation
 	fieldCount
 )
 
@@ -113,6 +114,14 @@ const (
 
 const sourceDeduplicated level = 1
 
+// What two different things are to each other. These levels have no bits: they
+// decide beside the score.
+const (
+	relationFirstPart level = 1 + iota
+	relationSecondPart
+	relationCoLocated
+)
+
 // grade is a level's word and bits.
 type grade struct {
 	word string
@@ -170,10 +179,11 @@ var table = [fieldCount][]grade{
 	fieldEmail:    {{}, {"equal", 400}},
 	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
+	fieldRelation: {{}, {"the first is a part of the second", 0}, {"the second is a part of the first", 0}, {"two things at one spot", 0}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source",
+	"category", "web", "email", "id", "source", "relation",
 }

@@ -23,7 +23,7 @@ func TestCompare_PizzaPairIsOnePlace(t *testing.T) {
 	if got := m.Score(v); got != 1970 {
 		t.Errorf("score %s, want +19.70: %+v", got, m.Explain(a, b, v))
 	}
-	if got := m.Decide(m.Score(v)); got != match.Same {
+	if got := m.Decide(v); got != match.Same {
 		t.Errorf("outcome %s, want same", got)
 	}
 	if m.Compare(b, a) != v {

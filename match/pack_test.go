@@ -82,7 +82,7 @@ func TestPack_PizzaPairIsOnePlaceUnderBoth(t *testing.T) {
 	for name, p := range map[string]*match.Pack{"built-in": nil, "empty": build(nil), "of the pair": build(records[:2]), "counted": build(records)} {
 		m := match.New(match.Place(), p)
 		a, b := pizza(m)
-		if got := m.Decide(m.Score(m.Compare(a, b))); got != match.Same {
+		if got := m.Decide(m.Compare(a, b)); got != match.Same {
 			t.Errorf("%s pack: %s at %s", name, got, m.Score(m.Compare(a, b)))
 		}
 	}

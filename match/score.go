@@ -47,8 +47,7 @@ func roundHundred(bits float64) float64 {
 	return float64(int(bits*100 + 0.5))
 }
 
-// Outcome is what a score decides about a pair. Relations between two things,
-// such as a shop inside a mall, will join the list.
+// Outcome is what is decided about a pair.
 type Outcome uint8
 
 // The outcomes.
@@ -56,22 +55,23 @@ const (
 	Different Outcome = iota // nothing is stored
 	Unsure                   // an edge that does not cluster; a person may decide
 	Same                     // an edge that clusters
+	// PartOf is a relation and never a merge: one of the two is a part of the other, as the pharmacy in
+	// the store is. Vector.Part tells which.
+	PartOf
+	// CoLocated is a relation and never a merge: two things at one spot.
+	CoLocated
 )
 
-// String answers with "different", "unsure" or "same".
-func (o Outcome) String() string {
-	switch o {
-	case Same:
-		return "same"
-	case Unsure:
-		return "unsure"
-	default:
-		return "different"
-	}
-}
+var outcomes = [...]string{Different: "different", Unsure: "unsure", Same: "same", PartOf: "part_of", CoLocated: "co_located"}
+
+// String answers with "different", "unsure", "same", "part_of" or "co_located".
+func (o Outcome) String() string { return outcomes[o] }
 
 // MarshalText writes the word of String.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// Relation tells whether the two are different things that have to do with each other.
+func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
 // Vector is the outcome of a comparison: the level of every field, four bits
 // each. It is all that an edge stores, and all that an explanation needs.
@@ -90,9 +90,15 @@ func (m *Matcher) Score(v Vector) Score {
 	return sum
 }
 
-// Decide answers with what a score means for a pair.
-func (m *Matcher) Decide(s Score) Outcome {
-	switch {
+// Decide answers with what a comparison means for its pair.
+func (m *Matcher) Decide(v Vector) Outcome {
+	switch v.level(fieldRelation) {
+	case relationFirstPart, relationSecondPart:
+		return PartOf
+	case relationCoLocated:
+		return CoLocated
+	}
+	switch s := m.Score(v); {
 	case s >= Threshold:
 		return Same
 	case s >= 0:
@@ -101,3 +107,16 @@ func (m *Matcher) Decide(s Score) Outcome {
 		return Different
 	}
 }
+
+// Weight is what a pair that is not Different weighs when clusters are joined: its score, and
+// AbsentPair if it is a relation.
+func (m *Matcher) Weight(v Vector) Score {
+	if m.Decide(v).Relation() {
+		return AbsentPair
+	}
+	return m.Score(v)
+}
+
+// Part tells, of the vector of a pair that is PartOf, whether the first record by (source, key) is
+// the part; else the second is.
+func (v Vector) Part() (first bool) { return v.level(fieldRelation) == relationFirstPart }

@@ -40,7 +40,7 @@ func Candidates(records []*Record) [][2]int {
 // ClusterAll splits all records of a set into things: its components over edges that reach the
 // threshold, each as Cluster does. A component of more than MaxComponent records is cut at scores
 // that rise by CutStep up to CutMax; what is still too large there is taken as a whole up to
-// MaxLinked records, and beyond that every record stays alone.
+// MaxLinked records, and beyond that every record stays alone but for what people said to be one thing.
 //
 // The answer is that of Cluster: a function of the set, clusters and members ordered by NodeKey.
 func ClusterAll(nodes []NodeKey, edges []Edge) [][]int {
@@ -51,10 +51,13 @@ func ClusterAll(nodes []NodeKey, edges []Edge) [][]int {
 // cut answers with the edges inside of components that are not too large.
 func cut(n int, edges []Edge) []Edge {
 	var kept []Edge
-	for least := Threshold; least <= CutMax && len(edges) > 0; least += CutStep {
+	for least := Threshold; len(edges) > 0; least += CutStep {
 		limit := MaxComponent
-		if least == CutMax {
+		switch {
+		case least == CutMax:
 			limit = MaxLinked
+		case least > CutMax:
+			least, limit = MustLink, n
 		}
 		of, size := components(n, edges, least)
 		var large []Edge

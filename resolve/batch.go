@@ -26,8 +26,8 @@ func Batch(m *match.Matcher, records []*entity.Record) [][]*entity.Record {
 	}
 	var linked []match.Edge
 	for _, p := range match.Candidates(norms) {
-		if score := m.Score(m.Compare(norms[p[0]], norms[p[1]])); m.Decide(score) != match.Different {
-			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: score})
+		if v := m.Compare(norms[p[0]], norms[p[1]]); m.Decide(v) != match.Different {
+			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: m.Weight(v)})
 		}
 	}
 	var entities [][]*entity.Record

@@ -60,11 +60,10 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 			continue
 		}
 		v := b.opts.Matcher.Compare(n.norm, c.norm)
-		score := b.opts.Matcher.Score(v)
-		if b.opts.Matcher.Decide(score) == match.Different {
+		if b.opts.Matcher.Decide(v) == match.Different {
 			continue
 		}
-		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: score})
+		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: b.opts.Matcher.Weight(v)})
 	}
 	return found
 }

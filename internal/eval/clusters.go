@@ -42,7 +42,7 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	r := s.report(cmp.Or(o.Name, o.Path), "clusters", results, took)
 	var edges []match.Edge
 	for _, c := range results {
-		if s.matcher.Decide(c.score) != match.Different {
+		if c.outcome != match.Different {
 			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
 		}
 	}

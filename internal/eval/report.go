@@ -31,6 +31,7 @@ type Report struct {
 	Outcomes   struct {
 		Same      int `json:"same"`
 		Unsure    int `json:"unsure"`
+		Related   int `json:"related"` // parts of each other, or two things at one spot
 		Different int `json:"different"`
 	} `json:"outcomes"`
 	Clusters int     `json:"clusters,omitempty"`
@@ -66,7 +67,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  average precision\t%.4f\n", r.Average)
 	}
 	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
-	fmt.Fprintf(t, "  outcomes\t%d same, %d unsure, %d different\n", r.Outcomes.Same, r.Outcomes.Unsure, r.Outcomes.Different)
+	fmt.Fprintf(t, "  outcomes\t%d same, %d unsure, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.Unsure, r.Outcomes.Related, r.Outcomes.Different)
 	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f features a record, %d records\n", r.Blocking, r.Candidates, r.Features, r.Records)
 	if r.Clusters > 0 {
 		fmt.Fprintf(t, "  clusters\t%d\tlargest %d\n", r.Clusters, r.Largest)

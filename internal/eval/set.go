@@ -66,10 +66,11 @@ func newSet(pack *match.Pack, sources []string, records []match.Attributes, also
 	return s
 }
 
-// compared is a pair of records with its score.
+// compared is a pair of records with what was decided about it, and its weight.
 type compared struct {
-	a, b  int
-	score match.Score
+	a, b    int
+	score   match.Score
+	outcome match.Outcome
 }
 
 // compare fills in the scores of pairs and answers with the mean time of one.
@@ -80,7 +81,8 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		out[n] = compared{p[0], p[1], s.matcher.Score(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))}
+		v := s.matcher.Compare(s.records[p[0]], s.records[p[1]])
+		out[n] = compared{p[0], p[1], s.matcher.Weight(v), s.matcher.Decide(v)}
 	}
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }
@@ -89,11 +91,13 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
 	r := &Report{Name: name, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {
-		switch s.matcher.Decide(p.score) {
+		switch p.outcome {
 		case match.Same:
 			r.Outcomes.Same++
 		case match.Unsure:
 			r.Outcomes.Unsure++
+		case match.PartOf, match.CoLocated:
+			r.Outcomes.Related++
 		case match.Different:
 			r.Outcomes.Different++
 		}
