@@ -262,7 +262,7 @@ func TestCounters_CountsItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	service := func(opts *locus.Options) *locus.Service {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil)})
+		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules})
 		must(t, err)
 		s, err := locus.Open(t.Context(), cells, opts)
 		must(t, err)

@@ -17,7 +17,7 @@
 // A Service wires the libraries together. It knows neither a database driver nor HTTP: cells come
 // opened from a backend, package backend/all opens them by URL.
 //
-//	cells, err := all.Open(ctx, "./locus-data", &all.Options{Rules: locus.Rules(nil)})
+//	cells, err := all.Open(ctx, "./locus-data", &all.Options{Rules: locus.Rules})
 //	...
 //	service, err := locus.Open(ctx, cells, nil)
 //	...

@@ -23,13 +23,13 @@ func Example_animals() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	opts := &locus.Options{Schema: &match.Schema{Kind: "animal", Version: 1, Attributes: []match.Attribute{
+	opts := &locus.Options{Kinds: []*match.Schema{{Kind: "animal", Version: 1, Attributes: []match.Attribute{
 		{Name: "name", Type: match.TypeText, Required: true},
 		{Name: "location", Type: match.TypeText, Dimension: true},
 		{Name: "tags", Type: match.TypeText, Many: true, Tag: true},
 		{Name: "weight_g", Type: match.TypeText},
-	}}}
-	cells, err := all.Open(ctx, dir, &all.Options{Cells: 2, Rules: locus.Rules(opts)})
+	}}}}
+	cells, err := all.Open(ctx, dir, &all.Options{Cells: 2, Rules: locus.Rules})
 	if err != nil {
 		panic(err)
 	}

@@ -29,6 +29,7 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 		return nil, err
 	}
 	why := &Why{Entity: e.Entity, Requested: id, Threshold: match.Threshold, Records: records, Joins: []Join{}}
+	m := s.kind(e.Kind).Matcher
 	norms := make([]*match.Record, len(records))
 	for i, rec := range records {
 		norms[i] = s.normalise(rec)
@@ -41,8 +42,8 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 	var pairs []pair
 	for b := range norms {
 		for a := range b {
-			v := s.matcher.Compare(norms[a], norms[b])
-			pairs = append(pairs, pair{a, b, v, s.matcher.Score(v)})
+			v := m.Compare(norms[a], norms[b])
+			pairs = append(pairs, pair{a, b, v, m.Score(v)})
 		}
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.score, x.score) })
@@ -60,7 +61,7 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 				part[i] = to
 			}
 		}
-		e := s.matcher.Explain(norms[p.a], norms[p.b], p.vector)
+		e := m.Explain(norms[p.a], norms[p.b], p.vector)
 		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e})
 	}
 	return why, nil
@@ -79,7 +80,7 @@ func facing(first entity.Ref, e match.Explanation) match.Explanation {
 }
 
 func (s *Service) normalise(rec *entity.Record) *match.Record {
-	return s.matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+	return s.kind(rec.Kind).Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }
 
 // WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
@@ -101,10 +102,11 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 		return nil, err
 	}
 	normA, normB := s.normalise(recA), s.normalise(recB)
-	vector := s.matcher.Compare(normA, normB)
+	m := s.kind(recA.Kind).Matcher
+	vector := m.Compare(normA, normB)
 	w := &WhyNot{
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
-		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: facing(recA.Ref, s.matcher.Explain(normA, normB, vector)),
+		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: facing(recA.Ref, m.Explain(normA, normB, vector)),
 	}
 	for _, f := range w.Explanation.Features {
 		n, err := s.carriers(ctx, f.Hash)

@@ -24,7 +24,7 @@ func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 		{"random", locality.Node{}},
 		{"fixed(815)", locality.FixedNode(815)},
 	} {
-		cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 1, Rules: locus.Rules(nil)})
+		cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 1, Rules: locus.Rules})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // Who began a growth may leave as soon as it is announced: the servers finish it.
 func TestKeeper_FinishesAGrowth(t *testing.T) {
 	t.Parallel()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: Rules(nil), Notice: time.Second})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: Rules, Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 // Put is a record to be written: what a source says about a thing under its own key.
 type Put struct {
 	entity.Ref
+	// Kind of the thing, one of Service.Kinds; "" is the first of Options.Kinds.
+	Kind string
 	// Observed is when the source saw it so; the zero time means now. A record that is older than
 	// the one already stored under its key does not replace it.
 	Observed   time.Time
@@ -68,6 +70,7 @@ type RecordQuery struct {
 
 // EntityQuery asks for entities in the order of their anchors' puids. The zero query asks for all.
 type EntityQuery struct {
+	Kind      string      // of the attribute; "" is the first of Options.Kinds
 	Name      string      // every word must be in a name; the last may be the beginning of one
 	Attribute string      // with Value: an attribute that has this value, compared normalised
 	Value     string      //
@@ -146,10 +149,10 @@ type Route struct {
 
 // Status is the state of the whole installation.
 type Status struct {
-	Ready  bool   `json:"ready"`
-	Reason string `json:"reason,omitempty"` // why it is not ready, or what is missing
-	Kind   string `json:"kind"`
-	Rules  string `json:"rules"` // schema and pack that the entities are made with
+	Ready  bool         `json:"ready"`
+	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is missing
+	Rules  string       `json:"rules"`            // the code that the entities are made with
+	Kinds  []KindStatus `json:"kinds"`
 	// Epoch is that of the cell map; it speaks about ids until Until. Generation is the one that takes
 	// new keys, Floor the oldest that still holds keys, Generations how many there are.
 	Epoch       uint64        `json:"epoch"`
@@ -161,6 +164,13 @@ type Status struct {
 	Redo        int           `json:"redo"` // records whose consequences are still being worked out
 	Queue       int           `json:"queue"`
 	Cells       []CellStatus  `json:"cells"`
+}
+
+// KindStatus says how a kind of things is resolved.
+type KindStatus struct {
+	Kind    string `json:"kind"`
+	Version int    `json:"version"`
+	Pack    string `json:"pack"` // hash of the statistics that names are weighed with
 }
 
 // CellStatus is the state of one cell.

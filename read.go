@@ -397,10 +397,14 @@ func (s *Service) query(q EntityQuery) (query entity.Query, none bool, err error
 	if q.Attribute == "" && q.Value == "" {
 		return query, none, nil
 	}
-	if _, known := s.opts.Schema.Attribute(q.Attribute); !known {
-		return query, false, &InvalidError{[]Problem{{"/attribute", "invalid", fmt.Sprintf("kind %s has no attribute %.64q", s.opts.Schema.Kind, q.Attribute)}}}
+	kind := s.kind(q.Kind)
+	if kind == nil {
+		return query, false, s.unknownKind(q.Kind)
 	}
-	normal := s.matcher.NormaliseValue(q.Attribute, q.Value)
+	if _, known := kind.Matcher.Schema().Attribute(q.Attribute); !known {
+		return query, false, &InvalidError{[]Problem{{"/attribute", "invalid", fmt.Sprintf("kind %s has no attribute %.64q", kind.Name(), q.Attribute)}}}
+	}
+	normal := kind.Matcher.NormaliseValue(q.Attribute, q.Value)
 	query.Terms = []uint64{entity.Term(q.Attribute, normal)}
 	return query, none || normal == "", nil
 }

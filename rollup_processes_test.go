@@ -24,7 +24,7 @@ import (
 // openAt opens an installation, or makes it.
 func openAt(t testing.TB, where string, opts *all.Options) *locus.Service {
 	t.Helper()
-	opts.Rules = locus.Rules(nil)
+	opts.Rules = locus.Rules
 	cells, err := all.Open(t.Context(), where, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestP04_P05_RestoredBackup(t *testing.T) {
 	lost := latest(t, s, "by_category").Watermark
 	must(t, s.Close())
 
-	cells, err := all.Open(t.Context(), backup, &all.Options{MustExist: true, Restored: true, Rules: locus.Rules(nil)})
+	cells, err := all.Open(t.Context(), backup, &all.Options{MustExist: true, Restored: true, Rules: locus.Rules})
 	must(t, err)
 	must(t, cell.Reincarnate(t.Context(), cells))
 	must(t, cells.Close())

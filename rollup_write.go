@@ -17,8 +17,12 @@ import (
 // and then takes its place. changed is false if that is the definition already. The error is a
 // *rollup.InvalidError with everything that is wrong.
 func (s *Service) DefineRollup(ctx context.Context, d rollup.Definition) (status *RollupStatus, changed bool, err error) {
-	kind := rollup.Kind{Name: s.opts.Schema.Kind, Many: map[string]bool{}}
-	for _, a := range s.opts.Schema.Attributes {
+	schema := s.Schema(d.Kind)
+	if schema == nil {
+		schema = s.Schema("") // whose name the definition is told
+	}
+	kind := rollup.Kind{Name: schema.Kind, Many: map[string]bool{}}
+	for _, a := range schema.Attributes {
 		kind.Many[a.Name] = a.Many
 	}
 	if d, err = d.Check(kind); err != nil {

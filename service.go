@@ -9,9 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
@@ -26,8 +25,9 @@ type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open. Nil is the default.
 type Options struct {
-	// Schema is the kind of things. Defaults to match.Place().
-	Schema *match.Schema
+	// Kinds are the kinds of things; the first is that of records that name none. Defaults to
+	// match.Kinds().
+	Kinds []*match.Schema
 	// Pack holds the statistics that names are weighed with. Defaults to match.DefaultPack().
 	Pack *match.Pack
 	// Logger receives one line per event. Defaults to discarding them.
@@ -55,8 +55,8 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		d = *o
 	}
-	if d.Schema == nil {
-		d.Schema = match.Place()
+	if d.Kinds == nil {
+		d.Kinds = match.Kinds()
 	}
 	if d.Pack == nil {
 		d.Pack = match.DefaultPack()
@@ -76,25 +76,16 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// rulesVersion counts the changes of normalisation, features, scoring and clustering. Stored
-// postings and edges are theirs, so data made under another version is not read.
-const rulesVersion = 1
-
-// Rules names what entities are made with: the version of the matcher, the kind with its version,
-// and the pack. A backend refuses data that was made with other rules.
-func Rules(opts *Options) string {
-	o := opts.withDefaults()
-	return fmt.Sprintf("matcher %d, kind %s %d, pack %016x", rulesVersion, o.Schema.Kind, o.Schema.Version, o.Pack.Hash())
-}
+// Rules names the code that entities are made with: normalisation, features, scoring, clustering. A
+// backend refuses data whose postings and edges were made by other code. Kinds and packs are data.
+const Rules = "matcher 2"
 
 // Service is Locus: it takes records, resolves them into entities and answers questions. It is
 // safe for many goroutines.
 type Service struct {
 	opts     Options
-	rules    string
 	cells    *Cells
 	keys     *cell.Directory[resolve.Tx]
-	matcher  *match.Matcher
 	resolver *resolve.Resolver
 	queue    *resolve.Queue
 	live     *live
@@ -107,12 +98,16 @@ type Service struct {
 // service's from then on: Close closes them, and so does an error of Open.
 func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	o := opts.withDefaults()
-	s := &Service{opts: o, rules: Rules(opts), cells: cells, matcher: match.New(o.Schema, o.Pack), live: newLive(o.Now)}
+	s := &Service{opts: o, cells: cells, live: newLive(o.Now)}
+	matchers := make([]*match.Matcher, len(o.Kinds))
+	for i, kind := range o.Kinds {
+		matchers[i] = match.New(kind, o.Pack)
+	}
 	mint, err := s.mint()
 	if err == nil {
 		s.resolver, err = resolve.New(resolve.Options{
-			Cells: cells, Owner: owner(cells), Matcher: s.matcher, Rules: xxhash.Sum64String(s.rules),
-			Policy: resolve.SchemaPolicy{Schema: o.Schema}, Now: o.Now, OnBatch: s.batched, Mint: mint,
+			Cells: cells, Owner: owner(cells), Rules: resolve.NewRules(1, matchers...),
+			Now: o.Now, OnBatch: s.batched, Mint: mint,
 		})
 	}
 	if err == nil {
@@ -173,8 +168,36 @@ func (s *Service) Close() error {
 	return errors.Join(s.counters.stop(), s.cells.Close())
 }
 
-// Schema is the kind of things that the service resolves.
-func (s *Service) Schema() *match.Schema { return s.opts.Schema }
+// Kinds are the kinds of things that the service resolves, in the order of their names.
+func (s *Service) Kinds() []*match.Schema {
+	kinds := s.resolver.Rules().Kinds()
+	schemas := make([]*match.Schema, len(kinds))
+	for i, k := range kinds {
+		schemas[i] = k.Matcher.Schema()
+	}
+	return schemas
+}
+
+// Schema is the kind of that name, nil if there is none. "" is the kind of records that name none.
+func (s *Service) Schema(kind string) *match.Schema {
+	if k := s.kind(kind); k != nil {
+		return k.Matcher.Schema()
+	}
+	return nil
+}
+
+func (s *Service) kind(name string) *resolve.Kind {
+	return s.resolver.Rules().Kind(name)
+}
+
+// unknownKind refuses a kind that there is not.
+func (s *Service) unknownKind(name string) *InvalidError {
+	var names []string
+	for _, k := range s.Kinds() {
+		names = append(names, k.Kind)
+	}
+	return &InvalidError{[]Problem{{"/kind", "unknown_kind", fmt.Sprintf("there is no kind %.64q: there are %s", name, strings.Join(names, ", "))}}}
+}
 
 // Map is the cell map.
 func (s *Service) Map() *cell.Map { return s.cells.Map() }
@@ -190,11 +213,16 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 	for i, p := range puts {
 		results[i].Ref = p.Ref
 		p.Attributes = sent(p.Attributes)
-		if problems := Check(s.opts.Schema, now, p); len(problems) > 0 {
+		kind := s.Schema(p.Kind)
+		if kind == nil {
+			results[i].Err = s.unknownKind(p.Kind)
+			continue
+		}
+		if problems := Check(kind, now, p); len(problems) > 0 {
 			results[i].Err = &InvalidError{Problems: problems}
 			continue
 		}
-		ops = append(ops, resolve.Op{Ref: p.Ref, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: p.Attributes})
+		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: p.Attributes})
 		at = append(at, i)
 	}
 	if len(ops) == 0 {
@@ -217,7 +245,7 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 			failed = res.Err
 		}
 		if res.Outcome == resolve.Joined {
-			joined = append(joined, Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(ops[n].Attributes), Entity: r.Entity})
+			joined = append(joined, Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(&ops[n]), Entity: r.Entity})
 		}
 	}
 	s.live.wrote(written)
@@ -251,10 +279,10 @@ func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult
 }
 
 // name is what a record calls itself.
-func (s *Service) name(attributes entity.Attributes) string {
-	for _, a := range s.opts.Schema.Attributes {
-		if a.Type == match.TypeName && len(attributes[a.Name]) > 0 {
-			return attributes[a.Name][0]
+func (s *Service) name(op *resolve.Op) string {
+	for _, a := range s.Schema(op.Kind).Attributes {
+		if a.Type == match.TypeName && len(op.Attributes[a.Name]) > 0 {
+			return op.Attributes[a.Name][0]
 		}
 	}
 	return ""

@@ -34,7 +34,7 @@ func open(t testing.TB, dir string, cells int) *locus.Service {
 
 func openBoth(t testing.TB, dir string, cells int) (*locus.Cells, *locus.Service) {
 	t.Helper()
-	c, err := all.Open(t.Context(), dir, &all.Options{Cells: cells, Rules: locus.Rules(nil)})
+	c, err := all.Open(t.Context(), dir, &all.Options{Cells: cells, Rules: locus.Rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,12 +210,12 @@ func TestService_RefusesAndHarmsNoOther(t *testing.T) {
 			if results[1].Err != nil {
 				t.Errorf("the good one: %v", results[1].Err)
 			}
-			if diff := cmp.Diff(invalid.Problems, locus.Check(s.Schema(), time.Now(), c.put)); diff != "" {
+			if diff := cmp.Diff(invalid.Problems, locus.Check(s.Schema(""), time.Now(), c.put)); diff != "" {
 				t.Errorf("asked before, -Put +Check:\n%s", diff)
 			}
 		})
 	}
-	if problems := locus.Check(s.Schema(), time.Now(), good); problems != nil {
+	if problems := locus.Check(s.Schema(""), time.Now(), good); problems != nil {
 		t.Errorf("the good one, asked before: %v", problems)
 	}
 	longest := record("a", strings.Repeat("k", locus.MaxKey), "x", "", "")
@@ -425,7 +425,7 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 // TestP10_TheLogNamesNoKey does what can be done with a record, and fails at it, at level debug.
 func TestP10_TheLogNamesNoKey(t *testing.T) {
 	t.Parallel()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules(nil)})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,7 +512,7 @@ func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
 	m := &muted{}
 	files := "sqlite:" + filepath.Join(t.TempDir(), "g{g}-{i}.db")
 	cells, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
-		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules(nil), Alone: alone,
+		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: alone,
 		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			driver, err := all.Driver(url)

@@ -25,6 +25,16 @@ func absent(err error) error {
 	return err
 }
 
+// kindStatus says how each kind is resolved.
+func (s *Service) kindStatus() []KindStatus {
+	var kinds []KindStatus
+	for _, k := range s.resolver.Rules().Kinds() {
+		schema := k.Matcher.Schema()
+		kinds = append(kinds, KindStatus{schema.Kind, schema.Version, fmt.Sprintf("%016x", k.Matcher.Pack().Hash())})
+	}
+	return kinds
+}
+
 // Status asks every cell. The others are reported though one does not answer; the installation is not
 // ready then if it is one process's, for all of its cells are on one machine. One that is shared goes on
 // without some of its cells: it is ready until none answers.
@@ -32,7 +42,7 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 	m := s.Map()
 	ids := m.Cells()
 	status := &Status{
-		Ready: true, Kind: s.opts.Schema.Kind, Rules: s.rules, Queue: s.queue.Waiting(),
+		Ready: true, Rules: Rules, Kinds: s.kindStatus(), Queue: s.queue.Waiting(),
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
 	}

@@ -11,6 +11,8 @@ import (
 // Image is what an entity or a record says at one moment: as much of it as an aggregate can count.
 // It is a value: nobody changes one that is in a Change.
 type Image struct {
+	// Kind of the thing.
+	Kind string `json:"kind"`
 	// Sources of the members, in order, each once; of a record its own.
 	Sources []string `json:"sources"`
 	// Outcome is Founded or Joined for a record, "" for an entity.
@@ -32,7 +34,7 @@ func ImageOf(e *entity.Entity, attributes []string, many func(attribute string) 
 	if e == nil {
 		return nil
 	}
-	im := &Image{Attributes: make(entity.Attributes, len(attributes))}
+	im := &Image{Kind: e.Kind, Attributes: make(entity.Attributes, len(attributes))}
 	for _, m := range e.Members {
 		if !slices.Contains(im.Sources, m.Source) {
 			im.Sources = append(im.Sources, m.Source)
@@ -62,7 +64,7 @@ func ImageOfRecord(r *entity.Record, attributes []string) *Image {
 	if r == nil || r.Deleted() {
 		return nil
 	}
-	im := &Image{Sources: []string{r.Source}, Outcome: Founded, Attributes: make(entity.Attributes, len(attributes))}
+	im := &Image{Kind: r.Kind, Sources: []string{r.Source}, Outcome: Founded, Attributes: make(entity.Attributes, len(attributes))}
 	if r.Anchor != r.PUID {
 		im.Outcome = Joined
 	}

@@ -31,7 +31,7 @@ func (c *Console) Home(w io.Writer, s Snapshot) error {
 	groups := censusOf(s.Status).groups(s.Map, gen)
 	return c.render(w, "home", "", home{
 		Live:  c.Live(s),
-		Kind:  s.Status.Kind,
+		Kind:  kindsOf(s.Status),
 		Rate:  command("curl", "-s", s.Address+"/metrics"),
 		Gen:   gen,
 		Made:  counted(int64(s.Map.Count(gen)), "cell"),
@@ -83,3 +83,12 @@ func (h home) Counted() bool { return strings.HasSuffix(h.Page, withHits) }
 
 // Blank is the line that the module makes new ones from.
 func (home) Blank() join { return join{} }
+
+// kindsOf names the kinds of things.
+func kindsOf(s *locus.Status) string {
+	names := make([]string, len(s.Kinds))
+	for i, k := range s.Kinds {
+		names[i] = k.Kind
+	}
+	return strings.Join(names, ", ")
+}

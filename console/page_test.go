@@ -89,7 +89,7 @@ func snapshot(t testing.TB, cells uint64, records int64) console.Snapshot {
 	s := console.Snapshot{
 		Time:    noon,
 		Map:     newMap(t, cells),
-		Status:  &locus.Status{Ready: true, Kind: "place", Epoch: 1},
+		Status:  &locus.Status{Ready: true, Kinds: []locus.KindStatus{{Kind: "place", Version: 1}}, Epoch: 1},
 		History: &console.History{},
 	}
 	s.Live.Counts = entity.Counts{Records: records, Entities: records / 2, Merges: records / 4}
@@ -146,7 +146,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	t.Helper()
 	c := console.New("1.2.3")
 	home := snapshot(t, 16, 1000)
-	home.Status.Reason, home.Status.Ready, home.Status.Kind = s, false, s
+	home.Status.Reason, home.Status.Ready, home.Status.Kinds[0].Kind = s, false, s
 	home.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
 	explained := why(t, s, s+" 2")
 	explained.Requested = id(t, 2)

@@ -161,7 +161,7 @@ func openService(t *testing.T, n int, notice time.Duration, options *locus.Optio
 // openCells is openService, and answers with the cells too.
 func openCells(t *testing.T, n int, notice time.Duration, options *locus.Options) (*locus.Service, *locus.Cells) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules(nil), Notice: notice})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules, Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -283,7 +283,7 @@ func (f *fleet) drained() {
 // witness opens the installation beside the processes, to look at rows that no answer shows.
 func (f *fleet) witness() *locus.Cells {
 	f.t.Helper()
-	cells, err := all.Open(f.t.Context(), f.place[1], &all.Options{MustExist: true, Rules: locus.Rules(nil)})
+	cells, err := all.Open(f.t.Context(), f.place[1], &all.Options{MustExist: true, Rules: locus.Rules})
 	if err != nil {
 		f.t.Fatalf("open the cells: %v", err)
 	}

@@ -259,7 +259,7 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 // page is what the console would show of the installation.
 func (in *installation) page(address, from string) console.Ring {
 	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &locus.Status{
-		Ready: true, Kind: "place", Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
+		Ready: true, Kinds: []locus.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
 	}}
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -24,6 +24,8 @@ type Member struct {
 type Entity struct {
 	// ID is the birth id of the anchor, the record that was born first.
 	ID locality.ID `json:"id"`
+	// Kind of the thing, that of all its members.
+	Kind string `json:"kind"`
 	// Members in the order of birth, so that the anchor is the first.
 	Members []Member `json:"members"`
 	// View is the merged view; see Merge.

@@ -70,6 +70,8 @@ func (r Ref) String() string { return r.Source + ":" + r.Key }
 type Record struct {
 	PUID PUID
 	Ref
+	// Kind of the thing, such as place; "" in the tombstone of a deleted record.
+	Kind string
 	// Version rises by one with every change of content. It never falls, not even when the
 	// record is deleted and comes back.
 	Version int64

@@ -88,7 +88,10 @@ func (s *Schema) Trust(source string) float64 {
 	return DefaultTrust
 }
 
-// Place is the built-in kind: businesses, sights, offices, anything that
+// Kinds are the built-in kinds, the one of records that name none first.
+func Kinds() []*Schema { return []*Schema{Place()} }
+
+// Place is a built-in kind: businesses, sights, offices, anything that
 // stands somewhere. Only the name is required. Every call answers with a copy
 // that the caller may change, to declare sources for example.
 func Place() *Schema {

@@ -12,6 +12,7 @@ import (
 // node is a record as resolution sees it. It is never changed: what changes gets a new node.
 type node struct {
 	*entity.Record
+	kind *Kind         // nil for a tombstone
 	norm *match.Record // nil for a tombstone
 	said *saying       // what it contributes to its entity; made when first asked for
 }
@@ -37,7 +38,8 @@ func (n *node) carries(feature uint64) bool {
 func (r *Resolver) node(rec *entity.Record) *node {
 	n := &node{Record: rec}
 	if !rec.Deleted() {
-		n.norm = r.opts.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+		n.kind = r.Rules().Kind(rec.Kind)
+		n.norm = n.kind.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 	}
 	return n
 }

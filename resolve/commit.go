@@ -86,7 +86,7 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	for _, a := range p.assigned {
 		rec := *b.nodes[a.PUID].Record
 		rec.Anchor = a.Anchor
-		n := &node{Record: &rec, norm: b.nodes[a.PUID].norm, said: b.nodes[a.PUID].said}
+		n := &node{Record: &rec, kind: b.nodes[a.PUID].kind, norm: b.nodes[a.PUID].norm, said: b.nodes[a.PUID].said}
 		b.nodes[a.PUID] = n
 		b.cache.put(n)
 	}

@@ -59,19 +59,20 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 		if !b.meet(n, c, m) {
 			continue
 		}
-		v := b.opts.Matcher.Compare(n.norm, c.norm)
-		if b.opts.Matcher.Decide(v) == match.Different {
+		m := n.kind.Matcher
+		v := m.Compare(n.norm, c.norm)
+		if m.Decide(v) == match.Different {
 			continue
 		}
-		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: b.opts.Matcher.Weight(v)})
+		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: m.Weight(v)})
 	}
 	return found
 }
 
 // meet tells whether two records share a feature that is not generic. The postings said so; the
-// records themselves decide, for a posting may have outlived what it says.
+// records themselves decide, for a posting may have outlived what it says. Things of two kinds are never one.
 func (b *batch) meet(n, c *node, m *meetings) bool {
-	if c == nil || c.norm == nil {
+	if c == nil || c.norm == nil || c.kind != n.kind {
 		return false
 	}
 	for _, f := range n.norm.Features() {

@@ -14,7 +14,10 @@ import (
 
 // Image is the image of an entity, as changes carry it and as rollups count it.
 func (r *Resolver) Image(e *entity.Entity, attributes []string) *changelog.Image {
-	return changelog.ImageOf(e, attributes, r.opts.Policy.Many)
+	if e == nil {
+		return nil
+	}
+	return changelog.ImageOf(e, attributes, r.Rules().Kind(e.Kind).Policy.Many)
 }
 
 // imagesOf says which changes carry images, in a transaction.

@@ -173,7 +173,7 @@ func (b *batch) normalise(group []int) map[int]*match.Record {
 	norms := make(map[int]*match.Record, len(group))
 	for _, i := range group {
 		if op := &b.ops[i]; !op.Delete {
-			norms[i] = b.opts.Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
+			norms[i] = b.Rules().Kind(op.Kind).Matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
 		}
 	}
 	return norms

@@ -120,7 +120,8 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.delete(i, stored)
 		return nil
 	}
-	rec := &entity.Record{PUID: puid, Ref: op.Ref, Version: 1, Anchor: puid, Observed: op.Observed, Attributes: op.Attributes}
+	kind := p.Rules().Kind(op.Kind)
+	rec := &entity.Record{PUID: puid, Ref: op.Ref, Kind: kind.Name(), Version: 1, Anchor: puid, Observed: op.Observed, Attributes: op.Attributes}
 	if rec.Observed.IsZero() {
 		rec.Observed = p.now
 	}
@@ -136,21 +137,21 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
-		p.put(&write{puid: puid, new: &node{Record: rec, norm: p.norms[i]}}, rec)
+		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
-	same := maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
+	same := rec.Kind == stored.Kind && maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
 	switch {
 	case !op.Observed.IsZero() && op.Observed.Before(stored.Observed):
 		p.results[i].Outcome = Stale
 	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
 		p.results[i].Outcome = Unchanged
-		p.unchanged = append(p.unchanged, &node{Record: stored, norm: p.norms[i]})
+		p.unchanged = append(p.unchanged, &node{Record: stored, kind: kind, norm: p.norms[i]})
 	default:
 		rec.Version, rec.Birth, rec.Anchor = stored.Version+1, stored.Birth, stored.Anchor
 		p.results[i].Version, p.results[i].Outcome = rec.Version, Updated
-		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, norm: p.norms[i]}}, rec)
+		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
 	}
 	return nil
 }

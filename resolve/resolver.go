@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -28,10 +29,8 @@ type Options struct {
 	Cells cell.Source[Tx]
 	// Owner names this process to the others that write to the same cells. Empty: there are none.
 	Owner string
-	// Matcher holds the schema and the pack; Rules is a hash of both, and part of every stamp.
-	Matcher *match.Matcher
-	Rules   uint64
-	Policy  entity.Policy
+	// Rules are the kinds of things, and how they are resolved.
+	Rules *Rules
 	// Mint gives a record its birth id, inside the segment. An error that wraps cell.ErrStaleMap
 	// says that the cell map ends before the segment does: it is read again.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
@@ -45,6 +44,8 @@ type Options struct {
 // Op is one write: a record put, or deleted.
 type Op struct {
 	entity.Ref
+	// Kind of the thing, one of those of the rules; "" is the first of them.
+	Kind   string
 	Delete bool
 	// Observed is when the source saw it so; zero is now, unless the content is stored already.
 	Observed   time.Time
@@ -87,6 +88,7 @@ type Batched struct {
 // of them leaves undone stands in the redo set of the cells and is done by whoever has the lease next.
 type Resolver struct {
 	opts  Options
+	rules atomic.Pointer[Rules]
 	dir   *cell.Directory[Tx]
 	lease *lease.Holder // nil if the process is alone
 
@@ -120,6 +122,7 @@ func New(opts Options) (*Resolver, error) {
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
 	}
+	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
 		r.lease = r.newLease(opts.Owner)
 	}
@@ -177,6 +180,9 @@ func passes(ops []Op) [][]int {
 	}
 	return lists
 }
+
+// Rules are those that the resolver works by now.
+func (r *Resolver) Rules() *Rules { return r.rules.Load() }
 
 // home is the cell that a puid names.
 func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }

@@ -23,7 +23,8 @@ func (r *Resolver) say(n *node) *saying {
 	}
 	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes))}
 	point := ""
-	for _, a := range r.opts.Matcher.Schema().Attributes {
+	attributes := n.kind.Matcher.Schema().Attributes
+	for _, a := range attributes {
 		raws := n.Attributes[a.Name]
 		if len(raws) == 0 {
 			continue
@@ -46,7 +47,7 @@ func (r *Resolver) say(n *node) *saying {
 	}
 	// A latitude and a longitude are one value: those of two records would be a place where
 	// nothing is.
-	for _, a := range r.opts.Matcher.Schema().Attributes {
+	for _, a := range attributes {
 		if spellings := s.values[a.Name]; a.Type == match.TypeGeo {
 			for i := range spellings {
 				if spellings[i].Normal != "" {
@@ -62,7 +63,8 @@ func (r *Resolver) say(n *node) *saying {
 // build makes the entity of a cluster, with its merged view and what it can be found by. Clusters are
 // built side by side; a record is in one of them.
 func (r *Resolver) build(c *cluster) entity.Indexed {
-	e := &entity.Entity{ID: c.nodes[0].Birth, Members: make([]entity.Member, len(c.nodes))}
+	kind := c.nodes[0].kind
+	e := &entity.Entity{ID: c.nodes[0].Birth, Kind: kind.Name(), Members: make([]entity.Member, len(c.nodes))}
 	testimony := make([]entity.Testimony, len(c.nodes))
 	indexed := entity.Indexed{Entity: e}
 	for i, n := range c.nodes {
@@ -71,8 +73,8 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: said.values}
 	}
 	r.index(&indexed, c.nodes)
-	e.Stamp = entity.Stamp(e.Members, r.opts.Rules)
-	e.View = entity.Merge(testimony, r.opts.Policy)
+	e.Stamp = entity.Stamp(e.Members, kind.Hash)
+	e.View = entity.Merge(testimony, kind.Policy)
 	return indexed
 }
 

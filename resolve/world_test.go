@@ -78,7 +78,7 @@ func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap fun
 func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[resolve.Tx], owner string, now func() time.Time) *installation {
 	t.Helper()
 	r, err := resolve.New(resolve.Options{
-		Cells: src, Owner: owner, Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()},
+		Cells: src, Owner: owner, Rules: resolve.NewRules(1, matcher),
 		Mint: birth, Now: now, Cache: 200,
 	})
 	if err != nil {

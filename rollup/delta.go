@@ -90,6 +90,9 @@ func (dl *delta) change(c *changelog.Change) error {
 
 // add adds an image times times.
 func (dl *delta) add(im *changelog.Image, times int64) error {
+	if im != nil && im.Kind != dl.Kind {
+		return nil
+	}
 	var m measured
 	read := false
 	var overflow error

@@ -71,7 +71,7 @@ func resolver(t *testing.T, cells *all.Cells) *resolve.Resolver {
 	var mu sync.Mutex
 	tick := uint64(1_650_000_000_000)
 	r, err := resolve.New(resolve.Options{
-		Cells: cells, Matcher: matcher, Rules: 1, Policy: resolve.SchemaPolicy{Schema: matcher.Schema()}, Now: time.Now,
+		Cells: cells, Rules: resolve.NewRules(1, matcher), Now: time.Now,
 		Mint: func(_ entity.Ref, s locality.Segment) (id locality.ID, _ error) {
 			mu.Lock()
 			defer mu.Unlock()

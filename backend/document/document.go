@@ -64,25 +64,30 @@ func (s *scan) attributes() entity.Attributes {
 
 // body is an entity but for its id and stamp.
 type body struct {
+	Kind    string          `json:"kind"`
 	Members []entity.Member `json:"members"`
 	View    entity.View     `json:"view"`
 }
 
-// ParseEntity reads what AppendEntity writes, or any JSON that means the same.
-func ParseEntity(text string) ([]entity.Member, entity.View, error) {
+// ParseEntity fills in what AppendEntity writes, or any JSON that means the same.
+func ParseEntity(text string, e *entity.Entity) error {
 	var b body
 	s := scan{rest: text}
-	s.literal(`{"members":`)
+	s.literal(`{"kind":`)
+	b.Kind = s.string()
+	s.literal(`,"members":`)
 	s.list(func() { b.Members = append(b.Members, s.member()) })
 	s.literal(`,"view":`)
 	s.list(func() { b.View = append(b.View, s.merged()) })
 	s.literal(`}`)
 	if s.done() {
-		return b.Members, b.View, nil
+		e.Kind, e.Members, e.View = b.Kind, b.Members, b.View
+		return nil
 	}
 	b = body{}
 	err := json.Unmarshal([]byte(text), &b)
-	return b.Members, b.View, err
+	e.Kind, e.Members, e.View = b.Kind, b.Members, b.View
+	return err
 }
 
 func (s *scan) member() (m entity.Member) {
@@ -115,9 +120,10 @@ func (s *scan) merged() (a entity.MergedAttribute) {
 	return a
 }
 
-// AppendEntity appends members and view of an entity to b.
+// AppendEntity appends kind, members and view of an entity to b.
 func AppendEntity(b []byte, e *entity.Entity) []byte {
-	b = append(b, `{"members":[`...)
+	b = appendString(append(b, `{"kind":`...), e.Kind)
+	b = append(b, `,"members":[`...)
 	for i, m := range e.Members {
 		if i > 0 {
 			b = append(b, ',')
@@ -201,7 +207,8 @@ func ParseVersions(text string) ([]changelog.Version, error) {
 
 // AppendImage appends what an entity or a record says to b.
 func AppendImage(b []byte, im *changelog.Image) []byte {
-	b = append(b, `{"sources":[`...)
+	b = appendString(append(b, `{"kind":`...), im.Kind)
+	b = append(b, `,"sources":[`...)
 	for i, source := range im.Sources {
 		if i > 0 {
 			b = append(b, ',')
@@ -223,7 +230,9 @@ func ParseImage(text string) (*changelog.Image, error) {
 	}
 	im := &changelog.Image{Sources: make([]string, 0, 2)}
 	s := scan{rest: text}
-	s.literal(`{"sources":`)
+	s.literal(`{"kind":`)
+	im.Kind = s.string()
+	s.literal(`,"sources":`)
 	s.list(func() { im.Sources = append(im.Sources, s.string()) })
 	if s.skip(',') && strings.HasPrefix(s.rest, `"outcome"`) {
 		s.literal(`"outcome":`)

@@ -68,9 +68,10 @@ func TestDocuments_AreJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &b); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		members, view, err := ParseEntity(text)
-		want := body{e.Members, e.View}
-		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()) + cmp.Diff(want, body{members, view}, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		var parsed entity.Entity
+		err = ParseEntity(text, &parsed)
+		want := body{e.Kind, e.Members, e.View}
+		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()) + cmp.Diff(want, body{parsed.Kind, parsed.Members, parsed.View}, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Fatalf("%s, %v: %s", text, err, diff)
 		}
 
@@ -104,19 +105,21 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	if diff := cmp.Diff(entity.Attributes{"a": {"é", "/\n"}}, attributes); diff != "" || err != nil {
 		t.Errorf("attributes %v: %s", err, diff)
 	}
-	members, view, err := ParseEntity(`{"view": [{"values":[{"members":[0],"value":"x"}],"name":"n"}], "members":[{"version":1,"puid":"-5","key":"k","source":"s"}]}`)
+	var e entity.Entity
+	err = ParseEntity(`{"view": [{"values":[{"members":[0],"value":"x"}],"name":"n"}], "members":[{"version":1,"puid":"-5","key":"k","source":"s"}], "kind":"place"}`, &e)
 	want := body{
+		"place",
 		[]entity.Member{{PUID: -5, Ref: entity.Ref{Source: "s", Key: "k"}, Version: 1}},
 		entity.View{{Name: "n", Values: []entity.MergedValue{{Value: "x", Members: []int{0}}}}},
 	}
-	if diff := cmp.Diff(want, body{members, view}); diff != "" || err != nil {
+	if diff := cmp.Diff(want, body{e.Kind, e.Members, e.View}); diff != "" || err != nil {
 		t.Errorf("entity %v: %s", err, diff)
 	}
 	versions, err := ParseVersions("[ [1, 2] ]")
 	if !slices.Equal(versions, []changelog.Version{{PUID: 1, Version: 2}}) || err != nil {
 		t.Errorf("versions %v, %v", versions, err)
 	}
-	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "outcome":"joined"}`)
+	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "kind":"place", "outcome":"joined"}`)
 	wantImage := &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.Joined, Attributes: entity.Attributes{"a": {"é"}}}
 	if diff := cmp.Diff(wantImage, im); diff != "" || err != nil {
 		t.Errorf("image %v: %s", err, diff)
@@ -175,7 +178,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q: %s", text, diff)
 			}
 		}
-		_, _, _ = ParseEntity(text)
+		_ = ParseEntity(text, &entity.Entity{})
 		_, _ = ParseVersions(text)
 		var wantImage changelog.Image
 		asImage := json.Unmarshal([]byte(text), &wantImage)

@@ -22,7 +22,7 @@ import (
 func Tables() []cell.Table {
 	return []cell.Table{
 		{Name: "locus_key", Columns: []string{"ring", "digest", "puid"}, Key: 2},
-		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body"}, Key: 1},
+		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body", "kind"}, Key: 1},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
 		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became"}, Key: 1},
 		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	recordColumns = "puid, source, key, version, birth, anchor, observed, body::text"
+	recordColumns = "puid, source, key, version, birth, anchor, observed, body::text, kind"
 
 	sqlRecords    = "SELECT " + recordColumns + " FROM record WHERE puid = ANY ($1::bigint[])"
 	sqlHold       = " ORDER BY puid FOR NO KEY UPDATE"
 	sqlListAll    = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2"
 	sqlListSource = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND source = $3 AND body IS NOT NULL ORDER BY puid LIMIT $2"
 
-	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body)
-		SELECT puid, source, key, version, birth, anchor, observed, body::json
-		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::bigint[], $7::bigint[], $8::text[])
-			AS r (puid, source, key, version, birth, anchor, observed, body)
+	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind)
+		SELECT puid, source, key, version, birth, anchor, observed, body::json, kind
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
+			AS r (puid, source, key, version, birth, anchor, observed, body, kind)
 		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body`
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`
 
 	sqlHoldRecords = "SELECT FROM record WHERE puid = ANY ($1::bigint[])" + sqlHold
 	sqlAssign      = `UPDATE record AS r SET anchor = a.anchor FROM unnest($1::bigint[], $2::bigint[]) AS a (puid, anchor) WHERE r.puid = a.puid`
@@ -39,7 +39,7 @@ func readRecord(r pgx.Rows) (*entity.Record, error) {
 	var record entity.Record
 	var observed int64
 	var body *string
-	err := r.Scan((*int64)(&record.PUID), &record.Source, &record.Key, &record.Version, &record.Birth, (*int64)(&record.Anchor), &observed, &body)
+	err := r.Scan((*int64)(&record.PUID), &record.Source, &record.Key, &record.Version, &record.Birth, (*int64)(&record.Anchor), &observed, &body, &record.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,8 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			text := string(t.text)
 			return &text
-		}))
+		}),
+		column(records, func(r record) string { return r.Kind }))
 	return nil
 }
 
@@ -199,7 +200,7 @@ const (
 	sqlPutEntities = `INSERT INTO entity (anchor, id, stamp, words, body)
 		SELECT anchor, id, stamp, words::tsvector, body::json
 		FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) AS e (anchor, id, stamp, words, body)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body, kind = excluded.kind`
 )
 
 // readEntity reads a row; anchor is where it stands.
@@ -211,7 +212,7 @@ func readEntity(r pgx.Rows) (anchor entity.PUID, e *entity.Entity, err error) {
 		return 0, nil, err
 	}
 	e.Stamp = uint64(stamp)
-	if e.Members, e.View, err = document.ParseEntity(body); err != nil {
+	if err = document.ParseEntity(body, e); err != nil {
 		return 0, nil, fmt.Errorf("%w: entity of anchor %s: %w", errRow, anchor, err)
 	}
 	return anchor, e, nil

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body"
+	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body, r.kind"
 
 	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
 	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
 	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
 
-	sqlPutRecord = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	sqlPutRecord = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body`
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`
 )
 
 func readRecord(r row) (*entity.Record, error) {
@@ -34,7 +34,7 @@ func readRecord(r row) (*entity.Record, error) {
 	}
 	record := &entity.Record{
 		PUID: entity.PUID(r.int(1)), Ref: entity.Ref{Source: r.text(2), Key: r.text(3)}, Version: r.int(4),
-		Birth: birth, Anchor: entity.PUID(r.int(6)), Observed: time.UnixMilli(r.int(7)).UTC(),
+		Birth: birth, Anchor: entity.PUID(r.int(6)), Observed: time.UnixMilli(r.int(7)).UTC(), Kind: r.text(9),
 	}
 	if !r.null(8) {
 		if record.Attributes, err = document.ParseAttributes(r.text(8)); err != nil {
@@ -83,7 +83,7 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
-		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body)
+		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)
@@ -180,7 +180,7 @@ func readEntity(r row) (*entity.Entity, error) {
 	e := &entity.Entity{Stamp: uint64(r.int(3))}
 	var err error
 	if e.ID, err = readID(r.blob(2)); err == nil {
-		e.Members, e.View, err = document.ParseEntity(r.text(4))
+		err = document.ParseEntity(r.text(4), e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)

@@ -42,7 +42,7 @@ func openLocus(kind string) func(context.Context, *bench, setting) (target, erro
 		}
 		url := b.place(kind)
 		for range max(s.servers, 1) {
-			cells, err := all.Open(ctx, url, &all.Options{Cells: 1, Rules: locus.Rules(nil)})
+			cells, err := all.Open(ctx, url, &all.Options{Cells: 1, Rules: locus.Rules})
 			if err != nil {
 				return nil, err
 			}

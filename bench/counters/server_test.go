@@ -133,7 +133,7 @@ func (s *served) sums(ctx context.Context) (all []int64, err error) {
 }
 
 func (s *served) open(ctx context.Context) (err error) {
-	s.cells, err = all.Open(ctx, s.place, &all.Options{Cells: 1, Rules: locus.Rules(nil), MustExist: true, Notice: time.Minute})
+	s.cells, err = all.Open(ctx, s.place, &all.Options{Cells: 1, Rules: locus.Rules, MustExist: true, Notice: time.Minute})
 	return err
 }
 

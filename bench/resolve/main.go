@@ -91,7 +91,7 @@ func run(ctx context.Context, o options) error {
 	var puts []func(context.Context, []demo.Record) error
 	var closes []func() error
 	for range o.services {
-		cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules(nil)})
+		cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules})
 		if err != nil {
 			return err
 		}

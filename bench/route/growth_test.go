@@ -187,7 +187,7 @@ func BenchmarkFilterBuild(b *testing.B) {
 
 // BenchmarkMove moves one of two cells to another database while records are written.
 func BenchmarkMove(b *testing.B) {
-	cells := onPostgres(b, "move", 2, locus.Rules(nil))
+	cells := onPostgres(b, "move", 2, locus.Rules)
 	service, err := locus.Open(b.Context(), cells, nil)
 	if err != nil {
 		b.Fatal(err)

@@ -27,7 +27,7 @@ func (a *app) cellRestored() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cells, err := all.Open(c.Context(), w.place, &all.Options{MustExist: true, Rules: locus.Rules(nil), Notice: w.notice, Restored: true})
+			cells, err := all.Open(c.Context(), w.place, &all.Options{MustExist: true, Rules: locus.Rules, Notice: w.notice, Restored: true})
 			if err != nil {
 				return fmt.Errorf("open the data: %w", err)
 			}

@@ -96,7 +96,7 @@ func (a *app) openClient(ctx context.Context, w where, create bool) (*client, er
 
 // open opens an installation.
 func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
-	options.Rules, options.Notice = locus.Rules(service), w.notice
+	options.Rules, options.Notice = locus.Rules, w.notice
 	cells, err := all.Open(ctx, w.place, options)
 	if !w.shared && errors.Is(err, locus.ErrUnavailable) && ctx.Err() == nil {
 		// A file of this machine that cannot be opened: trying later does not help.

@@ -82,7 +82,7 @@ func TestPrintStatus(t *testing.T) {
 	t.Parallel()
 	var out, talk bytes.Buffer
 	a := &app{stdout: &out, stderr: &talk}
-	s := &locus.Status{Ready: true, Kind: "place", Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []locus.CellStatus{
+	s := &locus.Status{Ready: true, Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []locus.CellStatus{
 		{Stats: cell.Stats{Cell: cell.ID{Gen: 0, Index: 3}, URL: "sqlite:cells/g0-3.db", PUIDs: 7, Bytes: 4096}, Counts: entity.Counts{Records: 7, Entities: 5}},
 	}}
 	if err := a.printStatus(s); err != nil {

@@ -42,9 +42,9 @@ func (a *app) printStatus(s *locus.Status) error {
 	if !s.Ready {
 		ready = a.talk.Paint("31", "not ready")
 	}
-	a.say("%s   %s records, %s entities, %s merges, %s splits   kind %s, rules %s   generation %d, epoch %d   redo %d, queue %d",
+	a.say("%s   %s records, %s entities, %s merges, %s splits   rules %s   generation %d, epoch %d   redo %d, queue %d",
 		ready, term.Count(s.Counts.Records), term.Count(s.Counts.Entities), term.Count(s.Counts.Merges), term.Count(s.Counts.Splits),
-		s.Kind, s.Rules, s.Generation, s.Epoch, s.Redo, s.Queue)
+		s.Rules, s.Generation, s.Epoch, s.Redo, s.Queue)
 	if s.Ready && s.Reason != "" {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}

@@ -164,7 +164,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
-		Schema: p.svc.Schema(), Further: c.query["cursor"] != "",
+		Schema: p.svc.Schema(""), Further: c.query["cursor"] != "",
 	}
 	if c.query["cursor"] == "" {
 		delete(c.query, "cursor")
@@ -225,7 +225,7 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(), Home: home.String(), RecordPath: RecordPath})
+	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath})
 }
 
 // file serves what pages refer to. A browser keeps it and asks whether it is still good.

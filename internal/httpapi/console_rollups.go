@@ -31,7 +31,7 @@ func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Schema()})
+	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Schema("")})
 }
 
 // rollupPage shows the groups of a rollup, or one of them. What keeps them from being read is said on the

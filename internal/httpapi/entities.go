@@ -107,7 +107,7 @@ func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 	if requested != e.ID {
 		out.RedirectedFrom = requested
 	}
-	schema := s.svc.Schema()
+	schema := s.svc.Schema(e.Kind)
 	for _, a := range e.View {
 		merged := ViewAttribute{Name: a.Name, Values: make([]ViewValue, 0, len(a.Values))}
 		if declared, ok := schema.Attribute(a.Name); !ok || !declared.Many {

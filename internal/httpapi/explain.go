@@ -58,7 +58,7 @@ func (s *Server) route(c *call) (any, error) { return s.svc.Route(c, c.query["ad
 func (s *Server) status(c *call) (any, error) { return s.svc.Status(c) }
 
 func (s *Server) schema(*call) (any, error) {
-	kind := s.svc.Schema()
+	kind := s.svc.Schema("")
 	answer := Schema{Kind: kind.Kind, Version: kind.Version}
 	for _, a := range kind.Attributes {
 		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})

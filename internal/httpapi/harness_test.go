@@ -34,7 +34,7 @@ const soon = 4 * time.Second
 
 func openService(t testing.TB, dir string, notice time.Duration) *locus.Service {
 	t.Helper()
-	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules(nil), Notice: notice})
+	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules, Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func TestErrors_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	open := func() *locus.Service {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 1, Rules: locus.Rules(nil)})
+		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 1, Rules: locus.Rules})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,8 @@ CREATE TABLE record (
   birth    uuid   NOT NULL,
   anchor   bigint NOT NULL,
   observed bigint NOT NULL, -- milliseconds since 1970
-  body     json -- attributes; NULL in a tombstone
+  body     json, -- attributes; NULL in a tombstone
+  kind     text   NOT NULL -- of the thing
 ) WITH (fillfactor = 90);
 
 CREATE TABLE birth (

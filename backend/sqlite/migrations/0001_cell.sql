@@ -74,7 +74,8 @@ CREATE TABLE record (
   birth    BLOB    NOT NULL,
   anchor   INTEGER NOT NULL,
   observed INTEGER NOT NULL, -- milliseconds since 1970
-  body     TEXT              -- attributes; NULL in a tombstone
+  body     TEXT,             -- attributes; NULL in a tombstone
+  kind     TEXT    NOT NULL  -- of the thing
 ) STRICT;
 
 CREATE TABLE birth (

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+)
+
+// Decide is a decision to be made, or withdrawn. A and B are addresses: SOURCE:KEY, a puid, or an entity
+// id, which stands for its anchor.
+type Decide struct {
+	Verdict   entity.Verdict
+	A, B      string // B of a pair only
+	Attribute string // of VerdictValue
+	Value     string
+	Author    string // at most 255 bytes
+	Reason    string // at most 1024 bytes
+	// Withdraw takes back what was decided on the topic.
+	Withdraw bool
+}
+
+// Decided is a decision that was made, with the keys of its records; a record that was deleted has none.
+type Decided struct {
+	entity.Decision
+	RefA entity.Ref `json:"ref_a,omitzero"`
+	RefB entity.Ref `json:"ref_b,omitzero"`
+	// EntityA and EntityB are where the records are now; zero for one that was deleted.
+	EntityA locality.ID `json:"entity_a,omitzero"`
+	EntityB locality.ID `json:"entity_b,omitzero"`
+	// Pending tells that the decision is durable and that what follows from it is not worked out yet.
+	Pending bool `json:"pending,omitempty"`
+	// Conflict names a newer decision that keeps this one from counting, if one does.
+	Conflict string `json:"conflict,omitempty"`
+}
+
+// ReviewPair is a pair of records in two entities that a person should decide about.
+type ReviewPair struct {
+	A           entity.Ref        `json:"a"`
+	B           entity.Ref        `json:"b"`
+	EntityA     locality.ID       `json:"entity_a"`
+	EntityB     locality.ID       `json:"entity_b"`
+	Explanation match.Explanation `json:"explanation"`
+	// Merges is how many records one entity would have if the two are the same thing.
+	Merges int `json:"merges"`
+}
+
+// Relation is what two entities are to each other without being one.
+type Relation struct {
+	// Relation is part_of: this entity is a part of the other; has_part: the other is a part of this one;
+	// or co_located: two things at one spot.
+	Relation string        `json:"relation"`
+	Entity   locality.ID   `json:"entity"` // the other one
+	Name     string        `json:"name"`
+	Via      [2]entity.Ref `json:"via"` // the records by which it was seen, this entity's first
+	Bits     match.Score   `json:"bits"`
+}
+
+// How tells how an entity came to be: the steps of clustering that its records went through, in order,
+// and what the log still knows of it.
+type How struct {
+	Entity *entity.Entity `json:"entity"`
+	Steps  []HowStep      `json:"steps"`
+	// Events are the changes of the entity that the logs still hold, the oldest first.
+	Events []CellChange `json:"events"`
+	Took time.Duration `json:"took_ns"`
+}
+
+// HowStep is one step: two groups of records that became one because of a pair of them, or did not.
+type HowStep struct {
+	A      []entity.Ref `json:"a"`
+	B      []entity.Ref `json:"b"`
+	Pair   Join         `json:"pair"`
+	Sum    match.Score  `json:"sum"`    // the evidence across all pairs of the two groups
+	Absent int          `json:"absent"` // pairs that share no clue: each counts against
+	Joined bool         `json:"joined"`
+	// Decided tells that a person said so.
+	Decided bool   `json:"decided,omitempty"`
+	Against string `json:"against,omitempty"` // what forbade it, in a sentence
+}
+
+// WhatIf asks what entities would be if something were otherwise. Nothing is written. The fields add up.
+type WhatIf struct {
+	// Of is the address of a record or an entity: what is looked at is all that it is connected with.
+	Of string `json:"of"`
+	// Delete are the addresses of records that would not be there.
+	Delete []string `json:"delete,omitempty"`
+	// Decide are decisions that would be made.
+	Decide []Decide `json:"decide,omitempty"`
+	// Bits are bits that a level of agreement would have, by "field: level" as explanations name them.
+	Bits map[string]match.Score `json:"bits,omitempty"`
+	// Threshold in bits; 0 is the one that is.
+	Threshold match.Score `json:"threshold,omitempty"`
+}
+
+// Supposed is the answer to WhatIf.
+type Supposed struct {
+	Before []SupposedEntity `json:"before"` // those that are, and would change or be no more
+	After  []SupposedEntity `json:"after"`  // those that would be
+	Took   time.Duration    `json:"took_ns"`
+}
+
+// SupposedEntity is an entity as it is or would be.
+type SupposedEntity struct {
+	ID      locality.ID  `json:"id"`
+	Records []entity.Ref `json:"records"`
+	View    entity.View  `json:"view"`
+}
