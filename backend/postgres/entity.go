@@ -200,7 +200,7 @@ const (
 	sqlPutEntities = `INSERT INTO entity (anchor, id, stamp, words, body)
 		SELECT anchor, id, stamp, words::tsvector, body::json
 		FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) AS e (anchor, id, stamp, words, body)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body, kind = excluded.kind`
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
 )
 
 // readEntity reads a row; anchor is where it stands.
