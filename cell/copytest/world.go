@@ -120,7 +120,7 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
 			tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -186,6 +186,7 @@ type answers struct {
 	Rollups     []rollup.Rollup
 	Generations []rollup.Generation
 	Rows        [][][]rollup.Row
+	Definitions [][]byte
 	Counted     counted
 }
 
@@ -200,7 +201,7 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 			keys[i], ids[i] = keyOf(i), idOf(i)
 			features, limits = append(features, uint64(i)<<58), append(limits, many)
 		}
-		var err [14]error
+		var err [15]error
 		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
 		var puids []entity.PUID
 		for _, p := range a.PUIDs {
@@ -221,6 +222,12 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		a.Rows = make([][][]rollup.Row, n)
 		for i := range n {
 			if a.Rows[i], err[12] = tx.ScanRows(ctx, int64(i)<<56, []rollup.Range{{Limit: many}}); err[12] != nil {
+				break
+			}
+		}
+		a.Definitions = make([][]byte, n)
+		for i := range n {
+			if a.Definitions[i], err[14] = tx.Definition(ctx, fmt.Sprintf("r-%d", i)); err[14] != nil {
 				break
 			}
 		}

@@ -53,6 +53,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "EdgesReplaceAndDelete", Run: edgesReplaceAndDelete},
 	{Name: "RedoIsASet", Run: redoIsASet},
 	{Name: "RedoKeepsWhatIsThere", Run: redoKeepsWhatIsThere},
+	{Name: "DefinitionsByName", Run: definitionsByName},
 	{Name: "ThousandItems", Run: thousandItems},
 	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
 	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},

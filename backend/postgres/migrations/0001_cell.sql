@@ -20,6 +20,7 @@ CREATE TABLE locus_cell (
   fence       bigint   NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   journal     boolean  NOT NULL DEFAULT false, -- changes are noted in locus_journal
   images      text     NOT NULL DEFAULT '', -- which changes say what was and what is, and of which attributes
+  version     bigint   NOT NULL DEFAULT 0, -- of the rules by which records may be written here
   -- The database that this row was written in. In a copy, a restored backup or a promoted replica
   -- the server's own differ: see adopt.go.
   system      text     NOT NULL, -- identifier of the server's data directory
@@ -216,6 +217,12 @@ CREATE TABLE redo (
   version bigint   NOT NULL, -- of the record
   lost    bigint[] NOT NULL -- features, as in posting
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
+
+-- The rules by which records are resolved, and the packs that they name. Only the authority has rows here.
+CREATE TABLE definition (
+  name text COLLATE "C" PRIMARY KEY,
+  body bytea NOT NULL
+);
 
 -- The catalogue of rollups, dropped ones too. Only the authority has rows here.
 CREATE TABLE rollup (

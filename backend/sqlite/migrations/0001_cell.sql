@@ -17,6 +17,7 @@ CREATE TABLE locus_cell (
   told        INTEGER NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       INTEGER NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   images      TEXT    NOT NULL DEFAULT '', -- which changes carry images, and what is in them
+  version     INTEGER NOT NULL DEFAULT 0, -- of the rules by which records may be written here
   used        INTEGER NOT NULL DEFAULT 0, -- puids given away
   seq         INTEGER NOT NULL DEFAULT 0, -- the last change's place in the log
   trimmed     INTEGER NOT NULL DEFAULT 0, -- the place of the last change that was trimmed
@@ -111,6 +112,13 @@ CREATE TABLE change (
   after   TEXT,
   was     TEXT,
   became  TEXT
+) STRICT;
+
+-- The rules by which records are resolved, and the packs that they name. Only the cell that keeps the cell
+-- map has rows here.
+CREATE TABLE definition (
+  name TEXT PRIMARY KEY,
+  body BLOB NOT NULL
 ) STRICT;
 
 -- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
