@@ -44,13 +44,13 @@ type bookChange struct {
 
 // kindOf is a kind as it is stored.
 func kindOf(m *match.Matcher) bookKind {
-	return bookKind{string(schemaText(m.Schema())), HashText(m.Pack().Hash())}
+	return bookKind{string(m.Schema().YAML()), HashText(m.Pack().Hash())}
 }
 
 // put notes a kind, in the place of the one of its name.
 func (b *book) put(m *match.Matcher) {
 	for i, k := range b.Kinds {
-		if s, err := parseSchema([]byte(k.Schema)); err == nil && s.Kind == m.Schema().Kind {
+		if s, err := match.ParseSchema([]byte(k.Schema)); err == nil && s.Kind == m.Schema().Kind {
 			b.Kinds[i] = kindOf(m)
 			return
 		}
@@ -101,7 +101,7 @@ func (b *book) write(ctx context.Context, tx Tx) error {
 // rules reads a book in the transaction that has its packs; packs are those that are known already.
 func (b *book) rules(ctx context.Context, tx Tx, packs map[string]*match.Pack) (*Rules, error) {
 	kind := func(k bookKind) (*match.Matcher, error) {
-		s, err := parseSchema([]byte(k.Schema))
+		s, err := match.ParseSchema([]byte(k.Schema))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
@@ -148,18 +148,4 @@ func readPack(ctx context.Context, tx Tx, hash string, packs map[string]*match.P
 	}
 	packs[hash] = p
 	return p, nil
-}
-
-// schemaText is a schema as it is stored: equal schemas, equal texts.
-func schemaText(s *match.Schema) []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // it is plain data
-	}
-	return text
-}
-
-func parseSchema(text []byte) (*match.Schema, error) {
-	s := &match.Schema{}
-	return s, json.Unmarshal(text, s)
 }

@@ -25,7 +25,7 @@ type Kind struct {
 
 func newKind(m *match.Matcher) *Kind {
 	s := m.Schema()
-	name := fmt.Sprintf("kind %016x, pack %016x", xxhash.Sum64(schemaText(s)), m.Pack().Hash())
+	name := fmt.Sprintf("kind %s %d %016x, pack %016x", s.Kind, s.Version, s.Hash(), m.Pack().Hash())
 	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 }
 
