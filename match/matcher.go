@@ -10,6 +10,7 @@ type Matcher struct {
 	schema *Schema
 	pack   *Pack
 	style  Style
+	salt   string       // of features
 	read   []*Attribute // the attributes that are compared
 	bits   [fieldCount][16]Score
 	// nameMost is the most that name and residual can bring.
@@ -22,6 +23,9 @@ func New(s *Schema, p *Pack) *Matcher {
 		p = DefaultPack()
 	}
 	m := &Matcher{schema: s, pack: p, style: s.Style()}
+	if s.Kind != "place" {
+		m.salt = s.Kind
+	}
 	for i := range s.Attributes {
 		if fieldOf(s.Attributes[i]) != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
@@ -76,7 +80,11 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	case TypeGeo:
 		return normalDegrees(raw, a.degrees())
 	case TypeID:
-		return parseID(raw)
+		return normalID(&a, raw)
+	case TypeDate:
+		return parseDate(raw).String()
+	case TypeNumber:
+		return normalNumber(raw)
 	case TypeCategory:
 		return normalCategory(raw)
 	}

@@ -2,6 +2,11 @@
 
 package match
 
+import (
+	"slices"
+	"strings"
+)
+
 // The names of persons and titles are compared in the two fields of a name, with levels of their own.
 
 // The levels of fieldName of a person: the family name.
@@ -127,4 +132,65 @@ func (s Style) levelWords(f field) []string {
 		}
 	}
 	return words
+}
+
+// readName reads the name of a person or a title.
+func (r *Record) readName(given, family, whole string) {
+	pack := r.matcher.pack
+	switch r.matcher.style {
+	case StylePerson:
+		r.person = parsePerson(pack, given, family, whole)
+		r.name = parseName(pack, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
+	case StyleTitle:
+		r.title = parseTitle(pack, whole)
+		r.name = r.title.name
+	}
+}
+
+// firstSaid answers with the first value that says something.
+func firstSaid(values []string) string {
+	for _, v := range values {
+		if !isNothing(fold(v)) {
+			return v
+		}
+	}
+	return ""
+}
+
+// normalID is an identifier as it is compared: one of a source as it is written, one of the world
+// without the signs that people put between its letters and digits.
+func normalID(a *Attribute, raw string) string {
+	id := parseID(raw)
+	if a.Scope != ScopeWorld || id == "" {
+		return id
+	}
+	id = strings.ReplaceAll(fold(id), " ", "")
+	if digits(id) {
+		if id = strings.TrimLeft(id, "0"); dummyID(id) {
+			return ""
+		}
+	}
+	return id
+}
+
+// dummyID tells whether digits are what a form is filled with that wants some.
+func dummyID(id string) bool { return id == "" || strings.Trim(id, id[:1]) == "" || id == "123456789" }
+
+// compareWorldIDs compares the identifiers that all sources know: one that is equal is enough.
+func compareWorldIDs(a, b []identifier) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case !x.world || x.attribute != y.attribute:
+			case x.value == y.value:
+				return idEqual
+			case slip(x.value, y.value):
+				best = idMistyped
+			case best == levelNone:
+				best = idWorldDifferent
+			}
+		}
+	}
+	return best
 }
