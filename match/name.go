@@ -17,10 +17,12 @@ type token struct {
 	hash    uint64
 	letters uint32 // set of its letters
 	weight  weight
-	rare    bool // rare enough to be a feature by itself
-	stop    bool // the, inc, gmbh: says nothing
-	part    bool // atm, pharmacy: the name of a part of a place
-	number  bool // digits, or a word that tells siblings apart like them
+	rare    bool  // rare enough to be a feature by itself
+	stop    bool  // the, inc, gmbh: says nothing
+	title   bool  // dr, md: somebody's
+	plain   bool  // says what something is, as many names do
+	parts   parts // atm, pharmacy: the name of a part of a place
+	number  bool  // digits, or a word that tells siblings apart like them
 }
 
 // name is a name, ready to be compared.
@@ -71,7 +73,8 @@ func parseName(p *Pack, folded string) name {
 func newToken(p *Pack, text string) token {
 	role := nameWords[text]
 	t := token{
-		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, part: role&namePart != 0,
+		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, title: role&nameTitle != 0,
+		plain: role&nameBusiness != 0, parts: partsOf[text],
 		number: role&nameOrdinal != 0 || digits(text),
 	}
 	t.weight, t.rare = p.weigh(text, t.hash, role)

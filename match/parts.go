@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "strings"
+
+// parts is a set of kinds of parts, one bit each: of the words that a name keeps for itself, or of
+// what a source says a thing is.
+type parts uint64
+
+// partsOf holds the words that name a part of a place, or somebody who works in it. They are looked
+// up in names and in categories alike: "Valley Bank ATM" is a part of a bank and not of an ATM.
+var partsOf = func() map[string]parts {
+	m := map[string]parts{}
+	kind := 0
+	for line := range strings.Lines(partWords) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		for _, w := range words {
+			m[w] |= 1 << kind
+		}
+		kind++
+	}
+	return m
+}()
+
+// A kind of part a line, in the languages of the address parser. Left out is what names a whole as
+// often: center, office, service, shop.
+const partWords = `
+atm atms geldautomat geldautomaten bankomat bankamatik bancomat cajero cajeros cashpoint kontomat
+mortgage mortgages loan loans lending lender hypothek hipoteca
+wealth investment investments
+money
+pharmacy pharmacie pharmacies apotheke farmacia drugstore rx apteka apotek
+vision optical optician optik optique optometry optometrist eye eyes eyewear eyecare glasses
+photo photos photography foto
+print printing copy
+tech
+tire tires tyre tyres
+auto automotive car garage lube
+collision body
+parts accessories
+fuel gas gasoline petrol tankstelle carburant gasolinera diesel truck
+charging charger chargers ev recharge supercharger ladestation
+wash
+grooming groomer groomers
+training trainer trainers school schools schule escuela ecole escola college university education
+vet veterinary veterinarian vaccination vaccinations tierarzt
+bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
+dining
+floral florist florists flower flowers blumen fleuriste floristeria
+pickup pick delivery
+liquor liquors wine
+vending kiosk locker lockers packstation
+parking parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
+cardiology cardiologist cardiovascular heart
+radiology radiologist imaging mri xray diagnostic
+oncology oncologist cancer hematology
+pediatrics pediatric pediatrician paediatric paediatrics
+orthopedics orthopedic orthopaedic orthopaedics orthopedist
+dermatology dermatologist
+urology urologist
+neurology neurologist neurosurgery neuroscience
+gynecology gynecologist gyn obgyn obstetrics obstetrician
+surgery surgical surgeon surgeons
+ent otolaryngology audiology
+gastroenterology gastroenterologist
+endocrinology diabetes
+rheumatology rheumatologist
+nephrology dialysis
+vascular pulmonary pulmonology
+psychiatry psychiatric behavioral
+rehabilitation rehab physiotherapy
+emergency urgent er icu sicu
+laboratory laboratories lab labs
+maternity birth birthing
+infusion
+gym gymnasium sporthalle turnhalle palestra gimnasio fitness
+library bibliothek biblioteca bibliotheque
+pool schwimmbad piscina piscine swimming
+stadium stadion auditorium
+playground spielplatz
+court courts field fields tennis basketball baseball soccer football
+bus haltestelle 停留所 バス停
+church kirche iglesia igreja chapel kapelle parish cathedral
+cemetery friedhof
+daycare preschool kindergarten childcare
+department dept division annex
+festival
+hotel hotels motel hostel lodging
+museum museums
+spa spas
+`

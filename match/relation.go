@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+// sameSpot says whether two records stand where one thing could.
+func (v Vector) sameSpot() bool {
+	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) == phoneEqual || v.level(fieldDistance) == distance30
+}
+
+// partOf says what the words that two names keep for themselves make of them: one a part of the
+// other, because it keeps the word of a part where the other keeps nothing of its own and is no such
+// thing itself; or two parts, because each keeps a word of another part or is another person.
+func partOf(x, y *residual, a, b parts) level {
+	switch {
+	case x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0, x.title && y.title && x.rare && y.rare:
+		return relationCoLocated
+	case x.parts != 0 && y.parts == 0 && !y.own && b&x.parts == 0:
+		return relationFirstPart
+	case y.parts != 0 && x.parts == 0 && !x.own && a&y.parts == 0:
+		return relationSecondPart
+	default:
+		return levelNone
+	}
+}
