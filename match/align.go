@@ -125,7 +125,7 @@ func compareNames(v *Vector, first, second *Record) {
 
 // namesSpot says whether something else than the name ties two records to one spot.
 func (v Vector) namesSpot() bool {
-	return v.level(fieldPhone) == phoneEqual || v.level(fieldAddress) == addressBoth ||
+	return v.level(fieldPhone) == phoneEqual && v.level(fieldAddress) > addressOtherNumber || v.level(fieldPhone) == phoneEqual && v.level(fieldAddress) == levelNone || v.level(fieldAddress) >= addressNumber ||
 		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
 }
 

@@ -10,20 +10,25 @@ type parts uint64
 
 // partsOf holds the words that name a part of a place, or somebody who works in it. They are looked
 // up in names and in categories alike: "Valley Bank ATM" is a part of a bank and not of an ATM.
-var partsOf = func() map[string]parts {
-	m := map[string]parts{}
+var partsOf, ownParts = func() (map[string]parts, parts) {
+	m, own := map[string]parts{}, parts(0)
 	kind := 0
-	for line := range strings.Lines(partWords) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
+	for i, list := range [...]string{partWords, ownWords} {
+		for line := range strings.Lines(list) {
+			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
+			for _, w := range words {
+				m[w] |= 1 << kind
+			}
+			if i == 1 {
+				own |= 1 << kind
+			}
+			kind++
 		}
-		for _, w := range words {
-			m[w] |= 1 << kind
-		}
-		kind++
 	}
-	return m
+	return m, own
 }()
 
 // A kind of part a line, in the languages of the address parser. Left out is what names a whole as
@@ -39,20 +44,14 @@ photo photos photography foto
 print printing copy
 tech
 tire tires tyre tyres
-auto automotive car garage lube
 collision body
 parts accessories
 fuel gas gasoline petrol tankstelle carburant gasolinera diesel truck
 charging charger chargers ev recharge supercharger ladestation
 wash
 grooming groomer groomers
-training trainer trainers school schools schule escuela ecole escola college university education
-vet veterinary veterinarian vaccination vaccinations tierarzt
-bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
-dining
 floral florist florists flower flowers blumen fleuriste floristeria
 pickup pick delivery
-liquor liquors wine
 vending kiosk locker lockers packstation
 parking parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
 cardiology cardiologist cardiovascular heart
@@ -77,18 +76,28 @@ emergency urgent er icu sicu
 laboratory laboratories lab labs
 maternity birth birthing
 infusion
-gym gymnasium sporthalle turnhalle palestra gimnasio fitness
-library bibliothek biblioteca bibliotheque
 pool schwimmbad piscina piscine swimming
-stadium stadion auditorium
 playground spielplatz
 court courts field fields tennis basketball baseball soccer football
 bus haltestelle 停留所 バス停
+department dept division annex
+festival
+`
+
+// What stands alone as often as it is a part: a part only of what is known to be something else.
+const ownWords = `
+auto automotive car garage lube
+training trainer trainers school schools schule escuela ecole escola college university education
+vet veterinary veterinarian vaccination vaccinations tierarzt
+bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
+dining
+liquor liquors wine
+gym gymnasium sporthalle turnhalle palestra gimnasio fitness
+library bibliothek biblioteca bibliotheque
+stadium stadion auditorium
 church kirche iglesia igreja chapel kapelle parish cathedral
 cemetery friedhof
 daycare preschool kindergarten childcare
-department dept division annex
-festival
 hotel hotels motel hostel lodging
 museum museums
 spa spas

@@ -12,13 +12,18 @@ func (v Vector) sameSpot() bool {
 // thing itself; or two parts, because each keeps a word of another part or is another person.
 func partOf(x, y *residual, a, b parts) level {
 	switch {
-	case x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0, x.title && y.title && x.rare && y.rare:
+	case x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0 && (x.parts|y.parts)&^ownParts != 0, x.title && y.title && x.rare && y.rare:
 		return relationCoLocated
-	case x.parts != 0 && y.parts == 0 && !y.own && b&x.parts == 0:
+	case y.parts == 0 && !y.own && x.parts.of(b):
 		return relationFirstPart
-	case y.parts != 0 && x.parts == 0 && !x.own && a&y.parts == 0:
+	case x.parts == 0 && !x.own && y.parts.of(a):
 		return relationSecondPart
 	default:
 		return levelNone
 	}
+}
+
+// of says whether something that is named by a part's word is a part of what is such and such.
+func (p parts) of(whole parts) bool {
+	return p&whole == 0 && (p&^ownParts != 0 || p != 0 && whole != 0)
 }
