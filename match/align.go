@@ -125,8 +125,7 @@ func compareNames(v *Vector, first, second *Record) {
 
 // namesSpot says whether something else than the name ties two records to one spot.
 func (v Vector) namesSpot() bool {
-	return v.level(fieldPhone) == phoneEqual && v.level(fieldAddress) > addressOtherNumber || v.level(fieldPhone) == phoneEqual && v.level(fieldAddress) == levelNone || v.level(fieldAddress) >= addressNumber ||
-		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
+	return v.phoneHere() || v.level(fieldAddress) == addressBoth || v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
 }
 
 // gradeTokens looks at the weight of the words that two names share.
@@ -219,12 +218,12 @@ func residue(tokens []token, used uint32) (r residual) {
 	for i := range tokens {
 		t := &tokens[i]
 		r.title = r.title || t.title
-		if used&(1<<i) != 0 || t.stop {
+		if used&(1<<i) != 0 || t.stop && !t.number {
 			continue
 		}
 		r.any = true
 		r.parts |= t.parts
-		r.number = r.number || t.number
+		r.number = r.number || t.number || len(t.text) == 1
 		r.rare = r.rare || t.weight >= rareWord && !t.number
 		r.own = r.own || !t.plain && t.parts == 0
 	}

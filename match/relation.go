@@ -4,7 +4,13 @@ package match
 
 // sameSpot says whether two records stand where one thing could.
 func (v Vector) sameSpot() bool {
-	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) == phoneEqual || v.level(fieldDistance) == distance30
+	return v.level(fieldAddress) == addressBoth || v.phoneHere() || v.level(fieldDistance) == distance30
+}
+
+// phoneHere says whether one phone speaks for one spot: branches share a phone.
+func (v Vector) phoneHere() bool {
+	address := v.level(fieldAddress)
+	return v.level(fieldPhone) == phoneEqual && (address == levelNone || address > addressOtherNumber)
 }
 
 // partOf says what the words that two names keep for themselves make of them: one a part of the
