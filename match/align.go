@@ -101,7 +101,7 @@ func compareNames(v *Vector, first, second *Record) {
 	} else {
 		l := align(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
-		part := partOf(&x, &y, first.categories.parts, second.categories.parts)
+		part := partOf(&x, &y, a.parts|first.categories.parts, b.parts|second.categories.parts)
 		rest = compareResiduals(&x, &y, &l, part)
 		grade = gradeTokens(a, b, &l)
 		if rest > residualRare { // else it is not the spaces that tell them apart

@@ -42,6 +42,9 @@ func (r *Record) addCategories(values []string) {
 				r.categories.list = append(r.categories.list, c)
 				r.categories.mask |= 1 << (c.hash & 63)
 				for word := range strings.FieldsSeq(string(buf)) {
+					if !first {
+						break
+					}
 					r.categories.parts |= partsOf[word]
 				}
 			}

@@ -35,7 +35,8 @@ type name struct {
 	latin   bool   // has a Latin letter or a digit
 	foreign bool   // has a letter of another script
 	ascii   bool
-	chain   bool // carried by many places
+	chain   bool  // carried by many places
+	parts   parts // of all tokens
 }
 
 // parseName reads folded text.
@@ -56,6 +57,7 @@ func parseName(p *Pack, folded string) name {
 		t := newToken(p, text)
 		n.tokens = append(n.tokens, t)
 		n.total += t.weight
+		n.parts |= t.parts
 	}
 	for i := range len(folded) {
 		switch c := folded[i]; {

@@ -34,7 +34,7 @@ var partsOf, ownParts = func() (map[string]parts, parts) {
 // A kind of part a line, in the languages of the address parser. Left out is what names a whole as
 // often: center, office, service, shop.
 const partWords = `
-atm atms geldautomat geldautomaten bankomat bankamatik bancomat cajero cajeros cashpoint kontomat
+atm atms bitcoin geldautomat geldautomaten bankomat bankamatik bancomat cajero cajeros cashpoint kontomat
 mortgage mortgages loan loans lending lender hypothek hipoteca
 wealth investment investments
 money

@@ -20,9 +20,9 @@ const (
 	nineDigits  = 1<<36 - 1
 	sevenDigits = 1<<28 - 1
 	lastTwo     = 1<<8 - 1 // where the lines of one house differ
-	minPhone    = 7  // digits; shorter numbers are services or mistakes
-	maxPhone    = 15 // digits, E.164
-	maxPhones   = 8  // numbers of a record that are compared
+	minPhone    = 7        // digits; shorter numbers are services or mistakes
+	maxPhone    = 15       // digits, E.164
+	maxPhones   = 8        // numbers of a record that are compared
 )
 
 // parsePhone reads one raw value. A value that holds several numbers counts as
