@@ -104,7 +104,7 @@ func compareNames(v *Vector, first, second *Record) {
 		part := partOf(&x, &y, a.parts|first.categories.parts, b.parts|second.categories.parts)
 		rest = compareResiduals(&x, &y, &l, part)
 		grade = gradeTokens(a, b, &l)
-		if rest > residualRare { // else it is not the spaces that tell them apart
+		if rest > residualPart { // else a word tells them apart, and not the spaces
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 		if v.sameSpot() {

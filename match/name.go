@@ -50,14 +50,12 @@ func parseName(p *Pack, folded string) name {
 		n.compact = strings.ReplaceAll(folded, " ", "")
 	}
 	n.tokens = make([]token, 0, min(count, maxNameTokens))
-	for text := range strings.SplitSeq(folded, " ") {
-		if len(n.tokens) == maxNameTokens {
-			break
+	for word := range strings.SplitSeq(folded, " ") {
+		word, tail := cutTail(word)
+		n.add(newToken(p, word))
+		if tail != "" {
+			n.add(newToken(p, tail))
 		}
-		t := newToken(p, text)
-		n.tokens = append(n.tokens, t)
-		n.total += t.weight
-		n.parts |= t.parts
 	}
 	for i := range len(folded) {
 		switch c := folded[i]; {
@@ -70,6 +68,15 @@ func parseName(p *Pack, folded string) name {
 	n.counts = countLetters(n.compact)
 	n.chain = p.chain(n.hash)
 	return n
+}
+
+func (n *name) add(t token) {
+	if len(n.tokens) == maxNameTokens {
+		return
+	}
+	n.tokens = append(n.tokens, t)
+	n.total += t.weight
+	n.parts |= t.parts
 }
 
 func newToken(p *Pack, text string) token {

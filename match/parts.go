@@ -2,7 +2,11 @@
 
 package match
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // parts is a set of kinds of parts, one bit each: of the words that a name keeps for itself, or of
 // what a source says a thing is.
@@ -53,7 +57,7 @@ grooming groomer groomers
 floral florist florists flower flowers blumen fleuriste floristeria
 pickup pick delivery
 vending kiosk locker lockers packstation
-parking parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
+parking 駐車場 停车场 停車場 주차장 parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
 cardiology cardiologist cardiovascular heart
 radiology radiologist imaging mri xray diagnostic
 oncology oncologist cancer hematology
@@ -79,7 +83,7 @@ infusion
 pool schwimmbad piscina piscine swimming
 playground spielplatz
 court courts field fields tennis basketball baseball soccer football
-bus haltestelle 停留所 バス停
+bus haltestelle バス停 バス停留所 停留所 公交站 정류장
 department dept division annex
 festival
 `
@@ -92,8 +96,8 @@ vet veterinary veterinarian vaccination vaccinations tierarzt
 bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
 dining
 liquor liquors wine
-gym gymnasium sporthalle turnhalle palestra gimnasio fitness
-library bibliothek biblioteca bibliotheque
+gym 体育館 gymnasium sporthalle turnhalle palestra gimnasio fitness
+library 図書館 图书馆 bibliothek biblioteca bibliotheque
 stadium stadion auditorium
 church kirche iglesia igreja chapel kapelle parish cathedral
 cemetery friedhof
@@ -102,3 +106,28 @@ hotel hotels motel hostel lodging
 museum museums
 spa spas
 `
+
+// tails are the words of parts in scripts that put no space before them, the longest first.
+var tails = func() []string {
+	var list []string
+	for w := range partsOf {
+		if !ascii(w) {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return list
+}()
+
+// cutTail takes the word of a part off the end of a word that is written together with it.
+func cutTail(word string) (rest, tail string) {
+	if ascii(word) {
+		return word, ""
+	}
+	for _, t := range tails {
+		if rest, ok := strings.CutSuffix(word, t); ok && rest != "" {
+			return rest, t
+		}
+	}
+	return word, ""
+}
