@@ -18,7 +18,7 @@ func (v Vector) phoneHere() bool {
 // thing itself; or two parts, because each keeps a word of another part or is another person.
 func partOf(x, y *residual, a, b parts) level {
 	switch {
-	case x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0 && (x.parts|y.parts)&^ownParts != 0, x.title && y.title && x.rare && y.rare:
+	case x.number && y.number, x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0 && (x.parts|y.parts)&^ownParts != 0, x.title && y.title && x.rare && y.rare:
 		return relationCoLocated
 	case y.parts == 0 && !y.own && x.parts.of(b):
 		return relationFirstPart
