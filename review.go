@@ -111,7 +111,7 @@ type How struct {
 	// an edge had to have to connect them, the threshold unless they were too many.
 	Component int         `json:"component"`
 	Cut       match.Score `json:"cut"`
-	Steps  []HowStep      `json:"steps"`
+	Steps     []HowStep   `json:"steps"`
 	// Events are the changes of the entity that the logs still hold, the oldest first.
 	Events []CellChange  `json:"events"`
 	Took   time.Duration `json:"took_ns"`
