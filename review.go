@@ -23,7 +23,7 @@ type Decide struct {
 	Withdraw bool
 }
 
-// Decided is a decision that was made, with the keys of its records; a record that was deleted has none.
+// Decided is a decision as it stands, with the keys of its records; a record that was deleted has none.
 type Decided struct {
 	entity.Decision
 	RefA entity.Ref `json:"ref_a,omitzero"`
@@ -33,8 +33,50 @@ type Decided struct {
 	EntityB locality.ID `json:"entity_b,omitzero"`
 	// Pending tells that the decision is durable and that what follows from it is not worked out yet.
 	Pending bool `json:"pending,omitempty"`
-	// Conflict names a newer decision that keeps this one from counting, if one does.
+	// Conflict says, in a sentence, why entities are not as it says: newer decisions speak against it.
 	Conflict string `json:"conflict,omitempty"`
+}
+
+// DecideResult is what became of one Decide.
+type DecideResult struct {
+	Decided
+	// Watermark is a place in the logs at or after the decision; see PutResult.
+	Watermark Watermark
+	// Err is set if this one was refused or failed; it is an *InvalidError for what could not be accepted.
+	Err error
+}
+
+// By is who decides, and why.
+type By struct{ Author, Reason string }
+
+// DecisionQuery asks for decisions.
+type DecisionQuery struct {
+	// Of is the address of a record, or of an entity, whose decisions are asked for: those about any of its
+	// records. "" asks for all there are.
+	Of string
+	// Withdrawn takes in those that were withdrawn.
+	Withdrawn bool
+	After     string // the Next of the page before; "" to begin
+	Limit     int    // 1 to 1000; 0 for 100
+}
+
+// DecisionPage is a page of decisions. Next is the After of the next one, "" if there is none.
+type DecisionPage struct {
+	Decisions []Decided `json:"decisions"`
+	Next      string    `json:"next,omitempty"`
+}
+
+// ReviewQuery asks for pairs that a person should decide about.
+type ReviewQuery struct {
+	After string // the Next of the page before; "" to begin
+	Limit int    // 1 to 1000; 0 for 100
+}
+
+// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
+// if there is none.
+type ReviewPage struct {
+	Pairs []ReviewPair `json:"pairs"`
+	Next  string       `json:"next,omitempty"`
 }
 
 // ReviewPair is a pair of records in two entities that a person should decide about.
@@ -62,11 +104,17 @@ type Relation struct {
 // How tells how an entity came to be: the steps of clustering that its records went through, in order,
 // and what the log still knows of it.
 type How struct {
-	Entity *entity.Entity `json:"entity"`
+	Entity    *entity.Entity `json:"entity"`
+	Requested locality.ID    `json:"requested"`
+	Threshold match.Score    `json:"threshold"`
+	// Component is how many records were clustered together with those of the entity; Cut is the score that
+	// an edge had to have to connect them, the threshold unless they were too many.
+	Component int         `json:"component"`
+	Cut       match.Score `json:"cut"`
 	Steps  []HowStep      `json:"steps"`
 	// Events are the changes of the entity that the logs still hold, the oldest first.
-	Events []CellChange `json:"events"`
-	Took time.Duration `json:"took_ns"`
+	Events []CellChange  `json:"events"`
+	Took   time.Duration `json:"took_ns"`
 }
 
 // HowStep is one step: two groups of records that became one because of a pair of them, or did not.
