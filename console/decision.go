@@ -18,6 +18,7 @@ type decision struct {
 	Withdrawn        bool
 	Pending          bool
 	Conflict         string
+	Back             string // where a form that withdraws it leads
 }
 
 // party is a record that a decision is about.
@@ -27,11 +28,11 @@ type party struct {
 	Entity  string // where it is now; "" if it was deleted
 }
 
-func newDecision(d locus.Decided) decision {
+func newDecision(d locus.Decided, back string) decision {
 	line := decision{
 		Verdict: string(d.Verdict), A: newParty(d.A, d.RefA, d.EntityA.String(), d.EntityA.IsZero()),
 		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: moment(d.At),
-		Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict,
+		Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
 	}
 	if d.Pair() {
 		line.B = newParty(d.B, d.RefB, d.EntityB.String(), d.EntityB.IsZero())
@@ -71,10 +72,10 @@ func (d decision) Command() string {
 	return command(append(args, "--withdraw")...)
 }
 
-func decisions(all []locus.Decided) []decision {
+func decisions(all []locus.Decided, back string) []decision {
 	lines := make([]decision, len(all))
 	for i, d := range all {
-		lines[i] = newDecision(d)
+		lines[i] = newDecision(d, back)
 	}
 	return lines
 }

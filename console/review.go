@@ -63,7 +63,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 		p.Next = p.First
 	}
 	if r.Answer != nil {
-		line := newDecision(*r.Answer)
+		line := newDecision(*r.Answer, reviewAddress(r.Answer.RefA, r.Answer.RefB, r.Author))
 		p.Answer = &line
 	}
 	return c.render(w, "review", "", p)
