@@ -5,27 +5,9 @@ package locus
 import (
 	"context"
 	"errors"
-
-	"github.com/locus-db/locus/locality"
 )
 
 var errLater = errors.New("not built yet")
-
-// How tells how an entity came to be.
-func (s *Service) How(ctx context.Context, id locality.ID) (*How, error) { return nil, errLater }
-
-// WhatIf answers with what entities would be if something were otherwise. Nothing is written.
-func (s *Service) WhatIf(ctx context.Context, q WhatIf) (*Supposed, error) { return nil, errLater }
-
-// Relations are the things that an entity has to do with without being one of them: at most 16, best first.
-func (s *Service) Relations(ctx context.Context, id locality.ID) ([]Relation, error) {
-	return nil, errLater
-}
-
-// History are the changes of an entity that the logs still hold, the oldest first.
-func (s *Service) History(ctx context.Context, id locality.ID) ([]CellChange, error) {
-	return nil, errLater
-}
 
 // Decide makes decisions, and withdraws some. Results are in the order of the list; one that was refused
 // says so and harms no other.

@@ -111,10 +111,21 @@ type How struct {
 	// an edge had to have to connect them, the threshold unless they were too many.
 	Component int         `json:"component"`
 	Cut       match.Score `json:"cut"`
-	Steps  []HowStep      `json:"steps"`
-	// Events are the changes of the entity that the logs still hold, the oldest first.
+	Steps     []HowStep   `json:"steps"`
+	// Events are the latest changes of the entity and of its records that the logs still hold; see History.
 	Events []CellChange  `json:"events"`
+	Since  time.Time     `json:"since,omitzero"`
 	Took   time.Duration `json:"took_ns"`
+}
+
+// History is what the logs still hold of an entity and of the records that it has: their puts, the entities
+// that they were, and the merges and splits in between.
+type History struct {
+	Entity *entity.Entity `json:"entity"`
+	// Events, the oldest first. Between two cells their clocks tell which was first.
+	Events []CellChange `json:"events"`
+	// Since is from when on there is nothing missing; zero is from the beginning.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // HowStep is one step: two groups of records that became one because of a pair of them, or did not.
@@ -122,7 +133,7 @@ type HowStep struct {
 	A      []entity.Ref `json:"a"`
 	B      []entity.Ref `json:"b"`
 	Pair   Join         `json:"pair"`
-	Sum    match.Score  `json:"sum"`    // the evidence across all pairs of the two groups
+	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
 	Absent int          `json:"absent"` // pairs that share no clue: each counts against
 	Joined bool         `json:"joined"`
 	// Decided tells that a person said so.

@@ -11,6 +11,8 @@ type Matcher struct {
 	pack   *Pack
 	read   []*Attribute // the attributes that are compared
 	bits   [fieldCount][16]Score
+	// threshold is what a pair needs to be one thing: Threshold, but in a supposition.
+	threshold Score
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
 }
@@ -20,7 +22,7 @@ func New(s *Schema, p *Pack) *Matcher {
 	if p == nil {
 		p = DefaultPack()
 	}
-	m := &Matcher{schema: s, pack: p}
+	m := &Matcher{schema: s, pack: p, threshold: Threshold}
 	for i := range s.Attributes {
 		if fieldOf(s.Attributes[i]) != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
