@@ -127,10 +127,12 @@ func against(c *resolve.Component, j match.Join) string {
 	return fmt.Sprintf("%v and %v cannot be one thing: %s %s, %v bits", pair.A, pair.B, worst.Attribute, worst.Level, worst.Bits)
 }
 
-// Of each cell so many changes are looked through, the latest ones: the logs know of no entity.
+// Of each cell so many changes are looked through, the latest ones, since the logs know of no entity; and so
+// many are answered.
 const (
 	eventsOfHow     = 500
 	eventsOfHistory = 20_000
+	maxEvents       = 1000
 )
 
 // History is what the logs still hold of an entity.
@@ -182,6 +184,9 @@ func (s *Service) events(ctx context.Context, records []*entity.Record, members 
 		}
 	}
 	slices.SortStableFunc(events, func(a, b CellChange) int { return a.Time.Compare(b.Time) })
+	if n := len(events) - maxEvents; n > 0 {
+		events, since = events[n:], events[n].Time
+	}
 	if events == nil {
 		events = []CellChange{}
 	}

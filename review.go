@@ -10,6 +10,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// Limits of what is decided and reviewed.
+const (
+	MaxAuthor   = 255  // bytes of an author
+	MaxReason   = 1024 // bytes of a reason
+	MaxReview   = 100  // pairs of a page
+	MaxUnmerged = 100  // records of one Unmerge
+)
+
 // Decide is a decision to be made, or withdrawn. A and B are addresses: SOURCE:KEY, a puid, or an entity
 // id, which stands for its anchor.
 type Decide struct {
@@ -69,7 +77,7 @@ type DecisionPage struct {
 // ReviewQuery asks for pairs that a person should decide about.
 type ReviewQuery struct {
 	After string // the Next of the page before; "" to begin
-	Limit int    // 1 to 1000; 0 for 100
+	Limit int    // 1 to MaxReview; 0 for 20
 }
 
 // ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
@@ -165,6 +173,7 @@ type Supposed struct {
 // SupposedEntity is an entity as it is or would be.
 type SupposedEntity struct {
 	ID      locality.ID  `json:"id"`
+	Kind    string       `json:"kind"`
 	Records []entity.Ref `json:"records"`
 	View    entity.View  `json:"view"`
 }

@@ -83,7 +83,7 @@ func (q *WhatIf) check() error {
 func supposed(entities []*entity.Entity) []SupposedEntity {
 	list := make([]SupposedEntity, len(entities))
 	for i, e := range entities {
-		list[i] = SupposedEntity{ID: e.ID, View: e.View}
+		list[i] = SupposedEntity{ID: e.ID, Kind: e.Kind, View: e.View}
 		for _, m := range e.Members {
 			list[i].Records = append(list[i].Records, m.Ref)
 		}
