@@ -8,6 +8,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
 )
 
 // maxEvents is how many changes of an entity its page shows.
@@ -19,22 +20,24 @@ type event struct {
 	What          string
 	Cause         string
 	Before, After []mention
+	Of            string // the entity that it happened to, if another one
 	Into          string // where the id of a retired entity leads
 }
 
 // happened says what kinds of changes mean.
 var happened = map[changelog.Kind]string{
-	changelog.Created: "came into being",
-	changelog.Changed: "changed",
-	changelog.Merged:  "took over records of another one",
-	changelog.Split:   "was divided",
-	changelog.Retired: "was taken over",
-	changelog.Put:     "was received",
-	changelog.Deleted: "was deleted",
+	changelog.Created:  "came into being",
+	changelog.Changed:  "changed",
+	changelog.Merged:   "took over records of another one",
+	changelog.Split:    "was divided",
+	changelog.Retired:  "was taken over",
+	changelog.Put:      "a record was received",
+	changelog.Deleted:  "a record was deleted",
+	changelog.Assigned: "a record came to another entity",
 }
 
-// events are the changes of an entity, the newest first, and how many older ones are left out.
-func events(all []locus.CellChange, records []*entity.Record) (lines []event, left int) {
+// events are the changes of an entity and its records, the newest first, and how many older ones are left out.
+func events(all []locus.CellChange, own locality.ID, records []*entity.Record) (lines []event, left int) {
 	numbers := make(map[entity.PUID]int, len(records))
 	for i, r := range records {
 		numbers[r.PUID] = i + 1
@@ -47,7 +50,10 @@ func events(all []locus.CellChange, records []*entity.Record) (lines []event, le
 		if e.What == "" {
 			e.What = string(c.Kind)
 		}
-		if !c.Into.IsZero() {
+		if !c.Kind.OfRecord() && c.Entity != own {
+			e.Of = c.Entity.String()
+		}
+		if !c.Into.IsZero() && c.Into != own {
 			e.Into = c.Into.String()
 		}
 		lines = append(lines, e)

@@ -66,7 +66,10 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 		markPins(p.Rows, pinned(shown.Standing.Decisions))
 	}
 	if p.How = newHow(shown.How, why.Records); p.How != nil {
-		p.Events, p.Older = events(shown.How.Events, why.Records)
+		p.Events, p.Older = events(shown.How.Events, e.ID, why.Records)
+		if !shown.How.Since.IsZero() {
+			p.Since = moment(shown.How.Since)
+		}
 	}
 	return c.render(w, "entity", "", p)
 }
@@ -85,6 +88,7 @@ type entityPage struct {
 	How        *how
 	Events     []event
 	Older      int      // events that are not shown
+	Since      string   // from when on no event is missing; "" from the beginning
 	Attributes []string // that a value can be pinned for
 	Author     string
 }

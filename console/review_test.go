@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
 
@@ -75,7 +76,7 @@ func decisionsOf(t testing.TB, s string) []locus.Decided {
 }
 
 // howOf joins records one after the other, the last as a person said, and refuses one more.
-func howOf(records []*entity.Record, s string) *locus.How {
+func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 	h := &locus.How{Component: len(records) + 1, Took: time.Millisecond}
 	group := []entity.Ref{}
 	for i, r := range records {
@@ -92,9 +93,12 @@ func howOf(records []*entity.Record, s string) *locus.How {
 		A: group, B: []entity.Ref{other}, Pair: locus.Join{A: group[0], B: other, Explanation: match.Explanation{Score: 200}}, Sum: -300, Against: s,
 	})
 	h.Events = []locus.CellChange{
-		{Change: changelog.Change{Time: noon, Kind: changelog.Created, After: []changelog.Version{{PUID: 1}}}},
-		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
+		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
+		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1}, Into: own, Before: []changelog.Version{{PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(3 * time.Second), Kind: changelog.Put, Entity: locality.ID{0: 2}, After: []changelog.Version{{PUID: 2}}}},
 	}
+	h.Since = noon
 	return h
 }
 
@@ -135,7 +139,7 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		},
 		"entity, whole": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{
-				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s, How: howOf(explained.Records, s),
+				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s, How: howOf(id(t, 1), explained.Records, s),
 				Standing: &console.Standing{Decisions: decisionsOf(t, s), Relations: []locus.Relation{
 					{Relation: "part_of", Entity: id(t, 5), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}, Bits: 500},
 					{Relation: s, Entity: id(t, 6), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}},
@@ -256,7 +260,8 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 		"name is x, said of pos:x", "locus decide value 1 name --withdraw",
 		"is a part of x seen by pos:x and web:x, +5.00 bits",
 		"x pinned",
-		"2026-11-20 12:00:01 UTCtook over records of another one",
+		"2026-11-20 12:00:01 UTCtook over records of another one", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
+		"The logs go back to 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q but %s", want, got)
@@ -306,7 +311,7 @@ func TestEntity_ManyStepsAreATableOnly(t *testing.T) {
 	}
 	w := why(t, names...)
 	page := func(out io.Writer) error {
-		return console.New("1").Entity(out, console.Entity{Why: w, Schema: match.Place(), RecordPath: recordPath, How: howOf(w.Records, "x"), Standing: &console.Standing{}})
+		return console.New("1").Entity(out, console.Entity{Why: w, Schema: match.Place(), RecordPath: recordPath, How: howOf(id(t, 1), w.Records, "x"), Standing: &console.Standing{}})
 	}
 	root := render(t, page)
 	if rows := table(t, root, "steps-of"); len(rows) != 301 {
