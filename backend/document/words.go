@@ -6,11 +6,19 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"strings"
+
+	"github.com/locus-db/locus/entity"
 )
 
-// termMark begins the words that stand for terms. It is a private-use character, so no word of a name begins
-// with it.
-const termMark = "\ue000"
+// The marks begin words that are no words of a text: private-use characters, with which none of those
+// begins.
+const (
+	termMark = "\ue000"
+	rankMark = "\ue002"
+)
+
+// Every is a word that every entity has, for a search that can only take away from what it has found.
+const Every = "\ue003"
 
 // AppendTerm appends a term to b as one word of a search index.
 func AppendTerm(b []byte, term uint64) []byte {
@@ -18,6 +26,18 @@ func AppendTerm(b []byte, term uint64) []byte {
 	binary.BigEndian.PutUint64(digits[:], term)
 	return hex.AppendEncode(append(b, termMark...), digits[:])
 }
+
+// AppendRank appends the points of an entity to b as one word of a search index. There are few, so what is
+// searched for can be met with one after the other, the best first, and no more is read than is asked for.
+func AppendRank(b []byte, points int) []byte {
+	return append(append(b, rankMark...), "0123456789abcdefghijklmnopqrstuv"[points])
+}
+
+// RankNumber is a rank as one number of a row.
+func RankNumber(r entity.Rank) int64 { return int64(r.Sources)<<8 | int64(r.Known) }
+
+// ParseRank reads what RankNumber makes.
+func ParseRank(n int64) entity.Rank { return entity.Rank{Sources: int(n >> 8), Known: int(n & 0xff)} }
 
 // IsWord tells whether a name can be one word of a search index, as words of names are: lower-case letters,
 // digits and marks. No entity has another one.

@@ -306,7 +306,7 @@ func judge(ctx context.Context, o options, s *locus.Service) (string, error) {
 		places[entity.Ref{Source: r.Source, Key: r.Key}] = r.Place
 	}
 	var score demo.Score
-	for after := entity.PUID(0); ; {
+	for after := (entity.Place{}); ; {
 		page, next, err := s.Entities(ctx, locus.EntityQuery{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			return "", err
@@ -318,7 +318,7 @@ func judge(ctx context.Context, o options, s *locus.Service) (string, error) {
 			}
 			score.Add(of)
 		}
-		if next == 0 {
+		if next == (entity.Place{}) {
 			return fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f", score.Precision(), score.Recall(), score.F1()), nil
 		}
 		after = next

@@ -35,7 +35,7 @@ func emptyCell(t tester, c Cell) {
 	same(t, "list of records", listRecords(t, c, "", math.MinInt64, 10), nil)
 	same(t, "list of entities", listEntities(t, c, math.MinInt64, 10), nil)
 	finds(t, c, entity.Query{After: math.MinInt64})
-	finds(t, c, entity.Query{After: math.MinInt64, Names: []string{"joes"}})
+	finds(t, c, entity.Query{After: math.MinInt64, Words: []string{"joes"}})
 	same(t, "counts", getCounts(t, c), entity.Counts{})
 }
 
@@ -130,9 +130,9 @@ func wholeRangeOfPUIDs(t tester, c Cell) {
 	same(t, "entities", getEntities(t, c, puidEdges...), things)
 	same(t, "list of records", listRecords(t, c, "", math.MinInt64, 100), records[1:])
 	same(t, "list of entities", listEntities(t, c, math.MinInt64, 100), things[1:])
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: math.MinInt64}, puidEdges[1:]...)
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: -1}, puidEdges[7:]...)
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: math.MaxInt64})
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: math.MinInt64}, puidEdges[1:]...)
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: -1}, puidEdges[7:]...)
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: math.MaxInt64})
 }
 
 func assignSetsTheAnchorOnly(t tester, c Cell) {

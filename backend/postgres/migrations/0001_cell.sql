@@ -106,6 +106,7 @@ CREATE TABLE entity (
   id     uuid     NOT NULL,
   stamp  bigint   NOT NULL,
   words  tsvector NOT NULL,
+  rank   integer  NOT NULL, -- points of its sources times 256, and of what is known of it
   body   json     NOT NULL -- members and view
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
