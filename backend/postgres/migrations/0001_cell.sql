@@ -106,7 +106,7 @@ CREATE TABLE entity (
   id     uuid     NOT NULL,
   stamp  bigint   NOT NULL,
   words  tsvector NOT NULL,
-  body   json     NOT NULL -- members and view
+  body   bytea    NOT NULL -- kind, members and view, packed
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
 

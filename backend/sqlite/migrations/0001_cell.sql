@@ -89,7 +89,7 @@ CREATE TABLE entity (
   id     BLOB    NOT NULL,
   stamp  INTEGER NOT NULL,
   words  INTEGER NOT NULL, -- hash of its document in the search
-  body   TEXT    NOT NULL  -- members and view
+  body   BLOB    NOT NULL  -- kind, members and view, packed
 ) STRICT;
 
 -- One document per entity under its anchor: the words of its names, and its terms as U+E000 and
