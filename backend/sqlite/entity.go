@@ -181,7 +181,7 @@ func readEntity(r row) (*entity.Entity, error) {
 	e := &entity.Entity{Stamp: uint64(r.int(3)), Rank: document.ParseRank(r.int(4))}
 	var err error
 	if e.ID, err = readID(r.blob(2)); err == nil {
-		err = document.ParseEntity(r.text(5), e)
+		err = document.ParseEntity(r.blob(5), e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
@@ -234,7 +234,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 			}
 		}
 		t.text = document.AppendEntity(t.text[:0], e.Entity)
-		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), string(t.text))
+		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
 	})
 	if err == nil {
 		err = t.unindex(stale)

@@ -106,7 +106,7 @@ func hostileStrings(t tester, c Cell) {
 	for i, s := range hostile {
 		e := thing(entity.PUID(i + 1))
 		e.Members[0].Ref = entity.Ref{Source: s, Key: s}
-		e.View = entity.View{{Name: s, Values: []entity.MergedValue{{Value: s, Members: []int{0, 1, 2}}}}}
+		e.View = entity.View{{Name: s, Values: []entity.MergedValue{{Value: s, Members: []int{0}}}}}
 		things, want = append(things, entity.Indexed{Entity: e}), append(want, e)
 	}
 	putEntities(t, c, things...)

@@ -107,7 +107,7 @@ CREATE TABLE entity (
   stamp  bigint   NOT NULL,
   words  tsvector NOT NULL,
   rank   integer  NOT NULL, -- points of its sources times 256, and of what is known of it
-  body   json     NOT NULL -- members and view
+  body   bytea    NOT NULL -- kind, members and view, packed
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
 

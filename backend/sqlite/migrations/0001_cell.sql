@@ -90,7 +90,7 @@ CREATE TABLE entity (
   stamp  INTEGER NOT NULL,
   words  INTEGER NOT NULL, -- hash of its document in the search
   rank   INTEGER NOT NULL, -- points of its sources times 256, and of what is known of it
-  body   TEXT    NOT NULL  -- members and view
+  body   BLOB    NOT NULL  -- kind, members and view, packed
 ) STRICT;
 
 -- One document per entity under its anchor: the words that it is searched by, its terms as U+E000 and
