@@ -99,8 +99,8 @@ CREATE TABLE birth (
   successor uuid
 );
 
--- words are what the entity is found by: the words of its names, and its terms as U+E000 and 16 hex
--- digits, which no word begins with.
+-- words are what the entity is found by: the words that it is searched by, its terms as U+0080 and 13
+-- digits to the base of 32, and its points as U+0081 and one. No word of a text begins with those.
 CREATE TABLE entity (
   anchor bigint   PRIMARY KEY,
   id     uuid     NOT NULL,
