@@ -170,17 +170,18 @@ func idOrNull(id locality.ID) any {
 }
 
 const (
-	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, body) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
-	sqlEntities     = "SELECT j.key, e.anchor, e.id, e.stamp, e.body FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
-	sqlListEntities = "SELECT 0, anchor, id, stamp, body FROM entity WHERE anchor > ? ORDER BY anchor LIMIT ?"
+	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, rank, body) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
+	entityColumns   = "e.anchor, e.id, e.stamp, e.rank, e.body"
+	sqlEntities     = "SELECT j.key, " + entityColumns + " FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
+	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT ?"
 )
 
 func readEntity(r row) (*entity.Entity, error) {
-	e := &entity.Entity{Stamp: uint64(r.int(3))}
+	e := &entity.Entity{Stamp: uint64(r.int(3)), Rank: document.ParseRank(r.int(4))}
 	var err error
 	if e.ID, err = readID(r.blob(2)); err == nil {
-		err = document.ParseEntity(r.text(4), e)
+		err = document.ParseEntity(r.blob(5), e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
@@ -233,7 +234,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 			}
 		}
 		t.text = document.AppendEntity(t.text[:0], e.Entity)
-		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, string(t.text))
+		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
 	})
 	if err == nil {
 		err = t.unindex(stale)
