@@ -64,7 +64,7 @@ func ParseEntity(body []byte, e *entity.Entity) error {
 			v := &a.Values[k]
 			v.Value, v.Members = s.text(), list[int](s.count())
 			for n := range v.Members {
-				v.Members[n] = s.place(len(e.Members))
+				v.Members[n] = int(s.number())
 			}
 		}
 	}
@@ -141,14 +141,4 @@ func list[T any](n int) []T {
 		return nil
 	}
 	return make([]T, n)
-}
-
-// place takes a number below n.
-func (s *unpack) place(n int) int {
-	p := s.number()
-	if p >= uint64(n) {
-		s.bad = true
-		return 0
-	}
-	return int(p)
 }

@@ -21,10 +21,14 @@ const (
 	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
 	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
 	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+)
 
-	sqlPutRecord = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`
+var (
+	insertRecord = inserting("record (puid, source, key, version, birth, anchor, observed, body, kind)", 9,
+		`ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`)
+	insertBirth = inserting("birth (id, puid, successor)", 3,
+		"ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor")
 )
 
 func readRecord(r row) (*entity.Record, error) {
@@ -77,13 +81,13 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 		return err
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
-	err := each(t, sqlPutRecord, records, func(s *stmt, r *entity.Record) error {
+	err := insertAll(t, insertRecord, records, func(to []any, r *entity.Record) []any {
 		var body any
 		if r.Attributes != nil {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
-		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
+		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)
@@ -152,9 +156,9 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 		return err
 	}
 	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
-	err := each(t, `INSERT INTO birth (id, puid, successor) VALUES (?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor`, births,
-		func(s *stmt, b entity.Birth) error { return s.exec(b.ID[:], int64(b.PUID), idOrNull(b.Successor)) })
+	err := insertAll(t, insertBirth, births, func(to []any, b entity.Birth) []any {
+		return append(to, b.ID[:], int64(b.PUID), idOrNull(b.Successor))
+	})
 	if err != nil {
 		return fmt.Errorf("put %d births: %w", len(births), err)
 	}

@@ -142,7 +142,7 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, postingsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
+			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, rowsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
 		},
 		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
