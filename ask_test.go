@@ -239,7 +239,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 				}
 			}
 		}
-		if after = next; next == 0 {
+		if after = next; next == (entity.Place{}) {
 			break
 		}
 	}
