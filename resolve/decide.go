@@ -33,8 +33,8 @@ type Decided struct {
 	Err   error
 }
 
-// Decide makes decisions, or withdraws them, and does what follows. They are made one after the other: each is newer
-// than all that were made about its record before. A decision about a pair stands under both records; it is
+// Decide makes decisions, or withdraws them, and does what follows. They are made one after the other, a
+// millisecond apart, and each is newer than all that were made about its record before. A decision about a pair stands under both records; it is
 // durable once it stands under the one with the lower puid, with a redo entry that carries it to the other.
 func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
 	r.mu.Lock()
@@ -188,7 +188,7 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 		if records[n] == nil {
 			return nil, fmt.Errorf("record %v: %w", p, entity.ErrNotFound)
 		}
-		at := b.now
+		at := b.now.Add(time.Duration(i) * time.Millisecond) // in the order of the call
 		if !at.After(last[p]) {
 			at = last[p].Add(time.Millisecond)
 		}
