@@ -13,7 +13,8 @@ import (
 // An entity is the largest row and the one that is written most often, and all of it follows from
 // records: so it is no JSON, which takes four times the bytes, two of three of them names.
 //
-//	format 1 | kind | members: source, key, puid, version | view: name, values: value, which members
+//	format 1 | kind | members: source, key, puid, version | view: name, values: value, which members (twice their number,
+//	one more if a person chose the value)
 //
 // Numbers are varints, a puid is 8 bytes, big endian; a text or a list begins with its length.
 
@@ -35,7 +36,11 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 	for _, a := range e.View {
 		b = binary.AppendUvarint(appendText(b, a.Name), uint64(len(a.Values)))
 		for _, v := range a.Values {
-			b = binary.AppendUvarint(appendText(b, v.Value), uint64(len(v.Members)))
+			said := 2 * uint64(len(v.Members))
+			if v.Pinned {
+				said++
+			}
+			b = binary.AppendUvarint(appendText(b, v.Value), said)
 			for _, m := range v.Members {
 				b = binary.AppendUvarint(b, uint64(m))
 			}
@@ -62,7 +67,9 @@ func ParseEntity(body []byte, e *entity.Entity) error {
 		a.Name, a.Values = s.text(), list[entity.MergedValue](s.count())
 		for k := range a.Values {
 			v := &a.Values[k]
-			v.Value, v.Members = s.text(), list[int](s.count())
+			v.Value = s.text()
+			said := s.number()
+			v.Pinned, v.Members = said%2 == 1, list[int](s.fits(said/2))
 			for n := range v.Members {
 				v.Members[n] = int(s.number())
 			}
@@ -126,8 +133,10 @@ func (s *unpack) word() (n uint64) {
 func (s *unpack) text() string { return s.take(s.number()) }
 
 // count takes the length of a list, each of whose items is at least a byte.
-func (s *unpack) count() int {
-	n := s.number()
+func (s *unpack) count() int { return s.fits(s.number()) }
+
+// fits is a number of items that the rest has room for.
+func (s *unpack) fits(n uint64) int {
 	if n > uint64(len(s.rest)) {
 		s.rest, s.bad = "", true
 		return 0

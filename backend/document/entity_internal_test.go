@@ -22,7 +22,7 @@ var drawEntity = rapid.Custom(func(t *rapid.T) *entity.Entity {
 	}), 1, 4).Draw(t, "members")}
 	e.View = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedAttribute {
 		return entity.MergedAttribute{Name: drawText.Draw(t, "name"), Values: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedValue {
-			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, len(e.Members)-1), 1, 3).Draw(t, "members")}
+			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, len(e.Members)-1), 0, 3).Draw(t, "members"), Pinned: rapid.Bool().Draw(t, "pinned")}
 		}), 1, 3).Draw(t, "values")}
 	}), 0, 4).Draw(t, "view")
 	return e
