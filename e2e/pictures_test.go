@@ -44,8 +44,18 @@ func TestPictures(t *testing.T) {
 	tab.areDrawn(".drawn")
 	tab.shoot("console.png")
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())
-	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
+	tab.do(chromedp.EmulateViewport(1280, 2640, chromedp.EmulateScale(0.7)))
 	tab.shoot("entity.png")
+}
+
+// TestPictures_Review takes the picture of the review queue: what the same story leaves to people.
+func TestPictures_Review(t *testing.T) {
+	picturesAreWanted(t)
+	tab := openTab(t, startBrowser(t), 4)
+	tab.tell()
+	tab.do(chromedp.EmulateViewport(1280, 1360, chromedp.EmulateScale(0.75)))
+	tab.open("/review?author=Ada")
+	tab.shoot("review.png")
 }
 
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
