@@ -36,7 +36,7 @@ func TestService_How(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	for i, st := range h.Steps {
-		if !st.Joined || st.Decided || st.Against != "" || len(st.Pair.Explanation.Lines) == 0 {
+		if !st.Joined || st.Decided != nil || st.Against != "" || len(st.Pair.Explanation.Lines) == 0 {
 			t.Errorf("step %d: %+v", i, st)
 		}
 	}

@@ -97,9 +97,14 @@ func step(c *resolve.Component, j match.Join) HowStep {
 	}
 	st := HowStep{
 		A: refs(j.A), B: refs(j.B), Pair: pairOf(c, j.Edge.A, j.Edge.B), Sum: match.Sum(j.Sum), Absent: j.Absent, Joined: j.Joined,
-		Decided: j.Edge.Decided != 0,
+	}
+	if j.Edge.Decided != 0 {
+		st.Decided = decisionOn(c, j.Edge)
 	}
 	if !j.Joined {
+		if j.Against != nil && st.Decided == nil {
+			st.Decided = decisionOn(c, *j.Against)
+		}
 		st.Against = against(c, j)
 	}
 	return st
@@ -112,12 +117,34 @@ func pairOf(c *resolve.Component, a, b int) Join {
 	return Join{entity.Ref(e.A), entity.Ref(e.B), e}
 }
 
+// decisionOn is what somebody decided about a pair, nil if nobody did.
+func decisionOn(c *resolve.Component, e match.Edge) *entity.Decision {
+	return decidedBetween(c.Decisions, []entity.PUID{c.Records[e.A].PUID}, []entity.PUID{c.Records[e.B].PUID})
+}
+
+func said(d *entity.Decision) string {
+	if d.Author == "" {
+		return "somebody said"
+	}
+	return d.Author + " said"
+}
+
+func because(d *entity.Decision) string {
+	if d.Reason == "" {
+		return ""
+	}
+	return ": " + d.Reason
+}
+
 // against says why two groups did not become one.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
 		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them nothing in common", len(j.A)*len(j.B), match.Sum(j.Sum), j.Absent)
 	}
 	pair := pairOf(c, j.Against.A, j.Against.B)
+	if d := decisionOn(c, *j.Against); d != nil {
+		return fmt.Sprintf("%s that %v and %v are two things%s", said(d), pair.A, pair.B, because(d))
+	}
 	worst := match.Line{}
 	for _, line := range pair.Explanation.Lines {
 		if line.Bits < worst.Bits {

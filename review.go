@@ -144,9 +144,9 @@ type HowStep struct {
 	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
 	Absent int          `json:"absent"` // pairs that share no clue: each counts against
 	Joined bool         `json:"joined"`
-	// Decided tells that a person said so.
-	Decided bool   `json:"decided,omitempty"`
-	Against string `json:"against,omitempty"` // what forbade it, in a sentence
+	// Decided is what a person said of the pair, if that made the step, or kept it from being made.
+	Decided *entity.Decision `json:"decided,omitempty"`
+	Against string           `json:"against,omitempty"` // what kept the two apart, in a sentence
 }
 
 // WhatIf asks what entities would be if something were otherwise. Nothing is written. The fields add up.

@@ -43,6 +43,13 @@ func (s *Service) WhatIf(ctx context.Context, q WhatIf) (*Supposed, error) {
 		}
 		about.Without = append(about.Without, gone.PUID)
 	}
+	for i, d := range q.Decide {
+		decision, err := s.decision(ctx, d)
+		if err != nil {
+			return nil, within(fmt.Sprintf("/decide/%d", i), err)
+		}
+		about.Decisions = append(about.Decisions, decision)
+	}
 	var before, after []*entity.Entity
 	err = s.again(ctx, func() (err error) {
 		before, after, err = s.resolver.Suppose(ctx, s.kind(rec.Kind), about)
@@ -55,6 +62,16 @@ func (s *Service) WhatIf(ctx context.Context, q WhatIf) (*Supposed, error) {
 		return nil, fmt.Errorf("what if: %w", err)
 	}
 	return &Supposed{Before: supposed(before), After: supposed(after), Took: time.Since(begin)}, nil
+}
+
+// within makes what is wrong with a part wrong with the whole.
+func within(pointer string, err error) error {
+	if invalid, ok := errors.AsType[*InvalidError](err); ok {
+		for i := range invalid.Problems {
+			invalid.Problems[i].Pointer = pointer + invalid.Problems[i].Pointer
+		}
+	}
+	return err
 }
 
 // check holds that something is supposed, and within limits.

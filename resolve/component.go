@@ -19,32 +19,56 @@ type Component struct {
 	Norms   []*match.Record
 	// Edges between them, by their indices.
 	Edges []match.Edge
+	// Decisions about them that were not withdrawn.
+	Decisions []entity.Decision
 	// Least is the score of the edges that connect them: the threshold, and more where they would be too
 	// many.
 	Least match.Score
 }
 
+// reading is a batch that writes nothing and reads beside whatever the resolver does.
+type reading struct{ *batch }
+
+func (r *Resolver) reading() reading { return reading{newBatch(r, nil, nil, nil)} }
+
+// load reads records that were not read yet.
+func (v reading) load(ctx context.Context, puids []entity.PUID) error {
+	missing := slices.DeleteFunc(unique(slices.Clone(puids)), func(p entity.PUID) bool { return v.nodes[p] != nil })
+	return v.readNodes(ctx, v.view, v.nodes, missing)
+}
+
+// readAround is that of a batch.
+func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
+	partners, err := v.look(ctx, v.view, func(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+		return tx.Decisions(ctx, group)
+	}, stored, puids)
+	if err != nil || len(partners) == 0 {
+		return err
+	}
+	return v.load(ctx, partners)
+}
+
 // Component reads the component of a record from its cells, by the walk that the resolver does. It waits
 // for nobody, so that it may find what is being written half done. Nil if the record is not there.
 func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, error) {
-	g := newGraph(nil, map[entity.PUID]edges{}, nil)
+	v := r.reading()
+	g := newGraph(v.batch, map[entity.PUID]edges{}, nil)
 	members := g.component(&g.is, p)
 	for members == nil {
-		if err := r.readEdges(ctx, r.view, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
+		if err := v.readAround(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
 			return nil, err
 		}
 		clear(g.missing)
 		clear(g.is.short)
 		members = g.component(&g.is, p)
 	}
-	nodes := make(map[entity.PUID]*node, len(members))
-	if err := r.readNodes(ctx, r.view, nodes, members); err != nil {
+	if err := v.load(ctx, members); err != nil {
 		return nil, err
 	}
 	c := &Component{Least: max(g.is.least[p], match.Threshold)}
 	index := make(map[entity.PUID]int, len(members))
 	for _, q := range members {
-		if n := nodes[q]; n != nil && n.norm != nil {
+		if n := v.nodes[q]; n != nil && n.norm != nil {
 			index[q] = len(c.Records)
 			c.Kind, c.Records, c.Norms = n.kind, append(c.Records, n.Record), append(c.Norms, n.norm)
 		}
@@ -53,9 +77,10 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 		return nil, nil
 	}
 	for i, rec := range c.Records {
-		g.each(rec.PUID, true, func(e Edge) {
+		c.Decisions = append(c.Decisions, v.decided[rec.PUID]...)
+		g.edgesAt(rec.PUID, true, func(e Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
-				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Score: e.Score})
+				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
 			}
 		})
 	}
@@ -78,7 +103,7 @@ func (c *Component) keys() []match.NodeKey {
 // EdgesOf reads the edges of records beside the resolver, ordered by A and then B.
 func (r *Resolver) EdgesOf(ctx context.Context, puids []entity.PUID) ([]Edge, error) {
 	stored := make(map[entity.PUID]edges, len(puids))
-	if err := r.readEdges(ctx, r.view, stored, slices.Clone(puids)); err != nil {
+	if err := r.reading().readAround(ctx, stored, slices.Clone(puids)); err != nil {
 		return nil, err
 	}
 	var all []Edge

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -25,6 +26,8 @@ type Supposition struct {
 	Of []entity.PUID
 	// Without are records that are not there. Features that too many carry stay as they are.
 	Without []entity.PUID
+	// Decisions that are made or withdrawn, in this order.
+	Decisions []entity.Decision
 	// Bits of levels and the threshold, as match.Matcher.With takes them.
 	Bits      map[string]match.Score
 	Threshold match.Score
@@ -32,16 +35,13 @@ type Supposition struct {
 
 // suppose is what is read for a supposition: everything that edges connect, as it is or as it would be.
 type suppose struct {
-	*Resolver
+	reading
 	Supposition
-	kind    *Kind
-	matcher *match.Matcher // that would be
-	without map[entity.PUID]bool
-	nodes   map[entity.PUID]*node // what it is about, and what that was compared with
-	stored  map[entity.PUID]edges
-	scope   map[entity.PUID]bool
-	would   map[Pair]match.Score // with other bits; A before B
-	met     map[uint64][]entity.PUID
+	kind      *Kind
+	matcher   *match.Matcher // that would be
+	scope     map[entity.PUID]bool
+	is, would *graph
+	met       map[uint64][]entity.PUID
 }
 
 // Suppose answers with the entities that are and would not be, and with those that would be instead, each in
@@ -53,34 +53,42 @@ func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (
 		return nil, nil, err
 	}
 	s := &suppose{
-		Resolver: r, Supposition: about, kind: kind, matcher: matcher, without: map[entity.PUID]bool{},
-		nodes: map[entity.PUID]*node{}, stored: map[entity.PUID]edges{}, scope: map[entity.PUID]bool{},
-		would: map[Pair]match.Score{}, met: map[uint64][]entity.PUID{},
+		reading: r.reading(), Supposition: about, kind: kind, matcher: matcher,
+		scope: map[entity.PUID]bool{}, met: map[uint64][]entity.PUID{},
 	}
-	for _, p := range about.Without {
-		s.without[p] = true
+	s.is = newGraph(s.batch, map[entity.PUID]edges{}, nil)
+	would := *s.is
+	if s.would = &would; len(about.Bits) > 0 {
+		would.stored = map[entity.PUID]edges{}
 	}
 	if err := s.read(ctx); err != nil {
 		return nil, nil, err
 	}
-	before, after = s.entities(false), s.entities(true)
+	without := map[entity.PUID]bool{}
+	for _, p := range about.Without {
+		without[p] = true
+	}
+	before, after = s.entities(s.is, kind.Matcher.Threshold(), nil), s.entities(s.would, matcher.Threshold(), without)
 	stays := func(in []*entity.Entity) func(*entity.Entity) bool {
-		in = slices.Clone(in)
 		return func(e *entity.Entity) bool {
 			return slices.ContainsFunc(in, func(f *entity.Entity) bool {
 				return e.ID == f.ID && e.Stamp == f.Stamp && reflect.DeepEqual(e.View, f.View)
 			})
 		}
 	}
-	same, again := stays(after), stays(before)
-	return slices.DeleteFunc(before, same), slices.DeleteFunc(after, again), nil
+	gone := slices.DeleteFunc(slices.Clone(before), stays(after))
+	return gone, slices.DeleteFunc(after, stays(before)), nil
 }
 
 // read walks over the edges that cluster, as they are and as they would be.
 func (s *suppose) read(ctx context.Context) error {
-	least := min(s.kind.Matcher.Threshold(), s.matcher.Threshold())
-	next := unique(slices.Concat(s.Of, s.Without))
-	for len(next) > 0 {
+	next := slices.Concat(s.Of, s.Without)
+	for _, d := range s.Decisions {
+		if next = append(next, d.A); d.Pair() {
+			next = append(next, d.B)
+		}
+	}
+	for next = unique(next); len(next) > 0; {
 		for _, p := range next {
 			s.scope[p] = true
 		}
@@ -90,47 +98,63 @@ func (s *suppose) read(ctx context.Context) error {
 		if err := s.load(ctx, next); err != nil {
 			return err
 		}
-		if err := s.readEdges(ctx, s.view, s.stored, next); err != nil {
+		if err := s.readAround(ctx, s.is.stored, next); err != nil {
 			return err
 		}
-		found := map[entity.PUID]bool{}
-		for _, p := range next {
-			for _, e := range s.stored[p] {
-				if e.Score >= least {
-					found[e.B] = true
-				}
-			}
-		}
 		if len(s.Bits) > 0 {
-			if err := s.compare(ctx, next, found); err != nil {
+			if err := s.compare(ctx, next); err != nil {
 				return err
 			}
 		}
-		next = next[:0:0]
-		for p := range found {
-			if !s.scope[p] {
-				next = append(next, p)
+		found := map[entity.PUID]bool{}
+		walk := func(g *graph, threshold match.Score) {
+			for _, p := range next {
+				g.edgesAt(p, true, func(e Edge, _ int64) {
+					if e.Score >= threshold && !s.scope[e.B] {
+						found[e.B] = true
+					}
+				})
 			}
 		}
+		walk(s.is, s.kind.Matcher.Threshold())
+		walk(s.would, s.matcher.Threshold())
+		next = slices.Sorted(maps.Keys(found))
 	}
+	s.would.decided = s.decide()
 	return nil
 }
 
-func (s *suppose) load(ctx context.Context, puids []entity.PUID) error {
-	missing := slices.DeleteFunc(slices.Clone(puids), func(p entity.PUID) bool { return s.nodes[p] != nil })
-	return s.readNodes(ctx, s.view, s.nodes, missing)
+// decide is what would be decided. What is supposed is newer than anything.
+func (s *suppose) decide() map[entity.PUID][]entity.Decision {
+	would := maps.Clone(s.decided)
+	for i, d := range s.Decisions {
+		d.At = s.now.Add(time.Hour + time.Duration(i)*time.Millisecond)
+		sides := []entity.Decision{d}
+		if d.Pair() {
+			sides = append(sides, d.Mirror())
+		}
+		for _, d := range sides {
+			kept := slices.DeleteFunc(slices.Clone(would[d.A]), func(old entity.Decision) bool { return old.Topic() == d.Topic() })
+			if !d.Withdrawn {
+				kept = append(kept, d)
+			}
+			would[d.A] = kept
+		}
+	}
+	return would
 }
 
-// compare finds what records would be compared with, weighs it, and adds what would cluster to found.
-func (s *suppose) compare(ctx context.Context, puids []entity.PUID, found map[entity.PUID]bool) error {
+// compare finds what records would be compared with, and weighs it.
+func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 	if err := s.meet(ctx, puids); err != nil {
 		return err
 	}
 	var all []entity.PUID
 	candidates := make(map[entity.PUID][]entity.PUID, len(puids))
 	for _, p := range puids {
+		s.would.stored[p] = nil
 		n := s.nodes[p]
-		if n == nil || n.norm == nil || s.without[p] {
+		if n == nil || n.norm == nil {
 			continue
 		}
 		for _, f := range n.norm.Features() {
@@ -141,24 +165,18 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID, found map[en
 		candidates[p] = unique(candidates[p])
 		all = append(all, candidates[p]...)
 	}
-	if err := s.load(ctx, unique(all)); err != nil {
+	if err := s.load(ctx, all); err != nil {
 		return err
 	}
 	for p, list := range candidates {
 		n := s.nodes[p]
 		for _, q := range list {
 			c := s.nodes[q]
-			if q == p || c == nil || c.norm == nil || c.kind != n.kind || s.without[q] || !s.share(n, c) {
+			if q == p || c == nil || c.norm == nil || c.kind != n.kind || !s.share(n, c) {
 				continue
 			}
-			v := s.matcher.Compare(n.norm, c.norm)
-			if s.matcher.Decide(v) == match.Different {
-				continue
-			}
-			weight := s.matcher.Weight(v)
-			s.would[Pair{min(p, q), max(p, q)}] = weight
-			if weight >= s.matcher.Threshold() {
-				found[q] = true
+			if v := s.matcher.Compare(n.norm, c.norm); s.matcher.Decide(v) != match.Different {
+				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Score: s.matcher.Weight(v)})
 			}
 		}
 	}
@@ -210,48 +228,33 @@ func (s *suppose) meet(ctx context.Context, puids []entity.PUID) error {
 }
 
 // entities clusters what was read, as it is or as it would be.
-func (s *suppose) entities(would bool) []*entity.Entity {
-	threshold := s.kind.Matcher.Threshold()
-	if would {
-		threshold = s.matcher.Threshold()
-	}
+func (s *suppose) entities(g *graph, threshold match.Score, without map[entity.PUID]bool) []*entity.Entity {
 	var nodes []*node
 	var keys []match.NodeKey
 	index := map[entity.PUID]int{}
 	for _, p := range slices.Sorted(maps.Keys(s.scope)) {
-		if n := s.nodes[p]; n != nil && n.kind == s.kind && !(would && s.without[p]) {
+		if n := s.nodes[p]; n != nil && n.kind == s.kind && !without[p] {
 			index[p] = len(nodes)
 			nodes, keys = append(nodes, n), append(keys, match.NodeKey(n.Ref))
 		}
 	}
 	var linked []match.Edge
-	link := func(a, b entity.PUID, score match.Score) {
-		i, here := index[a]
-		j, there := index[b]
-		if here && there {
-			linked = append(linked, match.Edge{A: i, B: j, Score: score})
-		}
-	}
-	if would && len(s.Bits) > 0 {
-		for pair, score := range s.would {
-			link(pair.A, pair.B, score)
-		}
-	} else {
-		for p := range index {
-			for _, e := range s.stored[p] {
-				if e.A < e.B {
-					link(e.A, e.B, e.Score)
-				}
+	for i, n := range nodes {
+		g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
+			if j, ok := index[e.B]; ok && i < j {
+				linked = append(linked, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
 			}
-		}
+		})
 	}
+	as := *s.batch
+	as.decided = g.decided
 	var entities []*entity.Entity
 	for _, group := range match.ClusterAt(keys, linked, threshold) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]
 		}
-		slices.SortFunc(c.nodes, func(a, b *node) int { return compareBirth(a.Birth, b.Birth) })
+		c.pins = as.order(c.nodes)
 		entities = append(entities, s.build(c).Entity)
 	}
 	slices.SortFunc(entities, func(a, b *entity.Entity) int { return a.ID.Compare(b.ID) })

@@ -207,6 +207,7 @@ var sentinels = []struct {
 	{locus.ErrClosed, CodeDraining},
 	{resolve.ErrTooMany, CodeInvalid},
 	{resolve.ErrClosed, CodeDraining},
+	{resolve.ErrDecision, CodeInvalid},
 	{context.DeadlineExceeded, CodeUnavailable},
 	{context.Canceled, CodeUnavailable},
 }
