@@ -83,8 +83,11 @@ func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 		if i > 0 {
 			h.Steps = append(h.Steps, locus.HowStep{
 				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: locus.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Score: 1550}},
-				Sum: 1550, Absent: i - 1, Joined: true, Decided: i == len(records)-1,
+				Sum: 1550, Absent: i - 1, Joined: true,
 			})
+			if i == len(records)-1 {
+				h.Steps[i-1].Decided = &entity.Decision{Author: s, Reason: s}
+			}
 		}
 		group = append(group, r.Ref)
 	}
@@ -282,7 +285,7 @@ func TestEntity_SaysHowItCameToBe(t *testing.T) {
 	rows := table(t, root, "steps-of")
 	for step, want := range map[string]string{
 		"1": "1 and 2 | pos:x and pos:x 2 | +15.50 | +15.50 | one",
-		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a clue | one, a person said so",
+		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a clue | one, x said so: x",
 		"3": "1 2 3 and far:x | pos:x and far:x | +2.00 | -3.00 | not one: x",
 	} {
 		if got := find(t, rows, step); got != want {
