@@ -114,7 +114,7 @@ func step(c *resolve.Component, j match.Join) HowStep {
 func pairOf(c *resolve.Component, a, b int) Join {
 	m := c.Kind.Matcher
 	e := m.Explain(c.Norms[a], c.Norms[b], m.Compare(c.Norms[a], c.Norms[b]))
-	return Join{entity.Ref(e.A), entity.Ref(e.B), e}
+	return Join{entity.Ref(e.A), entity.Ref(e.B), e, nil}
 }
 
 // decisionOn is what somebody decided about a pair, nil if nobody did.

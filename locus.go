@@ -106,6 +106,8 @@ type Join struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
 	Explanation match.Explanation `json:"explanation"`
+	// Decided is what a person said: that the two are one thing, whatever the comparison says.
+	Decided *entity.Decision `json:"decided,omitempty"`
 }
 
 // WhyNot explains why two records are in one entity or in two. A, the record that was asked for
@@ -115,14 +117,26 @@ type WhyNot struct {
 	B       entity.Ref  `json:"b"`
 	EntityA locality.ID `json:"entity_a"`
 	EntityB locality.ID `json:"entity_b"`
-	// Reason is one of: same_entity, no_common_feature, only_generic_features, below_threshold,
-	// not_joined (they match, but what else is around them speaks against it).
+	// Reason is the first of Reasons, and Message says it in a sentence, with its figures.
 	Reason  string `json:"reason"`
-	Message string `json:"message"` // the reason in a sentence, with its figures
+	Message string `json:"message"`
+	// Reasons are all that there are, the strongest first: same_entity; decided (a person said that they, or
+	// two of the records around them, are two things), relation, no_common_feature, only_generic_features,
+	// below_threshold, not_joined (they match, but what else is around them speaks against it), cut (too many
+	// are connected), two_kinds.
+	Reasons []Reason `json:"reasons"`
+	// Decided is what a person said of the two, if anybody did.
+	Decided *entity.Decision `json:"decided,omitempty"`
 	// Shared are the features that both carry, with how many records carry them.
 	Shared      []SharedFeature   `json:"shared"`
 	Threshold   match.Score       `json:"threshold"`
 	Explanation match.Explanation `json:"explanation"`
+}
+
+// Reason is why two records are in two entities, or in one.
+type Reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // SharedFeature is a feature that two records have in common.

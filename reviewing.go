@@ -10,7 +10,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -30,7 +29,6 @@ func (s *Service) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error
 		return nil, err
 	}
 	page := &ReviewPage{Pairs: []ReviewPair{}}
-	seen := map[[2]locality.ID]bool{}
 	for {
 		edges, err := queue.next(ctx, q.Limit-len(page.Pairs))
 		if err != nil {
@@ -39,7 +37,7 @@ func (s *Service) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error
 		if len(edges) == 0 {
 			return page, nil
 		}
-		pairs, err := s.undecided(ctx, edges, seen)
+		pairs, err := s.undecided(ctx, edges)
 		if err != nil {
 			return nil, err
 		}
@@ -121,8 +119,8 @@ func better(a, b resolve.Edge) bool {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// undecided makes pairs of edges, but for those that nobody need decide about; seen are entities that have one.
-func (s *Service) undecided(ctx context.Context, edges []resolve.Edge, seen map[[2]locality.ID]bool) ([]ReviewPair, error) {
+// undecided makes pairs of edges, but for those that nobody need decide about.
+func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
 		puids = append(puids, e.A, e.B)
@@ -140,8 +138,16 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge, seen map[
 		about = append(about, members(e)...)
 	}
 	slices.Sort(about)
-	decisions, err := s.decisionsOf(ctx, slices.Compact(about))
+	about = slices.Compact(about)
+	decisions, err := s.decisionsOf(ctx, about)
 	if err != nil {
+		return nil, err
+	}
+	var others []resolve.Edge
+	if err := s.again(ctx, func() (err error) {
+		others, err = s.resolver.EdgesOf(ctx, about)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	var pairs []ReviewPair
@@ -154,11 +160,7 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge, seen map[
 		if x == nil || y == nil || x.ID == y.ID {
 			continue
 		}
-		both := [2]locality.ID{x.ID, y.ID}
-		if x.ID.Compare(y.ID) > 0 {
-			both = [2]locality.ID{y.ID, x.ID}
-		}
-		if seen[both] || decidedBetween(decisions, members(x), members(y)) != nil {
+		if decidedBetween(decisions, members(x), members(y)) != nil || !best(edges[i], others, members(x), members(y)) {
 			continue
 		}
 		m := s.kind(a.Kind).Matcher
@@ -167,13 +169,20 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge, seen map[
 		if m.Decide(v) != match.Unsure {
 			continue
 		}
-		seen[both] = true
 		pairs = append(pairs, ReviewPair{
 			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Explanation: facing(a.Ref, m.Explain(normA, normB, v)),
 			Merges: len(x.Members) + len(y.Members),
 		})
 	}
 	return pairs, nil
+}
+
+// best tells whether an unsure pair is the best one of two entities.
+func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
+	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
+		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
+		return across && o.A < o.B && o.Score < match.Threshold && better(o, e)
+	})
 }
 
 // entitiesOf reads the entities of records, by their anchors.

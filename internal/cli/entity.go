@@ -18,11 +18,14 @@ import (
 func (a *app) entityCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "entity",
-		Short: "Read, search and explain entities",
+		Short: "Read, search, explain, merge and unmerge entities",
 		Example: "  locus entity list --name \"joes pizza\"\n" +
 			"  locus entity why vendor:88231",
 	}
-	c.AddCommand(a.entityGet(), a.entityList(), a.entityWhy(), a.entityWhyNot())
+	c.AddCommand(
+		a.entityGet(), a.entityList(), a.entityWhy(), a.entityWhyNot(), a.entityHow(), a.entityWhatIf(), a.entityRelations(),
+		a.entityHistory(), a.entityMerge(), a.entityUnmerge(), a.entityPin(),
+	)
 	return c
 }
 
