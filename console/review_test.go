@@ -97,7 +97,7 @@ func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 	})
 	h.Events = []locus.CellChange{
 		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
-		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Cause: changelog.CauseDecision, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
 		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1}, Into: own, Before: []changelog.Version{{PUID: 99}}}},
 		{Change: changelog.Change{Time: noon.Add(3 * time.Second), Kind: changelog.Put, Entity: locality.ID{0: 2}, After: []changelog.Version{{PUID: 2}}}},
 	}
@@ -192,7 +192,7 @@ func TestReview_SaysHowManyAreLeft(t *testing.T) {
 			t.Errorf("the page begins %.60q, want %q", got, want)
 		}
 	}
-	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "one entity of 3 records comes out of the two") || !strings.Contains(got, "locus decide same pos:x web:x") {
+	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "one entity of 3 records comes out of the two") || !strings.Contains(got, "locus review answer pos:x web:x --same") {
 		t.Errorf("the page does not say what would be: %s", got)
 	}
 }
@@ -260,10 +260,10 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 	for _, want := range []string{
 		"pos:x and web:x are one thing x, 2026-11-20 12:00:00 UTC: x. What follows is being worked out. Withdraw",
 		"pos:x and the deleted record 7 are two things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x gives the id", // and cannot be withdrawn again
-		"name is x, said of pos:x", "locus decide value 1 name --withdraw",
+		"name is x, said of pos:x", "locus decision withdraw pos:x --attribute name",
 		"is a part of x seen by pos:x and web:x, +5.00 bits",
 		"x pinned",
-		"2026-11-20 12:00:01 UTCtook over records of another one", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
+		"2026-11-20 12:00:01 UTCtook over records of another onea decision", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
 		"The logs go back to 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
