@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
@@ -30,9 +29,6 @@ func (in *installation) reads(t testing.TB) *consumer {
 	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
 		changes, err := tx.Changes(t.Context(), 0, 1<<20)
 		for _, ch := range changes {
-			if mutant.On("P9p") && ch.Cause == changelog.CauseDecision {
-				continue
-			}
 			c.take(t, ch)
 		}
 		return err
