@@ -119,7 +119,8 @@ CREATE TABLE change (
   before  TEXT,
   after   TEXT,
   was     TEXT,
-  became  TEXT
+  became  TEXT,
+  cause   TEXT    NOT NULL
 ) STRICT;
 
 -- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
