@@ -36,6 +36,15 @@ var happened = map[changelog.Kind]string{
 	changelog.Assigned: "a record came to another entity",
 }
 
+// causes says what made changes happen.
+var causes = map[changelog.Cause]string{
+	changelog.CausePut:      "a record that was sent",
+	changelog.CauseDelete:   "a record that was deleted",
+	changelog.CauseDecision: "a decision",
+	changelog.CauseRedo:     "work that was left undone",
+	changelog.CausePack:     "other rules",
+}
+
 // events are the changes of an entity and its records, the newest first, and how many older ones are left out.
 func events(all []locus.CellChange, own locality.ID, records []*entity.Record) (lines []event, left int) {
 	numbers := make(map[entity.PUID]int, len(records))
@@ -46,7 +55,7 @@ func events(all []locus.CellChange, own locality.ID, records []*entity.Record) (
 		if len(lines) == maxEvents {
 			return lines, len(all) - maxEvents
 		}
-		e := event{Time: moment(c.Time), What: happened[c.Kind], Before: members(c.Before, numbers), After: members(c.After, numbers)}
+		e := event{Time: moment(c.Time), What: happened[c.Kind], Cause: causes[c.Cause], Before: members(c.Before, numbers), After: members(c.After, numbers)}
 		if e.What == "" {
 			e.What = string(c.Kind)
 		}

@@ -23,8 +23,9 @@ type decision struct {
 
 // party is a record that a decision is about.
 type party struct {
-	Text    string // its key, or its puid if it was deleted
-	Address string // what a form names it by
+	Text    string // what a page calls it
+	Name    string // its key, or its puid if it was deleted
+	Address string // its puid, which it has for ever
 	Entity  string // where it is now; "" if it was deleted
 }
 
@@ -41,9 +42,9 @@ func newDecision(d locus.Decided, back string) decision {
 }
 
 func newParty(puid entity.PUID, ref entity.Ref, id string, gone bool) party {
-	p := party{Text: ref.String(), Address: puid.String(), Entity: id}
+	p := party{Text: ref.String(), Name: ref.String(), Address: puid.String(), Entity: id}
 	if ref.Source == "" {
-		p.Text = "the deleted record " + puid.String()
+		p.Text, p.Name = "the deleted record "+puid.String(), puid.String()
 	}
 	if gone {
 		p.Entity = ""
@@ -62,14 +63,16 @@ func (d decision) Anchors() bool { return d.Verdict == string(entity.VerdictAnch
 
 // Command withdraws it.
 func (d decision) Command() string {
-	args := []string{"locus", "decide", d.Verdict, d.A.Address}
+	args := []string{"locus", "decision", "withdraw", d.A.Name}
 	switch {
 	case d.Joins() || d.Parts():
-		args = append(args, d.B.Address)
-	case !d.Anchors():
-		args = append(args, d.Attribute)
+		args = append(args, d.B.Name)
+	case d.Anchors():
+		args = append(args, "--anchor")
+	default:
+		args = append(args, "--attribute", d.Attribute)
 	}
-	return command(append(args, "--withdraw")...)
+	return command(args...)
 }
 
 func decisions(all []locus.Decided, back string) []decision {

@@ -38,6 +38,8 @@ type howStep struct {
 	Absent  int
 	Joined  bool
 	Decided bool
+	Author  string // who said so, and why
+	Reason  string
 	Against string
 }
 
@@ -60,10 +62,14 @@ func newHow(h *locus.How, records []*entity.Record) *how {
 		page.Together = counted(int64(h.Component), "record")
 	}
 	for i, s := range h.Steps[:len(h.Steps)-page.Left] {
-		page.Steps = append(page.Steps, howStep{
+		step := howStep{
 			Number: i + 1, A: mentions(s.A, numbers), B: mentions(s.B, numbers), Via: s.Pair.A.String() + " and " + s.Pair.B.String(),
-			Bits: s.Pair.Explanation.Score.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined, Decided: s.Decided, Against: s.Against,
-		})
+			Bits: s.Pair.Explanation.Score.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined, Decided: s.Decided != nil, Against: s.Against,
+		}
+		if d := s.Decided; d != nil {
+			step.Author, step.Reason = d.Author, d.Reason
+		}
+		page.Steps = append(page.Steps, step)
 	}
 	return page
 }
@@ -131,7 +137,7 @@ func newTree(steps []locus.HowStep, numbers map[entity.Ref]int) *tree {
 			continue
 		}
 		joined := &branch{a: groups[numbers[s.A[0]]], b: groups[numbers[s.B[0]]], fork: len(t.Forks)}
-		t.Forks = append(t.Forks, fork{Step: i + 1, Bits: s.Pair.Explanation.Score.String(), Decided: s.Decided})
+		t.Forks = append(t.Forks, fork{Step: i + 1, Bits: s.Pair.Explanation.Score.String(), Decided: s.Decided != nil})
 		for _, r := range slices.Concat(s.A, s.B) {
 			groups[numbers[r]] = joined
 		}

@@ -41,7 +41,7 @@ type Pair struct {
 func (c *Console) Review(w io.Writer, r Review) error {
 	p := reviewPage{
 		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Author: r.Author, Problem: r.Problem,
-		First: reviewAddress(entity.Ref{}, entity.Ref{}, r.Author), Command: command("locus", "review"),
+		First: reviewAddress(entity.Ref{}, entity.Ref{}, r.Author), Command: command("locus", "review", "list"),
 	}
 	at := -1
 	if r.Pair != nil {
@@ -118,7 +118,7 @@ func newReviewed(p *Pair) reviewed {
 		A: newSide(p.A, p.EntityA), B: newSide(p.B, p.EntityB),
 		Rows: pairRows(p.Schema, p.A, p.B), Fall: newWaterfall(p.WhyNot.Explanation, p.WhyNot.Threshold),
 		Decided: p.EntityA.ID == p.EntityB.ID,
-		Same:    command("locus", "decide", "same", refA, refB), Different: command("locus", "decide", "different", refA, refB),
+		Same:    command("locus", "review", "answer", refA, refB, "--same"), Different: command("locus", "review", "answer", refA, refB, "--different"),
 	}
 	r.Fall.A, r.Fall.B, r.Fall.RefA, r.Fall.RefB = 1, 2, refA, refB
 	r.Fall.Command = command("locus", "entity", "why-not", refA, refB)

@@ -83,8 +83,11 @@ func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 		if i > 0 {
 			h.Steps = append(h.Steps, locus.HowStep{
 				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: locus.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Score: 1550}},
-				Sum: 1550, Absent: i - 1, Joined: true, Decided: i == len(records)-1,
+				Sum: 1550, Absent: i - 1, Joined: true,
 			})
+			if i == len(records)-1 {
+				h.Steps[i-1].Decided = &entity.Decision{Author: s, Reason: s}
+			}
 		}
 		group = append(group, r.Ref)
 	}
@@ -94,7 +97,7 @@ func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 	})
 	h.Events = []locus.CellChange{
 		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
-		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Cause: changelog.CauseDecision, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
 		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1}, Into: own, Before: []changelog.Version{{PUID: 99}}}},
 		{Change: changelog.Change{Time: noon.Add(3 * time.Second), Kind: changelog.Put, Entity: locality.ID{0: 2}, After: []changelog.Version{{PUID: 2}}}},
 	}
@@ -189,7 +192,7 @@ func TestReview_SaysHowManyAreLeft(t *testing.T) {
 			t.Errorf("the page begins %.60q, want %q", got, want)
 		}
 	}
-	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "one entity of 3 records comes out of the two") || !strings.Contains(got, "locus decide same pos:x web:x") {
+	if got := said(t, renderReview(queueOf(t, "x", 2))); !strings.Contains(got, "one entity of 3 records comes out of the two") || !strings.Contains(got, "locus review answer pos:x web:x --same") {
 		t.Errorf("the page does not say what would be: %s", got)
 	}
 }
@@ -257,10 +260,10 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 	for _, want := range []string{
 		"pos:x and web:x are one thing x, 2026-11-20 12:00:00 UTC: x. What follows is being worked out. Withdraw",
 		"pos:x and the deleted record 7 are two things x, 2026-11-20 12:00:00 UTC: x. Withdrawn. pos:x gives the id", // and cannot be withdrawn again
-		"name is x, said of pos:x", "locus decide value 1 name --withdraw",
+		"name is x, said of pos:x", "locus decision withdraw pos:x --attribute name",
 		"is a part of x seen by pos:x and web:x, +5.00 bits",
 		"x pinned",
-		"2026-11-20 12:00:01 UTCtook over records of another one", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
+		"2026-11-20 12:00:01 UTCtook over records of another onea decision", "UTC01000000-0000-0000-0000-000000000000 was taken over", "UTCa record was received",
 		"The logs go back to 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
@@ -282,7 +285,7 @@ func TestEntity_SaysHowItCameToBe(t *testing.T) {
 	rows := table(t, root, "steps-of")
 	for step, want := range map[string]string{
 		"1": "1 and 2 | pos:x and pos:x 2 | +15.50 | +15.50 | one",
-		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a clue | one, a person said so",
+		"2": "1 2 and 3 | pos:x and pos:x 3 | +15.50 | +15.501 without a clue | one, x said so: x",
 		"3": "1 2 3 and far:x | pos:x and far:x | +2.00 | -3.00 | not one: x",
 	} {
 		if got := find(t, rows, step); got != want {

@@ -35,7 +35,7 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 	p.Title = isolate(p.Name)
 	switch q.Question {
 	case Without:
-		p.Command = command("locus", "what-if", id, "--delete", q.Address)
+		p.Command = command("locus", "entity", "what-if", id, "--delete", q.Address)
 	case Apart:
 		p.Command = command("locus", "entity", "unmerge", id, q.Address)
 	case Merge:

@@ -90,7 +90,13 @@ func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
 			return err
 		}
 	}
-	worked, err := b.drain(ctx)
+	own := map[entity.PUID]int64{}
+	for _, entries := range b.redo {
+		for _, e := range entries {
+			own[e.PUID] = e.Version
+		}
+	}
+	worked, err := b.drain(ctx, own)
 	if err != nil {
 		return err
 	}

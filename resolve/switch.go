@@ -152,7 +152,7 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 	if change == nil || change.Cells[id].Done {
 		return false, nil
 	}
-	if _, err := r.drain(ctx); err != nil {
+	if _, err := r.drain(ctx, nil); err != nil {
 		return false, errors.Join(err, r.mend(ctx, err))
 	}
 	err = r.raise(ctx, id)

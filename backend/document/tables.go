@@ -26,7 +26,7 @@ func Tables() []cell.Table {
 		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body", "kind"}, Key: 1},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
 		{Name: "decision", Columns: []string{"puid", "topic", "at", "body"}, Key: 2},
-		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became"}, Key: 1},
+		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became", "cause"}, Key: 1},
 		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},
 		{Name: "edge", Columns: []string{"a", "b", "vec", "score"}, Key: 2},
 		{Name: "definition", Columns: []string{"name", "body"}, Key: 1},

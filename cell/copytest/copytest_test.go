@@ -162,7 +162,7 @@ func (s store) WriteRows(ctx context.Context, table string, rows [][]any) error 
 		if table == "change" {
 			rows = slices.Clone(rows)
 			for i := range rows {
-				rows[i] = append(slices.Clone(rows[i][:7]), nil, nil)
+				rows[i] = slices.Concat(rows[i][:7], []any{nil, nil}, rows[i][9:])
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 		},
 		birth: entity.Birth{ID: idOf(n), PUID: puid},
 		changes: []changelog.Change{
-			{Time: at, Kind: changelog.Put, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
+			{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
 			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
 		},
 		postings: []resolve.Posting{{Feature: uint64(n) << 58, PUID: puid}, {Feature: math.MaxUint64, PUID: puid}},

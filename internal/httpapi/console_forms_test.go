@@ -143,17 +143,17 @@ func TestConsole_ReviewJoinsAndWithdraws(t *testing.T) {
 	f.put([4]string{"web", "1", "Bob's Burgers", ""})
 	a, b := f.entityOf("pos:1"), f.entityOf("web:1")
 	pair := "/review?a=pos%3A1&b=web%3A1"
-	f.says(f.get(pair).page(200), "Do these two records speak of one thing?", "one entity of <b>2 records</b>", "locus decide same pos:1 web:1")
+	f.says(f.get(pair).page(200), "Do these two records speak of one thing?", "one entity of <b>2 records</b>", "locus review answer pos:1 web:1 --same")
 	to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "Ada", "reason", "the owner <said> so", "back", pair).leads()
 	f.says(f.get(to).page(200), "are <b>one thing</b>", "<bdi>Ada</bdi>", "the owner &lt;said&gt; so", "They are <b>one entity</b> of 2 records", `value="Ada"`)
-	f.says(f.get("/entities/"+b).page(200), "You asked for <code>"+b, "<b>one thing</b>", "Withdraw", "a person said so")
+	f.says(f.get("/entities/"+b).page(200), "You asked for <code>"+b, "<b>one thing</b>", "Withdraw", "<bdi>Ada</bdi> said so: <bdi>the owner")
 	to = f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "withdraw", "1", "back", pair).leads()
 	f.says(f.get(to).page(200), "Withdrawn.", "comes out of the two")
 	if f.entityOf("pos:1") != a || f.entityOf("web:1") != b {
 		t.Error("both entities are not back")
 	}
 	f.says(f.get("/review").page(200), "to review")
-	f.says(f.get("/review?a=pos%3A1&b=nonsense").page(200), "This pair is not shown", "an address is an entity id")
+	f.says(f.get("/review?a=pos%3A1&b=nonsense").page(200), "Nothing waits for you", "an address is an entity id")
 	f.says(f.get("/review?a=pos%3A1&b=pos%3A1").page(200), "are the same record")
 	f.says(f.get("/review?said=pos%3A1&of=web%3A2").page(200), "to review") // which nobody said
 	if body := f.get("/review?said=pos%3A1&of=web%3A2").page(200); strings.Contains(body, `id="answer"`) {

@@ -22,7 +22,7 @@ const (
 // queue is the head of the review queue, of as many pairs as are counted.
 func (p *site) queue(ctx context.Context) (*locus.ReviewPage, error) {
 	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*locus.ReviewPage, error) {
-		return p.svc.Review(ctx, locus.ReviewQuery{Limit: locus.MaxLimit})
+		return p.svc.Review(ctx, locus.ReviewQuery{Limit: locus.MaxReview})
 	})
 }
 

@@ -132,7 +132,8 @@ CREATE TABLE change (
   before  json,
   after   json,
   was     json,
-  became  json
+  became  json,
+  cause   text   NOT NULL
 );
 
 -- What is counted. first is the first day since 1970 that anything was counted on.

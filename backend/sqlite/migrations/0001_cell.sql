@@ -122,7 +122,8 @@ CREATE TABLE change (
   before  TEXT,
   after   TEXT,
   was     TEXT,
-  became  TEXT
+  became  TEXT,
+  cause   TEXT    NOT NULL
 ) STRICT;
 
 -- The rules by which records are resolved, and the packs that they name. Only the cell that keeps the cell
