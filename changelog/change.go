@@ -35,6 +35,18 @@ const (
 // OfRecord tells whether changes of the kind are about a record; the others are about an entity.
 func (k Kind) OfRecord() bool { return k == Put || k == Deleted || k == Assigned }
 
+// Cause says what made a change.
+type Cause string
+
+// The causes. A change that a batch of several writes made has that of its own records.
+const (
+	CausePut      Cause = "put"      // a record was put
+	CauseDelete   Cause = "delete"   // a record was deleted
+	CauseDecision Cause = "decision" // a person decided about a record, or withdrew that
+	CauseRedo     Cause = "redo"     // what a crash, or a cell that did not answer, had left undone was done
+	CausePack     Cause = "pack"     // records are resolved by other rules
+)
+
 // Version is a record at one of its versions.
 type Version struct {
 	PUID    entity.PUID `json:"puid"`

@@ -44,18 +44,19 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	stored := make(map[entity.PUID]edges, len(b.writes))
 	var have []entity.PUID
 	for p, w := range b.writes {
-		if w.fresh() && !b.repair {
+		if w.fresh() && !w.back && !b.repair {
 			stored[p] = nil
 		} else {
 			have = append(have, p)
 		}
 	}
-	if err := b.readEdges(ctx, stored, have); err != nil {
+	if err := b.readAround(ctx, stored, have); err != nil {
 		return err
 	}
 	out := &outcomes{Resolver: b.Resolver, now: b.now, cells: map[cell.ID]*outcome{}}
 	seeds := b.diff(stored, now, out)
-	g := newGraph(b.writes, stored, now)
+	b.partners(seeds)
+	g := newGraph(b, stored, now)
 	var p *plan
 	for {
 		components, affected, err := b.changed(ctx, g, seeds)

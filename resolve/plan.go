@@ -25,7 +25,8 @@ type plan struct {
 
 // cluster is an entity to be.
 type cluster struct {
-	nodes  []*node // in the order of birth
+	nodes  []*node           // in the order of birth, the anchor first
+	pins   []entity.Decision // what people chose
 	entity *entity.Entity
 }
 
@@ -75,9 +76,9 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 		var linked []match.Edge
 		for i, n := range nodes {
 			keys[i] = match.NodeKey(n.Ref)
-			g.each(n.PUID, true, func(e Edge) {
+			g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
 				if j, ok := index[e.B]; ok && i < j {
-					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score})
+					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
 				}
 			})
 		}
@@ -89,7 +90,7 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 			c.nodes[i] = nodes[j]
 			p.of[nodes[j].PUID] = c
 		}
-		slices.SortFunc(c.nodes, func(a, b *node) int { return compareBirth(a.Birth, b.Birth) })
+		c.pins = p.order(c.nodes)
 		p.clusters = append(p.clusters, c)
 		p.byAnchor[c.anchor()] = c
 	}

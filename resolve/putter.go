@@ -143,7 +143,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
-		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
+		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil && !mutant.On("P9o")}, rec)
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 )
@@ -109,7 +110,7 @@ func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64)
 			return fmt.Errorf("read the redo set: %w", err)
 		}
 		for batch := range slices.Chunk(entries, redoBatch) {
-			if err := r.redoAll(ctx, batch); err != nil {
+			if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
 				return err
 			}
 		}
@@ -124,12 +125,12 @@ func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64)
 
 // redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
 // and blocked; the others are done.
-func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
+func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	if len(entries) == 0 {
 		return nil
 	}
 	for attempt := 0; ; attempt++ {
-		err := r.redoTogether(ctx, entries)
+		err := r.redoTogether(ctx, entries, cause)
 		switch {
 		case err == nil:
 			return nil
@@ -141,7 +142,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
 			}
 		case len(entries) > 1:
 			half := len(entries) / 2
-			return errors.Join(r.redoAll(ctx, entries[:half]), r.redoAll(ctx, entries[half:]))
+			return errors.Join(r.redoAll(ctx, entries[:half], cause), r.redoAll(ctx, entries[half:], cause))
 		default:
 			r.block(entries[0].PUID, err)
 			return nil
@@ -152,9 +153,9 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
 // redoTogether does the second and third round again for entries, as if every feature of theirs were new
 // and together with everyone they share one with: whichever of the rounds' writes were done are done
 // again, and the others now.
-func (r *Resolver) redoTogether(ctx context.Context, entries []Redo) error {
+func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
-	b.repair = true
+	b.repair, b.cause = true, cause
 	puids := make([]entity.PUID, len(entries))
 	for i, e := range entries {
 		puids[i] = e.PUID
@@ -176,6 +177,9 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo) error {
 			continue
 		}
 		b.writes[e.PUID] = w
+	}
+	if err := b.mirror(ctx, entries); err != nil {
+		return err
 	}
 	m, err := b.post(ctx)
 	if err != nil {

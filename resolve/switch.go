@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
@@ -171,7 +172,7 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 	if err != nil {
 		return false, err
 	}
-	if err := r.redoAll(ctx, entries); err != nil {
+	if err := r.redoAll(ctx, entries, changelog.CausePack); err != nil {
 		return false, errors.Join(err, r.mend(ctx, err))
 	}
 	for _, e := range entries {

@@ -202,9 +202,9 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 }
 
 // batch is what the entities of these records must be.
-func batch(m *match.Matcher, records []*entity.Record) map[locality.ID]string {
+func batch(m *match.Matcher, records []*entity.Record, decisions []entity.Decision) map[locality.ID]string {
 	want := map[locality.ID]string{}
-	for _, members := range resolve.Batch(m, records) {
+	for _, members := range resolve.Batch(m, records, decisions...) {
 		var refs []string
 		for _, rec := range members {
 			refs = append(refs, rec.String())
@@ -238,7 +238,7 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 		t.Fatal(err)
 	}
 	got, live := in.state(t)
-	if d := differ(got, batch(in.by, live)); d != "" {
+	if d := differ(got, batch(in.by, live, in.decided(t))); d != "" {
 		t.Fatalf("the store is not what its records make:\n%s", d)
 	}
 	return got

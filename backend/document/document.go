@@ -112,7 +112,12 @@ func (s *scan) merged() (a entity.MergedAttribute) {
 		s.literal(`{"value":`)
 		v.Value = s.string()
 		s.literal(`,"members":`)
+		v.Members = []int{}
 		s.list(func() { v.Members = append(v.Members, int(s.number())) })
+		if s.skip(',') {
+			s.literal(`"pinned":true`)
+			v.Pinned = true
+		}
 		s.literal(`}`)
 		a.Values = append(a.Values, v)
 	})
@@ -154,7 +159,11 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 				}
 				b = strconv.AppendInt(b, int64(m), 10)
 			}
-			b = append(b, `]}`...)
+			b = append(b, ']')
+			if v.Pinned {
+				b = append(b, `,"pinned":true`...)
+			}
+			b = append(b, '}')
 		}
 		b = append(b, `]}`...)
 	}

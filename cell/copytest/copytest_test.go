@@ -233,6 +233,7 @@ var notNoted = map[string]string{
 	"hits are not noted":            "counter_hour",
 	"keys of batches are not noted": "counter_key",
 	"the floor is not noted":        "counter_floor",
+	"decisions are not noted":       "decision",
 }
 
 func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
