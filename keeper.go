@@ -5,6 +5,7 @@ package locus
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -28,6 +29,8 @@ type keeper struct {
 	failed bool      // the last time; the log says so once
 	grown  int       // the newest generation that is known to be finished
 	seen   int       // how far a switch was the last time
+
+	reading atomic.Bool // the rules are being read
 }
 
 func keep(s *Service) *keeper {
@@ -53,7 +56,7 @@ func (k *keeper) tick(ctx context.Context) {
 	if now := k.opts.Now(); err == nil && !k.cells.Alone() && (k.cells.Stale() || now.Sub(k.read) >= refreshEvery) {
 		if err = k.cells.Refresh(ctx); err == nil {
 			k.read = now
-			err = k.resolver.Reload(ctx)
+			k.reload(ctx)
 		}
 	}
 	if err == nil {

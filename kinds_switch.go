@@ -78,6 +78,19 @@ func (s *Service) Switch(ctx context.Context, p Proposal, progress func(RulesPro
 	}
 }
 
+// reload reads the rules, in case another process has changed them, beside whatever else is to be kept.
+func (k *keeper) reload(ctx context.Context) {
+	if k.cells.Alone() || !k.reading.CompareAndSwap(false, true) {
+		return
+	}
+	k.done.Go(func() {
+		defer k.reading.Store(false)
+		if err := k.resolver.Reload(ctx); err != nil && ctx.Err() == nil {
+			k.opts.Logger.Debug("the rules cannot be read", "err", err)
+		}
+	})
+}
+
 // resume goes on with a switch that somebody has begun and left, beside whatever else is done.
 func (k *keeper) resume(ctx context.Context) {
 	change := k.resolver.Rules().Change()
@@ -87,7 +100,7 @@ func (k *keeper) resume(ctx context.Context) {
 	}
 	if done := change.Records(); done != k.seen { // somebody is at it, or nobody has been for a tick only
 		k.seen = done
-		_ = k.resolver.Reload(ctx)
+		k.reload(ctx)
 		return
 	}
 	k.switching.Add(1)
