@@ -24,7 +24,7 @@ func Example_animals() {
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	opts := &locus.Options{Kinds: []*match.Schema{{Kind: "animal", Version: 1, Attributes: []match.Attribute{
-		{Name: "name", Type: match.TypeText, Required: true},
+		{Name: "name", Type: match.TypeName, Required: true},
 		{Name: "location", Type: match.TypeText, Dimension: true},
 		{Name: "tags", Type: match.TypeText, Many: true, Tag: true},
 		{Name: "weight_g", Type: match.TypeText},

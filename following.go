@@ -126,6 +126,9 @@ func (f *following) refresh(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	catalog, err := f.readCatalog(ctx)
+	if err == nil && !f.cells.Alone() {
+		err = f.resolver.Reload(ctx) // a rollup may be of a kind that another process has created
+	}
 	if err == nil {
 		f.catalog.Store(&catalog)
 	}

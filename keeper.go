@@ -5,6 +5,7 @@ package locus
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -18,7 +19,8 @@ const (
 )
 
 // keeper keeps the cell map of a service young: it moves on the time until which the map speaks, reads a
-// newer one once a cell has told of it, and finishes a growth that somebody has begun and left.
+// newer one once a cell has told of it, and finishes a growth, or a switch of a kind, that somebody has begun
+// and left.
 type keeper struct {
 	*Service
 	cancel context.CancelFunc
@@ -26,6 +28,9 @@ type keeper struct {
 	read   time.Time // when the map was read last
 	failed bool      // the last time; the log says so once
 	grown  int       // the newest generation that is known to be finished
+	seen   int       // how far a switch was the last time
+
+	reading atomic.Bool // the rules are being read
 }
 
 func keep(s *Service) *keeper {
@@ -51,11 +56,13 @@ func (k *keeper) tick(ctx context.Context) {
 	if now := k.opts.Now(); err == nil && !k.cells.Alone() && (k.cells.Stale() || now.Sub(k.read) >= refreshEvery) {
 		if err = k.cells.Refresh(ctx); err == nil {
 			k.read = now
+			k.reload(ctx)
 		}
 	}
 	if err == nil {
 		err = k.finish(ctx)
 	}
+	k.resume(ctx)
 	if err != nil && !k.failed && ctx.Err() == nil {
 		k.opts.Logger.Warn("the cell map cannot be kept up to date", "epoch", k.Map().Epoch(), "until", k.Map().Until(), "err", err)
 	}

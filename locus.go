@@ -187,6 +187,10 @@ type Status struct {
 	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is missing
 	Rules  string       `json:"rules"`            // the code that the entities are made with
 	Kinds  []KindStatus `json:"kinds"`
+	// Switching is a kind whose records are being resolved anew, "" if there is none, and Switched how many
+	// were.
+	Switching string `json:"switching,omitempty"`
+	Switched  int    `json:"switched,omitempty"`
 	// Epoch is that of the cell map; it speaks about ids until Until. Generation is the one that takes
 	// new keys, Floor the oldest that still holds keys, Generations how many there are.
 	Epoch       uint64        `json:"epoch"`

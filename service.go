@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/locus-db/locus/cell"
@@ -25,10 +26,12 @@ type Cells = cell.Cells[resolve.Tx]
 
 // Options of Open. Nil is the default.
 type Options struct {
-	// Kinds are the kinds of things; the first is that of records that name none. Defaults to
-	// match.Kinds().
+	// Kinds are the kinds of things of an installation that has none yet; the first is that of records that
+	// name none. Defaults to match.Kinds(). In one that has kinds those that it lacks are added, and one that
+	// differs is ErrOtherKind: Switch changes it.
 	Kinds []*match.Schema
-	// Pack holds the statistics that names are weighed with. Defaults to match.DefaultPack().
+	// Pack holds the statistics that names of kinds that are new are weighed with. Defaults to
+	// match.DefaultPack().
 	Pack *match.Pack
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
@@ -92,12 +95,18 @@ type Service struct {
 	keeper   *keeper
 	follow   *following
 	counters *counters
+
+	switching atomic.Int32 // how many go on with a switch of a kind, of this process
 }
 
 // Open starts a service over opened cells and finishes what a crash left undone. The cells are the
 // service's from then on: Close closes them, and so does an error of Open.
 func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	o := opts.withDefaults()
+	var asked []*match.Schema
+	if opts != nil {
+		asked = opts.Kinds
+	}
 	s := &Service{opts: o, cells: cells, live: newLive(o.Now)}
 	matchers := make([]*match.Matcher, len(o.Kinds))
 	for i, kind := range o.Kinds {
@@ -113,6 +122,9 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	if err == nil {
 		s.keys = s.resolver.Directory()
 		err = cells.Extend(ctx)
+	}
+	if err == nil {
+		err = s.adopt(ctx, asked)
 	}
 	if err == nil {
 		err = s.resolver.Drain(ctx)
@@ -214,6 +226,9 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		results[i].Ref = p.Ref
 		p.Attributes = sent(p.Attributes)
 		kind := s.Schema(p.Kind)
+		if kind == nil && !s.cells.Alone() && s.resolver.Reload(ctx) == nil {
+			kind = s.Schema(p.Kind) // another process has created it
+		}
 		if kind == nil {
 			results[i].Err = s.unknownKind(p.Kind)
 			continue
@@ -279,10 +294,13 @@ func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult
 }
 
 // name is what a record calls itself.
-func (s *Service) name(op *resolve.Op) string {
-	for _, a := range s.Schema(op.Kind).Attributes {
-		if a.Type == match.TypeName && len(op.Attributes[a.Name]) > 0 {
-			return op.Attributes[a.Name][0]
+func (s *Service) name(op *resolve.Op) string { return nameOf(s.Schema(op.Kind), op.Attributes) }
+
+// nameOf is the first name of attributes.
+func nameOf(schema *match.Schema, of entity.Attributes) string {
+	for _, a := range schema.Attributes {
+		if a.Type == match.TypeName && len(of[a.Name]) > 0 {
+			return of[a.Name][0]
 		}
 	}
 	return ""

@@ -46,6 +46,9 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
 	}
+	if c := s.resolver.Rules().Change(); c != nil {
+		status.Switching, status.Switched = c.Kind, c.Records()
+	}
 	errs := make([]error, len(ids))
 	abreast(len(ids), func(i int) {
 		// One that is cut off from the network must not use up the time of the others.

@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -49,7 +51,26 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 	for i, w := range writes {
 		now[w.puid] = found[i]
 	}
+	if b.repair && !mutant.On("P9w") {
+		b.symmetric(now)
+	}
 	return now, nil
+}
+
+// symmetric gives both records of a pair their edge. In a repair a record that was drawn in may not be posted
+// yet: it sees one that does not see it.
+func (b *batch) symmetric(now map[entity.PUID]edges) {
+	side := func(e, of Edge) int { return cmp.Compare(e.B, of.B) }
+	for p := range b.writes {
+		for _, e := range now[p] {
+			if b.writes[e.B] == nil {
+				continue
+			}
+			if i, there := slices.BinarySearchFunc(now[e.B], e.mirror(), side); !there {
+				now[e.B] = slices.Insert(now[e.B], i, e.mirror())
+			}
+		}
+	}
 }
 
 func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {

@@ -70,6 +70,13 @@
 // own edges changed. The walk reads these and no others, and stops at the limits: the work of a
 // write is bounded, whatever is stored.
 //
+// # Rules
+//
+// Kinds and packs are data of the installation (Rules), kept in the cell that keeps the cell map. Every cell's
+// head has their version: the first round writes nothing by any other, and who is given the lease, under
+// which they are changed, reads them again. Switch changes a kind; Resume then enters its records in the redo
+// set, cell by cell, with the features that they carry no more, and works them off.
+//
 // # Ids
 //
 // A record is given a birth id when it is first put. The anchor of an entity is its earliest record,

@@ -31,6 +31,12 @@ func (m *meetings) crossed(feature uint64) bool {
 	return (before > MaxCarriers) != (after > MaxCarriers)
 }
 
+// mayBeNew tells whether the feature is not generic, or was not before records that may have gained it: a
+// repair does not know which of its postings were written before.
+func (m *meetings) mayBeNew(feature uint64) bool {
+	return len(m.carriers[feature])-m.gained[feature] <= MaxCarriers
+}
+
 // limit is how many carriers must be read to tell a crossing for certain.
 func (m *meetings) limit(feature uint64) int { return MaxCarriers + 1 + m.gained[feature] }
 
@@ -49,7 +55,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	for f, carriers := range m.carriers {
 		touched := m.gained[f]+m.lost[f] > 0
 		crossed := touched && m.crossed(f) && !mutant.On("P9a")
-		if crossed || b.repair && touched && !m.generic(f) && !mutant.On("P9d") {
+		if crossed || b.repair && touched && m.mayBeNew(f) && !mutant.On("P9d") {
 			drawn = append(drawn, carriers...)
 		}
 	}

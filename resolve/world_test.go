@@ -43,6 +43,7 @@ func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 type installation struct {
 	*resolve.Resolver
 	cells *cell.Cells[resolve.Tx]
+	by    *match.Matcher // that everything is resolved by
 }
 
 // wrapped is an installation whose cells have something between them and their callers.
@@ -84,7 +85,7 @@ func processOver(t testing.TB, src cell.Source[resolve.Tx], cells *cell.Cells[re
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &installation{r, cells}
+	return &installation{r, cells, matcher}
 }
 
 func (in *installation) apply(t testing.TB, ops []resolve.Op) {
@@ -174,7 +175,7 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 	norms := map[entity.PUID]*match.Record{}
 	edges := map[resolve.Pair]resolve.Edge{}
 	for _, rec := range live {
-		norms[rec.PUID] = matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+		norms[rec.PUID] = in.by.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 	}
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
 		var puids []entity.PUID
@@ -194,16 +195,16 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 		a, b := norms[e.A], norms[e.B]
 		if a == nil || b == nil {
 			t.Errorf("edge %+v leads to a record that is gone", e)
-		} else if v := matcher.Compare(a, b); v != e.Vector {
+		} else if v := in.by.Compare(a, b); v != e.Vector {
 			t.Errorf("edge %+v: the records say %v", e, v)
 		}
 	}
 }
 
 // batch is what the entities of these records must be.
-func batch(records []*entity.Record, decisions []entity.Decision) map[locality.ID]string {
+func batch(m *match.Matcher, records []*entity.Record, decisions []entity.Decision) map[locality.ID]string {
 	want := map[locality.ID]string{}
-	for _, members := range resolve.Batch(matcher, records, decisions...) {
+	for _, members := range resolve.Batch(m, records, decisions...) {
 		var refs []string
 		for _, rec := range members {
 			refs = append(refs, rec.String())
@@ -237,7 +238,7 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 		t.Fatal(err)
 	}
 	got, live := in.state(t)
-	if d := differ(got, batch(live, in.decided(t))); d != "" {
+	if d := differ(got, batch(in.by, live, in.decided(t))); d != "" {
 		t.Fatalf("the store is not what its records make:\n%s", d)
 	}
 	return got

@@ -80,6 +80,7 @@ var Picture = map[string]Rule{
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
 		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
+		Modules: []string{xxhash},
 	},
 	"lease":      {},
 	"identifier": {},

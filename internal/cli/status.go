@@ -48,6 +48,9 @@ func (a *app) printStatus(s *locus.Status) error {
 	if s.Ready && s.Reason != "" {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
+	if s.Switching != "" {
+		a.say("%s   kind %s, %s records are resolved anew", a.talk.Paint("33", "switching"), term.Escape(s.Switching), term.Count(int64(s.Switched)))
+	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {
 		t.Add(c.Cell.String(), fmt.Sprint(c.Counts.Records), fmt.Sprint(c.Counts.Entities), fmt.Sprint(c.Redo),

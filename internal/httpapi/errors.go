@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
@@ -197,6 +198,14 @@ var sentinels = []struct {
 	{cell.ErrConflict, CodeConflict},
 	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
+	{locus.ErrNoKind, CodeNotFound},
+	{locus.ErrNoPack, CodeNotFound},
+	{locus.ErrOtherKind, CodeConflict},
+	{locus.ErrTooMany, CodeRange},
+	{resolve.ErrRules, CodeInvalid},
+	{resolve.ErrSwitching, CodeConflict},
+	{resolve.ErrFormat, CodeUnavailable},
+	{match.ErrPack, CodeInternal},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
 	{cell.ErrUnavailable, CodeUnavailable},
@@ -271,6 +280,9 @@ func toFault(err error, pointer string) *Fault {
 	if definition, ok := errors.AsType[*rollup.InvalidError](err); ok && len(definition.Problems) > 0 {
 		return definitionFault(definition)
 	}
+	if kind, ok := errors.AsType[*match.SchemaError](err); ok && len(kind.Problems) > 0 {
+		return schemaFault(kind)
+	}
 	code := CodeInternal
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {
@@ -282,6 +294,8 @@ func toFault(err error, pointer string) *Fault {
 	detail := info.text
 	if text := ofCounter(err); text != "" {
 		detail = text
+	} else if ofRules(err) {
+		detail = printable(err.Error())
 	} else if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
 		detail = printable(err.Error())
 	}

@@ -24,10 +24,12 @@ type Health struct {
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason,omitempty" doc:"Why it is not ready, or what is missing: a shared installation goes on without some of its cells"`
 	// The rest is missing while nobody knows it.
-	Epoch uint64       `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
-	Until time.Time    `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
-	Redo  int          `json:"redo,omitempty" doc:"Records whose consequences are still being worked out"`
-	Cells []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
+	Epoch uint64    `json:"epoch,omitempty" doc:"Version of the cell map that this server works with"`
+	Until time.Time `json:"until,omitzero" doc:"The first moment, in the time of ids, that the map does not speak about"`
+	Redo  int       `json:"redo,omitempty" doc:"Records whose consequences are still being worked out"`
+	// Switching is there while a switch is not finished.
+	Switching string       `json:"switching,omitempty" doc:"The kind whose records are being resolved anew"`
+	Cells     []CellHealth `json:"cells,omitempty" doc:"The oldest generation first"`
 }
 
 // CellHealth is a cell in an answer of /readyz.
@@ -41,7 +43,7 @@ type CellHealth struct {
 // healthOf is a status as /readyz tells it.
 func healthOf(status *locus.Status) Health {
 	h := Health{
-		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo,
+		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Switching: status.Switching,
 		Cells: make([]CellHealth, 0, len(status.Cells)),
 	}
 	for _, of := range status.Cells {

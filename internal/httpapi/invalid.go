@@ -12,6 +12,8 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -65,13 +67,42 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 func definitionFault(invalid *rollup.InvalidError) *Fault {
 	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
 	for _, p := range invalid.Problems {
-		var pointer strings.Builder
-		for name := range strings.SplitSeq(p.Field, ".") {
-			pointer.WriteString("/" + escapePointer(name))
-		}
-		f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(p.Text), Pointer: pointer.String(), Line: p.Line})
+		f.atLine(p.Line, p.Field, p.Text)
 	}
-	f.Detail, f.Pointer = printable(invalid.Problems[0].String()), f.Errors[0].Pointer
+	return f.summed(invalid.Problems[0].String())
+}
+
+// schemaFault is what is wrong with a kind.
+func schemaFault(invalid *match.SchemaError) *Fault {
+	f := &Fault{Code: CodeInvalid, Outcome: codes[CodeInvalid].outcome}
+	for _, p := range invalid.Problems {
+		f.atLine(p.Line, p.Field, p.Text)
+	}
+	return f.summed(invalid.Problems[0].String())
+}
+
+// ofRules tells whether an error is about kinds and packs, and says what to do by itself.
+func ofRules(err error) bool {
+	for _, e := range []error{locus.ErrNoKind, locus.ErrNoPack, locus.ErrOtherKind, locus.ErrTooMany, resolve.ErrRules, resolve.ErrSwitching} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// atLine adds something that is wrong with a field of a text.
+func (f *Fault) atLine(line int, field, text string) {
+	var pointer strings.Builder
+	for name := range strings.SplitSeq(field, ".") {
+		pointer.WriteString("/" + escapePointer(name))
+	}
+	f.Errors = append(f.Errors, SubFault{Code: string(CodeInvalid), Detail: printable(text), Pointer: pointer.String(), Line: line})
+}
+
+// summed says the first thing that is wrong, and how many more are.
+func (f *Fault) summed(first string) *Fault {
+	f.Detail, f.Pointer = printable(first), f.Errors[0].Pointer
 	if more := len(f.Errors) - 1; more > 0 {
 		f.Detail += fmt.Sprintf("; and %d more", more)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/resolve"
 )
 
 // routes is the table, in the order of the documentation.
@@ -179,6 +180,38 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
 			summary: "The kind of things: its attributes and their types",
+		},
+		{
+			method: "GET", path: "/v1/kinds", class: reads, handle: s.listKinds, answer: KindList{}, failures: reading,
+			summary: "All kinds of things, and how they are resolved",
+		},
+		{
+			method: "GET", path: "/v1/kinds/{kind}", class: reads, handle: s.getKind, answer: Kind{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "A kind of things with its schema",
+		},
+		{
+			method: "PUT", path: "/v1/kinds/{kind}", class: admin, handle: s.putKind, body: map[string]any{}, yaml: true, answer: Kind{},
+			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changing,
+			summary: "Create a kind of things. 201 if it is new, 200 if it is the same already; another one of that name is refused, since a switch changes it",
+		},
+		{
+			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: locus.RulesDiff{},
+			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
+			summary:  "What would merge, split and change if a kind were resolved by another schema or pack; changes nothing",
+		},
+		{
+			method: "POST", path: "/v1/kinds/{kind}/switch", class: admin, stream: s.switchKind, body: KindRequest{}, answer: Kind{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Resolve a kind by another schema or pack, while everybody goes on; may be stopped and asked for again anywhere, and goes on by itself",
+		},
+		{
+			method: "GET", path: "/v1/packs", class: reads, handle: s.listPacks, answer: PackList{}, failures: reading,
+			summary: "The packs that are kept: statistics that names are weighed with",
+		},
+		{
+			method: "POST", path: "/v1/packs", class: admin, stream: s.buildPack, body: PackRequest{}, answer: resolve.Pack{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Count the records of a kind and keep what is found as a pack; nothing is resolved by it before a switch",
 		},
 		{
 			method: "GET", path: "/v1/rollups", class: reads, handle: s.listRollups, answer: RollupList{}, failures: reading,

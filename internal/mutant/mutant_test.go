@@ -100,6 +100,12 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9g", "who lost the lease still writes what is done under it", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9h", "who takes the lease over does not shut the former owner out", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9i", "who takes the lease over trusts what it knew", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
+	{"P9r", "a record is written by former rules", "resolve", "TestP09_NobodyWritesByFormerRules"},
+	{"P9s", "a put while a kind is switched forgets what the record was posted by", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
+	{"P9t", "a feature that came back is taken away by what is done late", "resolve", "TestP09_AFeatureThatComesBackStays"},
+	{"P9u", "who has the lease goes on by the rules that it knew", "resolve", "TestP09_TheLeaseComesWithTheRules"},
+	{"P9v", "a switch leaves the postings of former rules behind", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
+	{"P9w", "in a repair one of two records sees the other", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.

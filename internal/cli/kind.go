@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/match"
+)
+
+func (a *app) kindCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kind",
+		Short: "Create kinds of things, and change how they are resolved",
+		Example: "  locus kind show place > place.yaml\n" +
+			"  locus kind switch place.yaml --dry-run",
+	}
+	c.AddCommand(a.kindList(), a.kindShow(), a.kindCreate(), a.kindDiff(), a.kindSwitch())
+	return c
+}
+
+// kindPath is where a kind is.
+func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
+
+func (a *app) kindList() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "list",
+		Short:   "List the kinds of things, with the versions and packs that they are resolved by",
+		Example: "  locus kind list",
+		Args:    arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			var list struct {
+				Kinds []json.RawMessage `json:"kinds"`
+			}
+			if _, err := cl.get(c.Context(), "/v1/kinds", nil, &list); err != nil {
+				return err
+			}
+			t := &term.Table{Header: []string{"kind", "version", "default", "pack", "switching"}, Right: map[int]bool{1: true}}
+			for _, raw := range list.Kinds {
+				if a.json {
+					if err := a.printRaw(typed("result", raw)); err != nil {
+						return err
+					}
+					continue
+				}
+				var k httpapi.Kind
+				if err := json.Unmarshal(raw, &k); err != nil {
+					return fmt.Errorf("read a kind: %w", err)
+				}
+				first, state := "", ""
+				if k.Default {
+					first = "yes"
+				}
+				if k.Switch != nil {
+					state = fmt.Sprintf("%d records, since %s", k.Switch.Records, k.Switch.Since)
+				}
+				t.Add(k.Kind, fmt.Sprint(k.Version), first, k.Pack, state)
+			}
+			if a.json {
+				return a.listed(len(list.Kinds), "")
+			}
+			return a.printTable(t)
+		}),
+	})
+}
+
+func (a *app) kindShow() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "show KIND",
+		Short:   "Print the schema of a kind in YAML",
+		Example: "  locus kind show place > place.yaml",
+		Args:    arguments("KIND"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			var k httpapi.Kind
+			raw, err := cl.get(c.Context(), kindPath(args[0]), nil, &k)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			_, err = fmt.Fprint(a.stdout, k.Schema)
+			return err
+		}),
+	})
+}
+
+// schemaOf reads a kind from a file.
+func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
+	name, text, err := a.definition(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil, usage("locus kind show place prints one", "%s: there is no kind in it", name)
+	}
+	schema, err := match.ParseSchema(text)
+	if invalid, ok := errors.AsType[*match.SchemaError](err); ok {
+		for _, p := range invalid.Problems {
+			a.say("%s:%s", term.Escape(name), term.Escape(p.String()))
+		}
+		return nil, nil, &failure{Code: "invalid", Message: fmt.Sprintf("%s: %d things are wrong with the kind", name, len(invalid.Problems)), Exit: exitInvalid, Err: err}
+	}
+	return schema, text, err
+}
+
+func (a *app) kindCreate() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "create FILE|-",
+		Short:   "Create a kind of things of a schema in YAML, while everybody goes on",
+		Long:    "The same kind again changes nothing. One that is there is changed by locus kind switch.",
+		Example: "  locus kind create ship.yaml",
+		Args:    arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			schema, text, err := a.schemaOf(args[0])
+			if err != nil {
+				return err
+			}
+			cl, err := a.connect(c, false)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
+			raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: kindPath(schema.Kind), body: text, media: "application/yaml"}, nil)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			outcome := "unchanged"
+			if status == http.StatusCreated {
+				outcome = "created"
+			}
+			a.say("%s: kind %s, version %d", outcome, schema.Kind, schema.Version)
+			return nil
+		},
+	})
+}
+
+func (a *app) kindDiff() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:     "diff FILE|-",
+		Short:   "Show what would merge, split and change if a kind had this schema; changes nothing",
+		Example: "  locus kind diff place.yaml",
+		Args:    arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			schema, text, err := a.schemaOf(args[0])
+			if err != nil {
+				return err
+			}
+			return a.diffRules(c, schema.Kind, httpapi.KindRequest{Schema: string(text)})
+		},
+	})
+}
+
+func (a *app) kindSwitch() *cobra.Command {
+	var f changing
+	c := &cobra.Command{
+		Use:   "switch FILE|-",
+		Short: "Resolve a kind by another schema, while everybody goes on",
+		Long: "What is written from now on is resolved by it, and the records that are there are resolved anew, cell by\n" +
+			"cell; ids stay. It may be stopped anywhere: the servers go on by themselves, and so does the same command.",
+		Example: "  locus kind switch place.yaml --dry-run\n" +
+			"  locus kind switch place.yaml --yes",
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, args []string) error {
+			schema, text, err := a.schemaOf(args[0])
+			if err != nil {
+				return err
+			}
+			return a.switchRules(c, schema.Kind, httpapi.KindRequest{Schema: string(text)}, &f)
+		},
+	}
+	f.flags(c)
+	return a.connection(c)
+}

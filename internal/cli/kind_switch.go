@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// progressOf shows how far the other side is.
+var progressOf = steps(func(p locus.RulesProgress) (step, line string, err error) { return p.Step, p.String(), nil })
+
+// diffRules shows what other rules would change.
+func (a *app) diffRules(c *cobra.Command, kind string, request httpapi.KindRequest) error {
+	cl, err := a.connect(c, false)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	return a.diffed(c, cl, kind, request)
+}
+
+func (a *app) diffed(c *cobra.Command, cl *client, kind string, request httpapi.KindRequest) error {
+	result, err := a.change(c.Context(), cl, kindPath(kind)+"/diff", request, progressOf)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printRaw(result)
+	}
+	d, err := resultOf[locus.RulesDiff](result)
+	if err != nil {
+		return err
+	}
+	return a.printDiff(&d)
+}
+
+func (a *app) printDiff(d *locus.RulesDiff) error {
+	fmt.Fprintf(a.stdout, "kind %s, version %d, pack %s: %s records, %s entities now, %s then\n",
+		term.Escape(d.Kind), d.Version, d.Pack, term.Count(int64(d.Records)), term.Count(int64(d.Before)), term.Count(int64(d.After)))
+	fmt.Fprintf(a.stdout, "%s stay, %s of these show other values; %s come of several, %s come apart\n",
+		term.Count(int64(d.Stay)), term.Count(int64(d.Changed)), term.Count(int64(d.Merged)), term.Count(int64(d.Split)))
+	for _, part := range []struct {
+		what string
+		of   []locus.RulesExample
+	}{{"merge", d.Merges}, {"split", d.Splits}} {
+		if len(part.of) == 0 {
+			continue
+		}
+		fmt.Fprintln(a.stdout)
+		t := &term.Table{Header: []string{part.what, "records", "record", "name", "entity now", "entity then"}, Right: map[int]bool{1: true}}
+		for i, e := range part.of {
+			for n, r := range e.Records {
+				first, size := "", ""
+				if n == 0 {
+					first, size = fmt.Sprint(i+1), fmt.Sprint(e.Size)
+				}
+				t.Add(first, size, r.String(), r.Name, r.From.String(), r.To.String())
+			}
+		}
+		if err := a.printTable(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// switchRules prints the plan of a switch, asks, and does it.
+func (a *app) switchRules(c *cobra.Command, kind string, request httpapi.KindRequest, f *changing) error {
+	cl, err := a.connect(c, false)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	return a.switched(c, cl, kind, request, f)
+}
+
+func (a *app) switched(c *cobra.Command, cl *client, kind string, request httpapi.KindRequest, f *changing) error {
+	if f.dryRun {
+		return a.diffed(c, cl, kind, request)
+	}
+	var now httpapi.Kind
+	raw, err := cl.get(c.Context(), kindPath(kind), nil, &now)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printRaw(typed("plan", raw))
+	} else {
+		a.say("kind %s has version %d and pack %s now; --dry-run shows what would merge and split", now.Kind, now.Version, now.Pack)
+		a.say("then all its records are resolved anew, cell by cell, while everybody goes on; ids stay, and it can be switched back")
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.confirm(f.yes, fmt.Sprintf("Switch kind %s?", kind)); err != nil {
+		return err
+	}
+	result, err := a.change(c.Context(), cl, kindPath(kind)+"/switch", request, progressOf)
+	if err != nil {
+		return err
+	}
+	k, err := resultOf[httpapi.Kind](result)
+	if err != nil {
+		return err
+	}
+	return a.summary(result, "done: kind %s has version %d and pack %s", k.Kind, k.Version, k.Pack)
+}
+
+// packsOf asks for the packs that are kept.
+func packsOf(c *cobra.Command, cl *client) (packs []json.RawMessage, err error) {
+	var list struct {
+		Packs []json.RawMessage `json:"packs"`
+	}
+	_, err = cl.get(c.Context(), "/v1/packs", nil, &list)
+	return list.Packs, err
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Kind is a kind of things and how it is resolved.
+type Kind struct {
+	Kind    string       `json:"kind"`
+	Version int          `json:"version" doc:"Of the schema"`
+	Default bool         `json:"default" doc:"Records that name no kind are of this one"`
+	Pack    string       `json:"pack" doc:"Hash of the statistics that names are weighed with"`
+	Switch  *SwitchState `json:"switch,omitempty" doc:"The switch to these rules that is not finished"`
+	// Schema is in the answer about one kind.
+	Schema string `json:"schema,omitempty" doc:"In YAML, as PUT takes it"`
+}
+
+// SwitchState is how far the switch of a kind is.
+type SwitchState struct {
+	Since   string `json:"since" doc:"RFC 3339"`
+	Records int    `json:"records" doc:"How many were resolved anew"`
+	Cells   int    `json:"cells" doc:"How many cells are through"`
+}
+
+// KindList is the answer of GET /v1/kinds.
+type KindList struct {
+	Kinds []Kind `json:"kinds"`
+}
+
+// KindRequest is the body of a switch and of a comparison.
+type KindRequest struct {
+	Schema string `json:"schema,omitempty" doc:"The proposed schema in YAML; the one that the kind has, if left out"`
+	Pack   string `json:"pack,omitempty" doc:"Hash of the proposed pack, which the installation keeps; the one that the kind has, if left out"`
+}
+
+// PackRequest is the body of POST /v1/packs.
+type PackRequest struct {
+	Kind string `json:"kind" doc:"The kind whose records are counted"`
+}
+
+// PackList is the answer of GET /v1/packs.
+type PackList struct {
+	Packs []resolve.Pack `json:"packs" doc:"The latest last"`
+}
+
+func oneKind(k locus.KindRules) Kind {
+	of := Kind{Kind: k.Schema.Kind, Version: k.Schema.Version, Default: k.Default, Pack: k.Pack}
+	if c := k.Change; c != nil {
+		of.Switch = &SwitchState{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(), Cells: c.Done()}
+	}
+	return of
+}
+
+func (s *Server) listKinds(*call) (any, error) {
+	list := KindList{Kinds: []Kind{}}
+	for _, k := range s.svc.KindRules() {
+		list.Kinds = append(list.Kinds, oneKind(k))
+	}
+	return list, nil
+}
+
+// kindOf is the kind of a path.
+func (s *Server) kindOf(name string) (any, error) {
+	for _, k := range s.svc.KindRules() {
+		if k.Schema.Kind == name {
+			of := oneKind(k)
+			of.Schema = string(k.Schema.YAML())
+			return of, nil
+		}
+	}
+	return nil, locus.ErrNoKind
+}
+
+func (s *Server) getKind(c *call) (any, error) {
+	name, err := c.path("kind")
+	if err != nil {
+		return nil, err
+	}
+	return s.kindOf(name)
+}
+
+func (s *Server) putKind(c *call) (any, error) {
+	name, err := c.path("kind")
+	if err != nil {
+		return nil, err
+	}
+	if mediaOf(c.r.Header.Get("Content-Type")) == mediaJSON {
+		if _, err := strictjson.Parse(c.body); err != nil {
+			return nil, err
+		}
+	}
+	schema, err := match.ParseSchema(c.body)
+	if err != nil {
+		return nil, err
+	}
+	if schema.Kind != name {
+		return nil, fault(CodeInvalid, "/kind", "the schema is of kind %.64q, the path of %.64q", schema.Kind, name)
+	}
+	created, err := s.svc.CreateKind(c, schema)
+	if err != nil {
+		return nil, err
+	}
+	if created {
+		c.status = http.StatusCreated
+	}
+	return s.kindOf(name)
+}
+
+// proposal reads the body of a switch or of a comparison.
+func (c *call) proposal() (p locus.Proposal, err error) {
+	if p.Kind, err = c.path("kind"); err != nil {
+		return p, err
+	}
+	body, err := object(c.body, "schema", "pack")
+	if err != nil {
+		return p, err
+	}
+	text := func(name string) (string, error) {
+		v, given := body[name]
+		if !given {
+			return "", nil
+		}
+		if v.Kind() != strictjson.String {
+			return "", wrongKind("/"+name, v, "a text")
+		}
+		return v.Text(), nil
+	}
+	if p.Pack, err = text("pack"); err != nil {
+		return p, err
+	}
+	schema, err := text("schema")
+	if err != nil || schema == "" {
+		return p, err
+	}
+	if p.Schema, err = match.ParseSchema([]byte(schema)); err != nil {
+		return p, err
+	}
+	if p.Schema.Kind != p.Kind {
+		return p, fault(CodeInvalid, "/schema", "the schema is of kind %.64q, the path of %.64q", p.Schema.Kind, p.Kind)
+	}
+	return p, nil
+}
+
+func (s *Server) diffKind(c *call, progress func(any)) (any, error) {
+	p, err := c.proposal()
+	if err != nil {
+		return nil, err
+	}
+	return s.svc.Diff(c, p, func(p locus.RulesProgress) { progress(p) })
+}
+
+func (s *Server) switchKind(c *call, progress func(any)) (any, error) {
+	p, err := c.proposal()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.svc.Switch(c, p, func(p locus.RulesProgress) { progress(p) }); err != nil {
+		return nil, err
+	}
+	return s.kindOf(p.Kind)
+}
+
+func (s *Server) listPacks(*call) (any, error) {
+	return PackList{Packs: append([]resolve.Pack{}, s.svc.Packs()...)}, nil
+}
+
+func (s *Server) buildPack(c *call, progress func(any)) (any, error) {
+	body, err := object(c.body, "kind")
+	if err != nil {
+		return nil, err
+	}
+	v, given := body["kind"]
+	if !given || v.Kind() != strictjson.String {
+		return nil, fault(CodeInvalid, "/kind", "kind is missing: the name of the kind whose records are counted")
+	}
+	return s.svc.BuildPack(c, v.Text(), func(p locus.RulesProgress) { progress(p) })
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// shops are records of which many are joined by names that are rare as long as nobody has counted them.
+func shops(n int) []locus.Put {
+	var puts []locus.Put
+	for i := range n {
+		for s := range 2 {
+			p := record(fmt.Sprintf("s%d", s), fmt.Sprint(i), fmt.Sprintf("Zephyr %s%d", []string{"Quorra", "Zindel", "Maplot"}[i%3], i/6), "", fmt.Sprintf("%d Elm St", 1+i%7))
+			p.Attributes["city"] = []string{[]string{"Riverton", "Lakeside"}[i%2]}
+			puts = append(puts, p)
+		}
+	}
+	return puts
+}
+
+// entitiesOf are the records of each entity, by its anchor's key: ids are of their time.
+func entitiesOf(t *testing.T, s *locus.Service) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for after := entity.PUID(0); ; {
+		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			var refs []string
+			for _, m := range e.Members {
+				refs = append(refs, m.String())
+			}
+			slices.Sort(refs)
+			all[e.ID.String()] = refs
+		}
+		if after = next; next == 0 {
+			return all
+		}
+	}
+}
+
+func sets(of map[string][]string) []string {
+	var all []string
+	for refs := range maps.Values(of) {
+		all = append(all, strings.Join(refs, " "))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// A pack is counted from the data, compared, and switched to: what comes of it is what was said, what the same
+// records make in an installation that began with the pack, and ids stay.
+func TestP09_APackIsSwitchedTo(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	puts := shops(60)
+	put(t, s, puts...)
+	before := entitiesOf(t, s)
+	pack, err := s.BuildPack(t.Context(), "place", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pack.Records != len(puts) || pack.Tokens == 0 {
+		t.Errorf("the pack of %d records: %+v", len(puts), pack)
+	}
+	p := locus.Proposal{Kind: "place", Pack: pack.Hash}
+	diff, err := s.Diff(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := entitiesOf(t, s); !maps.EqualFunc(before, again, slices.Equal) || s.KindRules()[0].Pack == pack.Hash {
+		t.Error("a comparison has changed something")
+	}
+	if diff.Merged+diff.Split == 0 || diff.Records != len(puts) || diff.Before != len(before) {
+		t.Errorf("the comparison says %+v: the test does not reach what it is for", diff)
+	}
+	if err := s.Switch(t.Context(), p, nil); err != nil {
+		t.Fatal(err)
+	}
+	after := entitiesOf(t, s)
+	if len(after) != diff.After {
+		t.Errorf("%d entities, the comparison said %d", len(after), diff.After)
+	}
+	for _, e := range append(diff.Merges, diff.Splits...) {
+		for _, id := range e.To {
+			if after[id.String()] == nil {
+				t.Errorf("there is no entity %v, as the comparison said there would be", id)
+			}
+		}
+	}
+	if diff, err := s.Diff(t.Context(), p, nil); err != nil || diff.Stay != len(after) || diff.Merged+diff.Split+diff.Changed != 0 {
+		t.Errorf("compared with what is: %+v, %v", diff, err)
+	}
+	for id := range before {
+		if _, err := s.Find(t.Context(), id); err != nil {
+			t.Errorf("entity %v leads nowhere after the switch: %v", id, err)
+		}
+	}
+
+	counted := match.BuildPack(match.Place(), func(yield func(match.Attributes) bool) {
+		for _, p := range puts {
+			if !yield(match.Attributes(p.Attributes)) {
+				return
+			}
+		}
+	})
+	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := locus.Open(t.Context(), cells, &locus.Options{Pack: counted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	put(t, other, puts...)
+	if got, want := sets(after), sets(entitiesOf(t, other)); !slices.Equal(got, want) {
+		t.Errorf("%d entities after the switch, %d in a fresh installation with the pack", len(got), len(want))
+	}
+}
+
+// A kind that is created while the service runs resolves records, and is there when it is opened again.
+func TestKinds_AreCreatedAtRunTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir, 2)
+	ship := &match.Schema{Kind: "ship", Version: 1, Attributes: []match.Attribute{
+		{Name: "name", Type: match.TypeName, Required: true},
+		{Name: "phones", Type: match.TypePhone, Many: true},
+	}}
+	puts := []locus.Put{record("a", "1", "Queen of Zephyria", "415-555-2300", ""), record("b", "1", "Queen of Zephyria", "415-555-2300", "")}
+	puts[0].Kind, puts[1].Kind = "ship", "ship"
+	if results, err := s.Put(t.Context(), puts); err != nil || results[0].Err == nil {
+		t.Fatalf("there is a kind that nobody created: %+v, %v", results, err)
+	}
+	for _, want := range []bool{true, false} {
+		if created, err := s.CreateKind(t.Context(), ship); err != nil || created != want {
+			t.Fatalf("created: %v, %v; want %v", created, err, want)
+		}
+	}
+	if results := put(t, s, puts...); results[0].Entity != results[1].Entity {
+		t.Errorf("two records of a ship are %v and %v", results[0].Entity, results[1].Entity)
+	}
+	other := *ship
+	other.Version = 2
+	if _, err := s.CreateKind(t.Context(), &other); !errors.Is(err, locus.ErrOtherKind) {
+		t.Errorf("created twice: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, kinds := range [][]*match.Schema{nil, {match.Place(), ship}, {&other}} {
+		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := locus.Open(t.Context(), cells, &locus.Options{Kinds: kinds})
+		if differs := len(kinds) == 1; differs != errors.Is(err, locus.ErrOtherKind) || !differs && err != nil {
+			t.Fatal(err)
+		} else if differs {
+			continue
+		}
+		if results := put(t, s, puts...); results[0].Outcome != resolve.Unchanged {
+			t.Errorf("opened again: %+v", results[0])
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
