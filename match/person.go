@@ -20,6 +20,7 @@ type part struct {
 	words   []string
 	compact string // without spaces
 	sound   string // of the first word
+	key     string // its letters in order: what slips of the pen leave
 	rare    bool
 }
 
@@ -34,6 +35,9 @@ func newPart(pack *Pack, words []string) part {
 		return part{}
 	}
 	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
+	key := []byte(p.sound)
+	slices.Sort(key)
+	p.key = string(key)
 	if pack.records > 0 {
 		w, _ := pack.weigh(words[0], xxhash.Sum64String(words[0]), 0)
 		p.rare = w >= rarePart
@@ -112,7 +116,9 @@ func comparePersons(v *Vector, a, b *person) {
 	}
 	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
 		given == givenDifferent && family >= familyAlike && v.namesHousehold() {
-		given = givenHousehold
+		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation {
+			given = givenTwin
+		}
 	}
 	v.set(fieldName, family)
 	v.set(fieldResidual, given)
@@ -127,7 +133,7 @@ func (v Vector) namesHousehold() bool {
 func partsSwapped(a, b *person) bool {
 	one, two := samePart(&a.family, &b.given), samePart(&a.given, &b.family)
 	switch {
-	case one && two:
+	case one && two, one && nearPart(&a.given, &b.family), two && nearPart(&a.family, &b.given):
 		return true
 	case one:
 		return !a.given.said() || !b.family.said()
@@ -139,6 +145,10 @@ func partsSwapped(a, b *person) bool {
 
 func samePart(a, b *part) bool {
 	return a.said() && b.said() && (a.compact == b.compact || likeWord(a.words[0], b.words[0]))
+}
+
+func nearPart(a, b *part) bool {
+	return a.said() && b.said() && (a.key == b.key || similar(a.words[0], b.words[0]) >= 0.8)
 }
 
 func compareFamilies(a, b *part) level {
@@ -153,7 +163,7 @@ func compareFamilies(a, b *part) level {
 		return familyAlike
 	case slices.ContainsFunc(a.words, func(w string) bool { return len(w) > 2 && !particles[w] && slices.Contains(b.words, w) }):
 		return familyPart
-	case a.sound == b.sound || similar(a.compact, b.compact) >= 0.8:
+	case nearPart(a, b) || similar(a.compact, b.compact) >= 0.8:
 		return familySounds
 	}
 	return familyDifferent
@@ -184,7 +194,7 @@ func compareGivens(a, b *part) level {
 		return givenNickname
 	case slices.Contains(a.words[1:], y) || slices.Contains(b.words[1:], x):
 		return givenAlike // called by the second name
-	case a.sound == b.sound || similar(x, y) >= 0.8:
+	case nearPart(a, b):
 		return givenSounds
 	}
 	return givenDifferent
@@ -203,9 +213,59 @@ func likeWord(a, b string) bool {
 	case len(a) < 3 || len(b) < 3:
 		return false
 	case len(a) == 3 || len(b) == 3:
-		return slip(a, b) && a[0] == b[0]
+		return a[0] == b[0] && (slip(a, b) || added(a, b) || added(b, a))
 	}
 	return slip(a, b) || similar(a, b) >= softSimilar
+}
+
+// added tells whether long is short with a byte more.
+func added(short, long string) bool {
+	if len(long) != len(short)+1 {
+		return false
+	}
+	i := 0
+	for i < len(short) && short[i] == long[i] {
+		i++
+	}
+	return short[i:] == long[i+1:]
+}
+
+// lookCloser forgives slips of the pen in what people say of themselves, over and over: their mailbox,
+// their city, their postcode.
+func (v *Vector) lookCloser(a, b *Record) {
+	if v.level(fieldEmail) == levelNone {
+		v.set(fieldEmail, compareMailboxes(a.emails, b.emails))
+	}
+	if v.level(fieldCity) == cityDifferent && likeWord(a.city, b.city) {
+		v.raise(fieldCity, cityAlike)
+	}
+	if v.level(fieldPostcode) == postcodeDifferent && slip(a.postcode, b.postcode) {
+		v.raise(fieldPostcode, postcodeOneOff)
+	}
+}
+
+// raise sets another level than the one that is set.
+func (v *Vector) raise(f field, l level) {
+	*v &^= 15 << (4 * f)
+	v.set(f, l)
+}
+
+// compareMailboxes is compareEmails with the levels of persons.
+func compareMailboxes(a, b []string) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x == y:
+				return emailEqual
+			case slip(x, y) || added(x, y) || added(y, x) || similar(x, y) >= 0.93:
+				best = emailAlike
+			case best == levelNone:
+				best = emailDifferent
+			}
+		}
+	}
+	return best
 }
 
 // sound is how a word sounds, in the letters that carry it: Meyer, Maier and Mayr are "mr".
