@@ -27,6 +27,9 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 		if initials != "" {
 			s.add(FeatureDateInitial, year, initials)
 		}
+		if r.city != "" && d.date.day > 0 {
+			s.add(FeatureDatePlace, d.date.String(), soundKey(sound(r.city)))
+		}
 		for _, p := range []part{r.person.given, r.person.family} {
 			if p.said() && d.date.day > 0 {
 				s.add(FeatureDateInitial, d.date.String(), firstLetters(p.words[0], 1))
@@ -34,17 +37,16 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 		}
 	}
 	for _, sounds := range []string{given, family} {
-		if sounds == "" {
-			continue
-		}
 		switch {
+		case sounds == "":
 		case place != "":
 			s.add(FeatureNamePlace, sounds, place)
-		case wider != "":
-			s.add(FeatureNamePlace, sounds, wider)
 		case given == "" || family == "":
 			s.add(FeatureNames, sounds)
 		}
+	}
+	if family != "" && wider != "" {
+		s.add(FeatureNamePlace, family, wider)
 	}
 }
 

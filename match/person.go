@@ -35,9 +35,7 @@ func newPart(pack *Pack, words []string) part {
 		return part{}
 	}
 	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
-	key := []byte(p.sound)
-	slices.Sort(key)
-	p.key = string(key)
+	p.key = soundKey(p.sound)
 	if pack.records > 0 {
 		w, _ := pack.weigh(words[0], xxhash.Sum64String(words[0]), 0)
 		p.rare = w >= rarePart
@@ -108,7 +106,10 @@ func splitWhole(whole string, words func(string) []string) (given, family []stri
 // swapped if that agrees better.
 func comparePersons(v *Vector, a, b *person) {
 	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
-	if family < familyAlike && given <= givenSounds && partsSwapped(a, b) {
+	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
+		given = givenSwapped // one name stayed, in the other's place
+	}
+	if family < familyAlike && (given <= givenSounds || given == givenSwapped) && partsSwapped(a, b) {
 		family, given = familySwapped, givenSwapped
 		if !a.given.said() || !b.given.said() || !a.family.said() || !b.family.said() {
 			given = levelNone // one part alone, which stands in the other's place
@@ -310,6 +311,13 @@ func sound(word string) string {
 		}
 	}
 	return string(out[:n])
+}
+
+// soundKey is a sound without the order of its letters.
+func soundKey(sound string) string {
+	key := []rune(sound)
+	slices.Sort(key)
+	return string(key)
 }
 
 var soundSpelling = strings.NewReplacer("sch", "s", "sh", "s", "ch", "k", "ph", "f", "ck", "k", "kn", "n", "wr", "r", "th", "t", "gh", "g", "x", "ks")
