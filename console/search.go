@@ -15,7 +15,9 @@ type Search struct {
 	Name      string // as it was typed
 	Attribute string
 	Value     string
-	Schema    *match.Schema // whose attributes can be asked for
+	Kind      string          // the only one that is looked for; "" for all
+	Kinds     []*match.Schema // that there are
+	Schema    *match.Schema   // whose attributes can be asked for
 	Found     []*entity.Entity
 	// Cursor leads to the next page; "" on the last one.
 	Cursor string
@@ -30,6 +32,9 @@ func (c *Console) Search(w io.Writer, s Search) error {
 	p := searchPage{Search: s, Command: s.command()}
 	for _, a := range s.Schema.Attributes {
 		p.Attributes = append(p.Attributes, a.Name)
+	}
+	for _, k := range s.Kinds {
+		p.Names = append(p.Names, k.Kind)
 	}
 	for _, e := range s.Found {
 		p.Hits = append(p.Hits, newHit(e))
@@ -46,6 +51,7 @@ func (c *Console) Search(w io.Writer, s Search) error {
 type searchPage struct {
 	Search
 	Attributes []string
+	Names      []string // of the kinds
 	Hits       []hit
 	Next       string
 	First      string
@@ -56,21 +62,25 @@ type searchPage struct {
 func (s Search) Title() string { return isolate(s.Name) }
 
 // Asked tells whether the search was narrowed at all.
-func (s Search) Asked() bool { return s.Name != "" || s.Value != "" }
+func (s Search) Asked() bool { return s.Name != "" || s.Value != "" || s.Kind != "" }
 
 // hit is one entity found.
 type hit struct {
 	ID, Name string
+	Kind     string
 	Line     []string // where it is and what it is
 	Made     string
 }
 
 func newHit(e *entity.Entity) hit {
-	h := hit{ID: e.ID.String(), Name: e.View.First("name"), Made: counted(int64(len(e.Members)), "record")}
+	h := hit{ID: e.ID.String(), Name: nameOf(e.View), Kind: e.Kind, Made: counted(int64(len(e.Members)), "record")}
 	for _, a := range []string{"address", "postcode", "city", "phones", "category"} {
 		if v := e.View.First(a); v != "" {
 			h.Line = append(h.Line, v)
 		}
+	}
+	for i := 1; len(h.Line) == 0 && i < len(e.View); i++ { // a kind that has none of these: what comes after the name
+		h.Line = append(h.Line, e.View[i].Values[0].Value)
 	}
 	return h
 }
@@ -78,7 +88,7 @@ func newHit(e *entity.Entity) hit {
 // address is where a page of the answer is.
 func (s Search) address(cursor string) string {
 	q := url.Values{}
-	for name, v := range map[string]string{"q": s.Name, "attribute": s.Attribute, "value": s.Value, "cursor": cursor} {
+	for name, v := range map[string]string{"q": s.Name, "attribute": s.Attribute, "value": s.Value, "kind": s.Kind, "cursor": cursor} {
 		if v != "" && (name != "attribute" || s.Value != "") {
 			q.Set(name, v)
 		}
@@ -97,6 +107,9 @@ func (s Search) command() string {
 	}
 	if s.Value != "" {
 		args = append(args, "--attribute", s.Attribute, "--value", s.Value)
+	}
+	if s.Kind != "" {
+		args = append(args, "--kind", s.Kind)
 	}
 	return command(args...)
 }

@@ -50,7 +50,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	case StyleTitle:
 		compareTitles(&v, &a.title, &b.title)
 	default:
-		compareNames(&v, &a.name, &b.name)
+		compareNames(&v, a, b)
 	}
 	return v
 }

@@ -84,14 +84,14 @@ func (b *batch) meet(n, c *node, m *meetings) bool {
 }
 
 // readEdges reads the stored edges of records into stored, those that were not read yet.
-func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
+func (r *Resolver) readEdges(ctx context.Context, ask asking, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	var missing []entity.PUID
 	for _, p := range unique(puids) {
 		if _, read := stored[p]; !read {
 			missing = append(missing, p)
 		}
 	}
-	return fromHomes(ctx, r, r.read, missing, func(tx Tx, group []entity.PUID) (edges, error) {
+	return fromHomes(ctx, r, ask, missing, func(tx Tx, group []entity.PUID) (edges, error) {
 		rows, err := tx.Edges(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read edges: %w", err)

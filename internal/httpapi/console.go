@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -53,9 +54,20 @@ func (s *Server) registerConsole() {
 	}, p.picture))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
-		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
+		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "kind"}, {name: "cursor"}},
 	}, p.searchPage))
-	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
+	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads, query: []param{{name: "author"}}}, p.entityPage))
+	s.mux.Handle("GET /entities/{id}/what-if", p.page(&route{
+		path: "/entities/{id}/what-if", class: reads,
+		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "author"}},
+	}, p.whatIfPage))
+	s.mux.Handle("GET /review", p.page(&route{
+		path: "/review", class: reads, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "author"}},
+	}, p.reviewPage))
+	s.mux.Handle("GET /kinds", p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
+	s.mux.Handle("POST /decisions", p.form("/decisions", p.decideForm))
+	s.mux.Handle("POST /entities/{id}/merge", p.form("/entities/{id}/merge", p.mergeForm))
+	s.mux.Handle("POST /entities/{id}/unmerge", p.form("/entities/{id}/unmerge", p.unmergeForm))
 	s.mux.HandleFunc("GET /static/{file}", p.file)
 	s.mux.HandleFunc("GET /events", p.events)
 }
@@ -150,6 +162,9 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
 		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+		if queue, err := p.queue(ctx); err == nil {
+			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
+		}
 	}
 	return s, err
 }
@@ -164,7 +179,14 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
-		Schema: p.svc.Schema(""), Further: c.query["cursor"] != "",
+		Kind: c.query["kind"], Kinds: p.svc.Kinds(), Schema: p.svc.Schema(c.query["kind"]), Further: c.query["cursor"] != "",
+	}
+	if shown.Schema == nil {
+		shown.Schema, shown.Kind, shown.Problem = p.svc.Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
+		return p.pages.Search(body, shown)
+	}
+	if shown.Kind == "" {
+		delete(c.query, "kind")
 	}
 	if c.query["cursor"] == "" {
 		delete(c.query, "cursor")
@@ -178,7 +200,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		shown.Problem = "This name is longer than 256 bytes."
 	} else {
 		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{
-			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, After: after, Limit: pageLimit,
+			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, Kind: shown.Kind, After: after, Limit: pageLimit,
 		})
 		if _, invalid := errors.AsType[*locus.InvalidError](err); invalid {
 			shown.Problem = toFault(err, "").Detail
@@ -225,7 +247,11 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath})
+	how, _ := p.svc.How(c, why.Entity.ID) // without it the page says that it is not known
+	return p.pages.Entity(body, console.Entity{
+		Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
+		How: how, Standing: p.around(c, why.Entity.ID), Author: cut(c.query["author"], 255),
+	})
 }
 
 // file serves what pages refer to. A browser keeps it and asks whether it is still good.

@@ -103,12 +103,19 @@ func (v *View) UnmarshalJSON(data []byte) error {
 
 // entity translates; requested is the id that was asked for.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
-	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members, View: View{}}
+	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
 	if requested != e.ID {
 		out.RedirectedFrom = requested
 	}
-	schema := s.svc.Schema(e.Kind)
-	for _, a := range e.View {
+	out.View = s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Members[m].Ref })
+	return out
+}
+
+// merged translates a view, whose values name the members that say so.
+func (s *Server) merged(kind string, view entity.View, member func(int) entity.Ref) View {
+	out := View{}
+	schema := s.svc.Schema(kind)
+	for _, a := range view {
 		merged := ViewAttribute{Name: a.Name, Values: make([]ViewValue, 0, len(a.Values))}
 		if declared, ok := schema.Attribute(a.Name); !ok || !declared.Many {
 			merged.Value = &a.Values[0].Value
@@ -116,11 +123,11 @@ func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 		for _, v := range a.Values {
 			value := ViewValue{Value: v.Value, Records: make([]entity.Ref, 0, len(v.Members))}
 			for _, m := range v.Members {
-				value.Records = append(value.Records, e.Members[m].Ref)
+				value.Records = append(value.Records, member(m))
 			}
 			merged.Values = append(merged.Values, value)
 		}
-		out.View = append(out.View, merged)
+		out = append(out, merged)
 	}
 	return out
 }

@@ -175,11 +175,12 @@ func survivesReopening(t tester, c Cell) {
 func viewCannotWrite(t tester, c Cell) {
 	ctx := context.Background()
 	for name, write := range map[string]func(tx resolve.Tx) error{
-		"Allocate": func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
-		"Post":     func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
-		"PutRedo":  func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
-		"Append":   func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
-		"Trim":     func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
+		"Allocate":      func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
+		"Post":          func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
+		"PutDefinition": func(tx resolve.Tx) error { return tx.PutDefinition(ctx, "rules", []byte{1}) },
+		"PutRedo":       func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
+		"Append":        func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
+		"Trim":          func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
 		"AddCounts": func(tx resolve.Tx) error {
 			return tx.AddCounts(ctx, entity.Counts{Records: 1})
 		},

@@ -17,6 +17,7 @@ CREATE TABLE locus_cell (
   told        INTEGER NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       INTEGER NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   images      TEXT    NOT NULL DEFAULT '', -- which changes carry images, and what is in them
+  version     INTEGER NOT NULL DEFAULT 0, -- of the rules by which records may be written here
   used        INTEGER NOT NULL DEFAULT 0, -- puids given away
   seq         INTEGER NOT NULL DEFAULT 0, -- the last change's place in the log
   trimmed     INTEGER NOT NULL DEFAULT 0, -- the place of the last change that was trimmed
@@ -99,6 +100,15 @@ CREATE VIRTUAL TABLE search USING fts5 (
   words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
 
+-- What people decided. A decision about two records stands under both.
+CREATE TABLE decision (
+  puid  INTEGER NOT NULL,
+  topic TEXT    NOT NULL, -- the other record, the anchor, or an attribute
+  at    INTEGER NOT NULL, -- milliseconds since 1970
+  body  TEXT    NOT NULL, -- JSON
+  PRIMARY KEY (puid, topic)
+) STRICT, WITHOUT ROWID;
+
 -- before and after are members: [[puid, version], ...]; was and became are what the entity or record
 -- said before and after, as JSON. NULL for none.
 CREATE TABLE change (
@@ -111,6 +121,13 @@ CREATE TABLE change (
   after   TEXT,
   was     TEXT,
   became  TEXT
+) STRICT;
+
+-- The rules by which records are resolved, and the packs that they name. Only the cell that keeps the cell
+-- map has rows here.
+CREATE TABLE definition (
+  name TEXT PRIMARY KEY,
+  body BLOB NOT NULL
 ) STRICT;
 
 -- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
@@ -217,10 +234,13 @@ CREATE TABLE edge (
   score INTEGER NOT NULL,
   PRIMARY KEY (a, b)
 ) STRICT, WITHOUT ROWID;
+-- Pairs that are not sure, each once, the best first.
+CREATE INDEX edge_unsure ON edge (score DESC, a, b) WHERE a < b AND score >= 0 AND score < 500;
 
 CREATE TABLE redo (
   puid    INTEGER PRIMARY KEY,
   version INTEGER NOT NULL, -- of the record
+  decided INTEGER NOT NULL, -- milliseconds since 1970, 0 for no decision
   lost    BLOB -- features, 8 bytes each, big endian
 ) STRICT;
 
