@@ -17,6 +17,7 @@ type Entity struct {
 	ID locality.ID `json:"id"`
 	// RedirectedFrom is the id that was asked for, if it was merged into this one.
 	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
+	Kind           string          `json:"kind"`
 	Records        int             `json:"records" doc:"How many records it has"`
 	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
 	Members        []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
@@ -103,7 +104,7 @@ func (v *View) UnmarshalJSON(data []byte) error {
 
 // entity translates; requested is the id that was asked for.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
-	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
+	out := Entity{ID: e.ID, Kind: e.Kind, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
 	if requested != e.ID {
 		out.RedirectedFrom = requested
 	}

@@ -41,6 +41,9 @@ func fill[T listed](after entity.PUID, limit int, read func(after entity.PUID, l
 		if next == 0 || len(page) == limit {
 			return page, next, nil
 		}
+		if len(items) == 0 { // none of what was read was asked for
+			after = next
+		}
 	}
 }
 
