@@ -201,7 +201,7 @@ func loaded(t testing.TB, n int64) *locus.Service {
 func TestService_HowAgreesWithTheResolver(t *testing.T) {
 	t.Parallel()
 	s := loaded(t, 3000)
-	after := entity.PUID(0)
+	var after entity.Place
 	for {
 		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
 		if err != nil {
@@ -239,7 +239,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 				}
 			}
 		}
-		if after = next; next == 0 {
+		if after = next; next == (entity.Place{}) {
 			break
 		}
 	}

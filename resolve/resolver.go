@@ -74,6 +74,8 @@ type Result struct {
 type Batched struct {
 	Ops, Failed, Pending int
 	Put, Post, Resolve   time.Duration // the three rounds
+	// Compared are the candidates that written records were compared with.
+	Compared int
 	// Merges and Splits of entities, with those of work that was left undone before.
 	Merges, Splits int
 	// Err is what kept the second or the third round from being done, nil if nothing did.
@@ -111,7 +113,9 @@ type Resolver struct {
 	fenced map[cell.ID]int64         // below which token the cells refuse, as far as known
 	marks  map[cell.ID]changelog.Seq // where this Apply has left their logs
 	merges int                       // since the last report
-	splits int
+	// compared are the candidates of the Apply that runs.
+	compared int
+	splits   int
 }
 
 // New makes a resolver. What a crash left undone is done before its first batch.
@@ -148,6 +152,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	}
 	marks := r.takeMarks()
 	report.Merges, report.Splits = r.takeCounts()
+	report.Compared, r.compared = r.compared, 0
 	for i := range results {
 		results[i].Marks = marks
 		if results[i].Err != nil {

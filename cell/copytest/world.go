@@ -88,7 +88,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			ID: idOf(n), Members: []entity.Member{{PUID: puid, Ref: ref, Version: version}}, Stamp: math.MaxUint64 - uint64(n),
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
-		Names: []string{"joes"}, Terms: []uint64{uint64(n)},
+		Words: []string{"joes"}, Terms: []uint64{uint64(n)},
 	}
 	return w
 }

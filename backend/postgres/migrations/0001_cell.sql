@@ -100,14 +100,15 @@ CREATE TABLE birth (
   successor uuid
 );
 
--- words are what the entity is found by: the words of its names, and its terms as U+E000 and 16 hex
--- digits, which no word begins with.
+-- words are what the entity is found by: the words that it is searched by, its terms as U+0080 and 13
+-- digits to the base of 32, and its points as U+0081 and one. No word of a text begins with those.
 CREATE TABLE entity (
   anchor bigint   PRIMARY KEY,
   id     uuid     NOT NULL,
   stamp  bigint   NOT NULL,
   words  tsvector NOT NULL,
-  body   json     NOT NULL -- members and view
+  rank   integer  NOT NULL, -- points of its sources times 256, and of what is known of it
+  body   bytea    NOT NULL -- kind, members and view, packed
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
 

@@ -90,11 +90,13 @@ CREATE TABLE entity (
   id     BLOB    NOT NULL,
   stamp  INTEGER NOT NULL,
   words  INTEGER NOT NULL, -- hash of its document in the search
-  body   TEXT    NOT NULL  -- members and view
+  rank   INTEGER NOT NULL, -- points of its sources times 256, and of what is known of it
+  body   BLOB    NOT NULL  -- kind, members and view, packed
 ) STRICT;
 
--- One document per entity under its anchor: the words of its names, and its terms as U+E000 and
--- 16 hex digits, which no word begins with. To the ascii tokenizer every character beyond
+-- One document per entity under its anchor: the words that it is searched by, its terms as U+0080 and
+-- 13 digits to the base of 32, its points as U+0081 and one, and U+0082 for all of them. No word of a text
+-- begins with those. To the ascii tokenizer every character beyond
 -- ASCII is part of a word, so letters of all scripts are, however young.
 CREATE VIRTUAL TABLE search USING fts5 (
   words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
