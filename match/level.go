@@ -148,7 +148,7 @@ var table = [fieldCount][]grade{
 		{},
 		{"numbers differ", -600},
 		{"both keep words of their own", -500},
-		{"one keeps a part's word", -250},
+		{"one keeps a part's word", -500},
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 	},
