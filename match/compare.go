@@ -36,7 +36,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 		v.set(fieldName, nameSkipped)
 		return v
 	}
-	compareNames(&v, a, b)
+	m.setRelation(&v, compareNames(&v, a, b))
 	return v
 }
 

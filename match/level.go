@@ -179,7 +179,7 @@ var table = [fieldCount][]grade{
 	fieldEmail:    {{}, {"equal", 400}},
 	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
-	fieldRelation: {{}, {"the first is a part of the second", 0}, {"the second is a part of the first", 0}, {"two things at one spot", 0}},
+	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
 }
 
 // fieldNames are the names of the lines of an explanation.

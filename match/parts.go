@@ -3,17 +3,17 @@
 package match
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 )
 
-// parts is a set of kinds of parts, one bit each: of the words that a name keeps for itself, or of
-// what a source says a thing is.
+// parts is a set of kinds of parts of places, one bit each.
 type parts uint64
 
-// partsOf holds the words that name a part of a place, or somebody who works in it. They are looked
-// up in names and in categories alike: "Valley Bank ATM" is a part of a bank and not of an ATM.
+// partsOf holds the words that name a part of a place, in names and in categories alike: "Valley Bank
+// ATM" is a part of a bank and not of an ATM. The kinds of ownParts are not always parts.
 var partsOf, ownParts = func() (map[string]parts, parts) {
 	m, own := map[string]parts{}, parts(0)
 	kind := 0
@@ -105,6 +105,14 @@ hotel hotels motel hostel lodging
 museum museums
 spa spas
 `
+
+// nameParts answers with the parts that a folded text names.
+func nameParts(folded []byte) (p parts) {
+	for word := range bytes.FieldsSeq(folded) {
+		p |= partsOf[string(word)]
+	}
+	return p
+}
 
 // tails are the words of parts in scripts that put no space before them, the longest first.
 var tails = func() []string {
