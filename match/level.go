@@ -55,6 +55,7 @@ const (
 
 const (
 	phoneDifferent level = 1 + iota
+	phoneNear            // in the last two digits
 	phoneOneOff
 	phoneSeven
 	phoneEqual
@@ -152,7 +153,7 @@ var table = [fieldCount][]grade{
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 	},
-	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
+	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
 	fieldAddress: {
 		{},
 		{"different", -450},

@@ -116,7 +116,10 @@ func comparePhone(a, b *phone) level {
 	if a.n == b.n {
 		x |= x >> 1
 		x |= x >> 2
-		if bits.OnesCount64(x&0x1111111111) == 1 && x&lastTwo == 0 {
+		if bits.OnesCount64(x&0x1111111111) == 1 {
+			if x&lastTwo != 0 {
+				return phoneNear
+			}
 			return phoneOneOff
 		}
 	}
