@@ -21,6 +21,8 @@ const (
 	fieldID
 	fieldSource
 	fieldRelation
+	fieldDate
+	fieldNumber
 	fieldCount
 )
 
@@ -83,12 +85,14 @@ const (
 	postcodeDifferent level = 1 + iota
 	postcodeNear
 	postcodeEqual
+	postcodeOneOff // of persons
 )
 
 const (
 	cityDifferent level = 1 + iota
 	cityContained
 	cityEqual
+	cityAlike // of persons
 )
 
 const regionDifferent level = 1
@@ -106,14 +110,39 @@ const (
 	webPage
 )
 
-const emailEqual level = 1
+const (
+	emailEqual     level = 1 + iota
+	emailAlike           // of persons
+	emailDifferent       // of persons
+)
 
 const (
 	idDifferent level = 1 + iota
 	idEqual
+	idMistyped       // of the world, one digit or letter off
+	idWorldDifferent // of the world
 )
 
 const sourceDeduplicated level = 1
+
+const (
+	dateDifferent level = 1 + iota
+	dateOtherDay
+	dateTwoOff
+	dateYear
+	dateOneOff
+	dateMonth
+	dateSwapped
+	dateEqual
+)
+
+const (
+	quantityFar level = 1 + iota
+	quantityApart
+	quantityNear
+	quantityClose
+	quantityEqual
+)
 
 // What two different things are to each other. These levels have no bits: they
 // decide beside the score.
@@ -172,19 +201,31 @@ var table = [fieldCount][]grade{
 		{"under 100 m", 250},
 		{"under 30 m", 400},
 	},
-	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
-	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
+	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}, {"one digit off", 50}},
+	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}, {"alike", 50}},
 	fieldRegion:   {{}, {"different", -400}},
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 150}},
 	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 100}, {"same page", 500}},
-	fieldEmail:    {{}, {"equal", 400}},
-	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
+	fieldEmail:    {{}, {"equal", 400}, {"alike", 300}, {"different", -50}},
+	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
 	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
+	fieldDate: {
+		{},
+		{"different", -600},
+		{"same year, other day", -200},
+		{"two digits off", -100},
+		{"same year", 400},
+		{"one digit off", 500},
+		{"same month", 650},
+		{"day and month swapped", 700},
+		{"equal", 900},
+	},
+	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source", "relation",
+	"category", "web", "email", "id", "source", "relation", "date", "number",
 }

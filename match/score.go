@@ -2,7 +2,10 @@
 
 package match
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Score is the weight of evidence that two records speak of one thing, in
 // hundredths of a bit: the base-2 logarithm of how many times likelier the
@@ -83,11 +86,11 @@ func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
 // Score is the sum of the bits of the levels.
 func (m *Matcher) Score(v Vector) Score {
-	var sum Score
+	var sum int32
 	for f := range fieldCount {
-		sum += m.bits[f][v.level(f)]
+		sum += int32(m.bits[f][v.level(f)])
 	}
-	return sum
+	return Score(max(sum, math.MinInt16)) // two identifiers that differ, and more
 }
 
 // Decide answers with what a comparison means for its pair.

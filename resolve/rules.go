@@ -38,7 +38,7 @@ func NewRules(version int64, matchers ...*match.Matcher) *Rules {
 	r := &Rules{Version: version, kinds: make(map[string]*Kind, len(matchers))}
 	for _, m := range matchers {
 		s := m.Schema()
-		name := fmt.Sprintf("kind %s %d, pack %016x", s.Kind, s.Version, m.Pack().Hash())
+		name := fmt.Sprintf("kind %s %d %016x, pack %016x", s.Kind, s.Version, s.Hash(), m.Pack().Hash())
 		k := &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 		if r.kinds[s.Kind] = k; r.first == nil {
 			r.first = k

@@ -92,7 +92,7 @@ func (r *Resolver) index(e *entity.Indexed, members []*node) {
 }
 
 // SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it
-// declares for each source, and one half-life for all.
+// declares for each source, and the half-lives of its attributes.
 type SchemaPolicy struct{ *match.Schema }
 
 // Names are the attributes in the order of the schema.
@@ -110,15 +110,20 @@ func (p SchemaPolicy) Many(attribute string) bool {
 	return a.Many
 }
 
-// Trust is the declared trust in a source, the same for all its attributes.
-func (p SchemaPolicy) Trust(source, _ string) float64 { return p.Schema.Trust(source) }
+// Trust is the declared trust in what a source says of an attribute.
+func (p SchemaPolicy) Trust(source, attribute string) float64 { return p.TrustIn(source, attribute) }
 
 // halfLife is in days. Two years is a judgement and not a measurement: long enough that a source
 // which is read once a year is still heard, short enough that a number that was changed wins.
 const halfLife = 730
 
-// HalfLife is the same for every attribute.
-func (p SchemaPolicy) HalfLife(string) float64 { return halfLife }
+// HalfLife is that of the attribute, two years if the schema declares none.
+func (p SchemaPolicy) HalfLife(attribute string) float64 {
+	if a, _ := p.Attribute(attribute); a.HalfLife > 0 {
+		return float64(a.HalfLife)
+	}
+	return halfLife
+}
 
 // Alone is the entity of a record by itself: what a record is part of from its put until it is
 // resolved.

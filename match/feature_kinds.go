@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "strconv"
+
+// emitPerson names how the parts of a name sound, each with something that few share. Both orders of
+// the parts give one feature, since they are swapped often enough.
+func (r *Record) emitPerson(s *sink, place, wider string) {
+	given, family := r.person.given.key, r.person.family.key
+	if given != "" && family != "" {
+		s.add(FeatureNames, min(given, family), max(given, family))
+	}
+	initials := ""
+	if r.person.given.said() && r.person.family.said() {
+		g, f := firstLetters(r.person.given.words[0], 1), firstLetters(r.person.family.words[0], 1)
+		initials = min(g, f) + max(g, f)
+	}
+	for _, d := range r.dates {
+		year := strconv.Itoa(int(d.date.year))
+		for _, sounds := range []string{given, family} {
+			if sounds == "" {
+				continue
+			}
+			s.add(FeatureNameYear, sounds, year)
+		}
+		if initials != "" {
+			s.add(FeatureDateInitial, year, initials)
+		}
+		if r.city != "" && d.date.day > 0 {
+			s.add(FeatureDatePlace, d.date.String(), soundKey(sound(r.city)))
+		}
+		for _, p := range []part{r.person.given, r.person.family} {
+			if p.said() && d.date.day > 0 {
+				s.add(FeatureDateInitial, d.date.String(), firstLetters(p.words[0], 1))
+			}
+		}
+	}
+	for _, sounds := range []string{given, family} {
+		switch {
+		case sounds == "":
+		case place != "":
+			s.add(FeatureNamePlace, sounds, place)
+		case given == "" || family == "":
+			s.add(FeatureNames, sounds)
+		}
+	}
+	if family != "" && wider != "" {
+		s.add(FeatureNamePlace, family, wider)
+	}
+}
+
+// emitTitle names model numbers, and the words that tell most: alone where they are rare, by twos, and
+// with the brand.
+func (r *Record) emitTitle(s *sink) {
+	for _, m := range r.title.models[:min(len(r.title.models), 3)] {
+		if len(m) >= 3 {
+			s.add(FeatureModel, m)
+		}
+	}
+	var rarest [3]*token
+	n := r.name.rarest(&rarest)
+	if n == 0 {
+		return
+	}
+	counted := r.matcher.pack.records > 0
+	for i, t := range rarest[:n] {
+		if t.rare && counted {
+			s.add(FeatureToken, t.text)
+		}
+		for _, u := range rarest[i+1 : n] {
+			s.add(FeatureTokens, min(t.text, u.text), max(t.text, u.text))
+		}
+	}
+	if n == 1 {
+		s.add(FeatureToken, rarest[0].text)
+	}
+	if r.brand != "" {
+		s.add(FeatureBrandWord, r.brand, rarest[0].text)
+	}
+}
