@@ -171,7 +171,7 @@ var table = [fieldCount][]grade{
 		{"alike", 650},
 		{"equal and rare", 900},
 		{"a chain's name", 450},
-		{"a chain's name, the spot unknown", -400},
+		{"a chain's name, the spot unknown", -500},
 		{"not compared, taken as different", -1300},
 	},
 	fieldResidual: {

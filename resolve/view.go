@@ -32,11 +32,15 @@ func (r *Resolver) say(n *node) *saying {
 		spellings := make([]entity.Spelling, len(raws))
 		for i, raw := range raws {
 			normal := n.norm.Value(a.Name, i)
-			spellings[i] = entity.Spelling{Raw: raw, Normal: normal}
+			spellings[i] = entity.Spelling{Raw: raw, Normal: normal, Worth: n.norm.Worth(a.Name, i)}
 			if normal != "" {
 				s.terms = append(s.terms, entity.Term(a.Name, normal))
 			}
 			switch a.Type {
+			case match.TypePhone: // people leave out the country
+				if national := n.kind.Matcher.NormaliseValue(a.Name, raw); national != normal {
+					s.terms = append(s.terms, entity.Term(a.Name, national))
+				}
 			case match.TypeName:
 				s.names = append(s.names, match.NameTokens(raw)...)
 			case match.TypeGeo:
