@@ -219,12 +219,13 @@ func residue(tokens []token, used uint32) (r residual) {
 	for i := range tokens {
 		t := &tokens[i]
 		r.title = r.title || t.title
-		if used&(1<<i) != 0 || t.stop && !t.number {
+		label := t.number || len(t.text) == 1 && i == len(tokens)-1 // Profile 1, Building B
+		if used&(1<<i) != 0 || t.stop && !label {
 			continue
 		}
 		r.any = true
 		r.parts |= t.parts
-		r.number = r.number || t.number || len(t.text) == 1 // Profile 1, Building B
+		r.number = r.number || label
 		r.rare = r.rare || t.weight >= rareWord && !t.number
 		r.own = r.own || !t.plain && t.parts == 0
 	}

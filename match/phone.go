@@ -34,6 +34,8 @@ func parsePhone(raw string) (p phone, ok bool) {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
 		switch {
+		case c == '0' && plus && i > 0 && i+1 < len(raw) && raw[i-1] == '(' && raw[i+1] == ')':
+			// "+44 (0) 20": dialled at home only
 		case isDigit(c):
 			if n == len(buf) {
 				i = len(raw)
