@@ -50,7 +50,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	case StyleTitle:
 		compareTitles(&v, &a.title, &b.title)
 	default:
-		compareNames(&v, a, b)
+		m.setRelation(&v, compareNames(&v, a, b))
 	}
 	return v
 }

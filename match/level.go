@@ -57,6 +57,7 @@ const (
 
 const (
 	phoneDifferent level = 1 + iota
+	phoneNear            // in the last two digits
 	phoneOneOff
 	phoneSeven
 	phoneEqual
@@ -170,18 +171,18 @@ var table = [fieldCount][]grade{
 		{"alike", 650},
 		{"equal and rare", 900},
 		{"a chain's name", 450},
-		{"a chain's name, the spot unknown", -400},
+		{"a chain's name, the spot unknown", -500},
 		{"not compared, taken as different", -1300},
 	},
 	fieldResidual: {
 		{},
 		{"numbers differ", -600},
 		{"both keep words of their own", -500},
-		{"one keeps a part's word", -250},
+		{"one keeps a part's word", -500},
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 	},
-	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
+	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
 	fieldAddress: {
 		{},
 		{"different", -450},
@@ -208,7 +209,7 @@ var table = [fieldCount][]grade{
 	fieldEmail:    {{}, {"equal", 400}, {"alike", 300}, {"different", -50}},
 	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
-	fieldRelation: {{}, {"the first is a part of the second", 0}, {"the second is a part of the first", 0}, {"two things at one spot", 0}},
+	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
 	fieldDate: {
 		{},
 		{"different", -600},

@@ -18,7 +18,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Example: "  locus eval pairs pairs.jsonl\n" +
 			"  locus eval clusters records.csv --truth true_id --map Site=name",
 	}
-	c.AddCommand(a.evalPairs(), a.evalTables(), a.evalClusters(), a.evalAll())
+	c.AddCommand(a.evalPairs(), a.evalTables(), a.evalClusters(), a.evalSurvivorship(), a.evalAll())
 	return c
 }
 
@@ -102,6 +102,25 @@ func (a *app) evalClusters() *cobra.Command {
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")
 	columnsFlag(c, &o.Mapping)
 	return c
+}
+
+func (a *app) evalSurvivorship() *cobra.Command {
+	return &cobra.Command{
+		Use:     "survivorship FILE",
+		Short:   "Measure how often the merged view shows the value that people held to be right",
+		Example: "  locus eval survivorship gold.jsonl\n  locus eval survivorship gold.jsonl --json",
+		Args:    arguments("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := eval.MeasureSurvivorship(args[0])
+			switch {
+			case err != nil:
+				return err
+			case a.json:
+				return a.printJSON(s)
+			}
+			return s.WriteText(a.stdout)
+		},
+	}
 }
 
 func (a *app) evalAll() *cobra.Command {
