@@ -57,7 +57,12 @@ type Testimony struct {
 // Spelling is one value of one record: as received, and normalised. Values that are equal when
 // normalised support each other. A spelling that normalises to nothing ("N/A") is not evidence and
 // never shown.
-type Spelling struct{ Raw, Normal string }
+type Spelling struct {
+	Raw, Normal string
+	// Worth is how much of what its attribute can say the value says, in hundredths: a name of one
+	// word less than one of three. 0 is 100.
+	Worth int
+}
 
 // Pin is a value that a person chose for an attribute.
 type Pin struct {
@@ -81,7 +86,7 @@ type Policy interface {
 const listShare = 0.1
 
 // Merge makes the view. The weight of a value is the sum over the records that support it of
-// trust x 2^(-age / half-life), where age is in whole days before the newest observation among
+// trust x 2^(-age / half-life) x worth, where age is in whole days before the newest observation among
 // the members (not before now: a view must not change overnight). The heaviest value leads, in its
 // longest spelling; ties go to the smaller hash of the value, so that no source is favoured by its
 // name. In an attribute with many values those under a tenth of the heaviest are left out. A value that a
@@ -135,7 +140,7 @@ func mergeValues(name string, members []Testimony, newest time.Time, policy Poli
 			}
 			if !slices.Contains(c.members, m.Member) {
 				c.members = append(c.members, m.Member)
-				c.weight += weight
+				c.weight += weight * int64(cmp.Or(s.Worth, 100)) / 100
 			}
 		}
 	}

@@ -89,11 +89,12 @@ func mayBeSimilar(a, b string, la, lb uint32) bool {
 	return 100*matched*(len(a)+len(b)) >= needed*len(a)*len(b)
 }
 
-// compareNames sets the levels of name, residual and relation.
-func compareNames(v *Vector, first, second *Record) {
+// compareNames sets the levels of name and residual, and answers with the
+// relation that the names make likely.
+func compareNames(v *Vector, first, second *Record) (related level) {
 	a, b := &first.name, &second.name
 	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
-		return
+		return levelNone
 	}
 	var grade, rest level
 	if a.compact == b.compact {
@@ -101,14 +102,13 @@ func compareNames(v *Vector, first, second *Record) {
 	} else {
 		l := align(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
-		part := partOf(&x, &y, a.parts|first.categories.parts, b.parts|second.categories.parts)
-		rest = compareResiduals(&x, &y, &l, part)
+		if l.weight > 0 {
+			related = relate(&x, &y, first.is(), second.is())
+		}
+		rest = compareResiduals(&x, &y, &l, related)
 		grade = gradeTokens(a, b, &l)
 		if rest > residualPart { // else a word tells them apart, and not the spaces
 			grade = max(grade, gradeCompact(a, b, grade))
-		}
-		if v.sameSpot() {
-			v.set(fieldRelation, part)
 		}
 	}
 	if (a.chain || b.chain) && grade >= nameHalf {
@@ -121,6 +121,7 @@ func compareNames(v *Vector, first, second *Record) {
 	}
 	v.set(fieldName, grade)
 	v.set(fieldResidual, rest)
+	return related
 }
 
 // namesSpot says whether something else than the name ties two records to one spot.
@@ -191,14 +192,14 @@ const rareWord weight = 450
 
 // compareResiduals looks at the words that both names keep for themselves. If
 // they share none, common words tell them apart as well as rare ones.
-func compareResiduals(x, y *residual, l *alignment, part level) level {
+func compareResiduals(x, y *residual, l *alignment, related level) level {
 	switch {
 	case x.number && y.number:
 		return residualNumbers
-	case part != levelNone:
-		return residualPart
-	case x.rare && y.rare, x.any && y.any && l.weight == 0:
+	case related == relationCoLocated, x.rare && y.rare, x.any && y.any && l.weight == 0:
 		return residualRare
+	case related != levelNone:
+		return residualPart
 	case x.any || y.any:
 		return residualSomething
 	default:
@@ -209,21 +210,22 @@ func compareResiduals(x, y *residual, l *alignment, part level) level {
 // residual is what a name keeps for itself.
 type residual struct {
 	any, rare, number bool
-	own               bool // says more than what something is
-	title             bool
-	parts             parts
+	own               bool  // a word that says more than what something is
+	title             bool  // the name, with all of its words, is somebody's
+	parts             parts // that its words name
 }
 
 func residue(tokens []token, used uint32) (r residual) {
 	for i := range tokens {
 		t := &tokens[i]
 		r.title = r.title || t.title
-		if used&(1<<i) != 0 || t.stop && !t.number {
+		label := t.number || len(t.text) == 1 && i == len(tokens)-1 // Profile 1, Building B
+		if used&(1<<i) != 0 || t.stop && !label {
 			continue
 		}
 		r.any = true
 		r.parts |= t.parts
-		r.number = r.number || t.number || len(t.text) == 1
+		r.number = r.number || label
 		r.rare = r.rare || t.weight >= rareWord && !t.number
 		r.own = r.own || !t.plain && t.parts == 0
 	}

@@ -23,7 +23,7 @@ type category struct {
 type categories struct {
 	mask  uint64
 	list  []category
-	parts parts // what they name, of the kinds of parts
+	parts parts // that the first path names
 }
 
 // addCategories reads the values: every level of a path counts as a category.
@@ -41,11 +41,8 @@ func (r *Record) addCategories(values []string) {
 			if len(r.categories.list) < maxCategories && !slices.ContainsFunc(r.categories.list, func(d category) bool { return c.hash == d.hash }) {
 				r.categories.list = append(r.categories.list, c)
 				r.categories.mask |= 1 << (c.hash & 63)
-				for word := range strings.FieldsSeq(string(buf)) {
-					if !first {
-						break
-					}
-					r.categories.parts |= partsOf[word]
+				if first {
+					r.categories.parts |= nameParts(buf)
 				}
 			}
 		}

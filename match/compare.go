@@ -26,6 +26,9 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	}
 	v.set(fieldWeb, web)
 	v.set(fieldEmail, compareEmails(a.emails, b.emails))
+	if m.style == StylePerson {
+		v.lookCloser(a, b)
+	}
 	id := compareWorldIDs(a.ids, b.ids)
 	if a.source == b.source {
 		if own := compareIDs(a.ids, b.ids); own != levelNone {
@@ -47,7 +50,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	case StyleTitle:
 		compareTitles(&v, &a.title, &b.title)
 	default:
-		compareNames(&v, a, b)
+		m.setRelation(&v, compareNames(&v, a, b))
 	}
 	return v
 }

@@ -125,6 +125,8 @@ func compareDays(a, b date) level {
 		return dateSwapped
 	case slip(a.String(), b.String()):
 		return dateOneOff
+	case digitsApart(a.String(), b.String()) == 2:
+		return dateTwoOff
 	case a.year == b.year:
 		return dateOtherDay
 	}
@@ -147,4 +149,14 @@ func slip(a, b string) bool {
 		return true
 	}
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// digitsApart counts the bytes in which two texts of one length differ.
+func digitsApart(a, b string) (n int) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
 }

@@ -2,6 +2,8 @@
 
 package match
 
+import "strconv"
+
 // Explanation says why a comparison came out as it did. Its lines sum exactly
 // to its score.
 type Explanation struct {
@@ -48,9 +50,34 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		if bits := m.style.grades(f)[l].bits; bits != line.Bits {
 			line.Default = &bits
 		}
+		if f == fieldRelation {
+			line.Level = relationWord(a, b, l)
+		}
 		e.Lines = append(e.Lines, line)
 	}
 	return e
+}
+
+// relationWord names the part and the whole, so that the words hold whichever side is shown first.
+func relationWord(a, b *Record, l level) string {
+	switch l {
+	case relationFirstPart:
+		return a.rawName() + " is a part of " + b.rawName()
+	case relationSecondPart:
+		return b.rawName() + " is a part of " + a.rawName()
+	default:
+		return table[fieldRelation][l].word
+	}
+}
+
+// rawName is the spelling of the name that was compared, in quotation marks.
+func (r *Record) rawName() string {
+	for _, raw := range r.raw(fieldName) {
+		if !isNothing(fold(raw)) {
+			return strconv.Quote(raw)
+		}
+	}
+	return strconv.Quote("")
 }
 
 // raw answers with the raw values that a field looks at.

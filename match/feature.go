@@ -32,9 +32,10 @@ const (
 	FeatureNames       FeatureKind = 13 // the sounds of given and family name
 	FeatureNameYear    FeatureKind = 14 // the sound of a name x year
 	FeatureNamePlace   FeatureKind = 15 // the sound of a name x postcode or city
-	FeatureDateInitial FeatureKind = 16 // day x initial of a name
+	FeatureDateInitial FeatureKind = 16 // day x initial of a name; year x both initials
 	FeatureModel       FeatureKind = 17 // model number
 	FeatureBrandWord   FeatureKind = 18 // brand x the rarest word
+	FeatureDatePlace   FeatureKind = 19 // day x sound of the city
 )
 
 var featureKinds = [...]string{
@@ -43,7 +44,7 @@ var featureKinds = [...]string{
 	FeatureStreetPlace: "house number, street and place", FeatureNumberPlace: "house number and postcode", FeaturePage: "web page",
 	FeatureDomainPlace: "domain and place", FeatureEmail: "mailbox", FeatureID: "identifier",
 	FeatureNames: "sound of the names", FeatureNameYear: "sound of a name and year", FeatureNamePlace: "sound of a name and place",
-	FeatureDateInitial: "day and initial", FeatureModel: "model number", FeatureBrandWord: "brand and word",
+	FeatureDateInitial: "date and initials", FeatureDatePlace: "date and place", FeatureModel: "model number", FeatureBrandWord: "brand and word",
 }
 
 // String answers with the words for people.

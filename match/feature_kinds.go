@@ -7,9 +7,14 @@ import "strconv"
 // emitPerson names how the parts of a name sound, each with something that few share. Both orders of
 // the parts give one feature, since they are swapped often enough.
 func (r *Record) emitPerson(s *sink, place, wider string) {
-	given, family := r.person.given.sound, r.person.family.sound
+	given, family := r.person.given.key, r.person.family.key
 	if given != "" && family != "" {
 		s.add(FeatureNames, min(given, family), max(given, family))
+	}
+	initials := ""
+	if r.person.given.said() && r.person.family.said() {
+		g, f := firstLetters(r.person.given.words[0], 1), firstLetters(r.person.family.words[0], 1)
+		initials = min(g, f) + max(g, f)
 	}
 	for _, d := range r.dates {
 		year := strconv.Itoa(int(d.date.year))
@@ -18,23 +23,30 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 				continue
 			}
 			s.add(FeatureNameYear, sounds, year)
-			if d.date.day > 0 {
-				s.add(FeatureDateInitial, d.date.String(), sounds[:1])
+		}
+		if initials != "" {
+			s.add(FeatureDateInitial, year, initials)
+		}
+		if r.city != "" && d.date.day > 0 {
+			s.add(FeatureDatePlace, d.date.String(), soundKey(sound(r.city)))
+		}
+		for _, p := range []part{r.person.given, r.person.family} {
+			if p.said() && d.date.day > 0 {
+				s.add(FeatureDateInitial, d.date.String(), firstLetters(p.words[0], 1))
 			}
 		}
 	}
 	for _, sounds := range []string{given, family} {
-		if sounds == "" {
-			continue
-		}
 		switch {
+		case sounds == "":
 		case place != "":
 			s.add(FeatureNamePlace, sounds, place)
-		case wider != "":
-			s.add(FeatureNamePlace, sounds, wider)
 		case given == "" || family == "":
 			s.add(FeatureNames, sounds)
 		}
+	}
+	if family != "" && wider != "" {
+		s.add(FeatureNamePlace, family, wider)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestGolden_Normalise(t *testing.T) {
 		}
 		return fmt.Sprintf("%s %s %q", attribute, quoted, m.NormaliseValue(attribute, raw)), nil
 	})
-	if cases < 250 {
+	if cases < 1300 {
 		t.Errorf("%d cases are too few", cases)
 	}
 }
@@ -109,7 +109,7 @@ func TestGolden_Score(t *testing.T) {
 		err := enc.Encode(p)
 		return strings.TrimRight(out.String(), "\n"), err
 	})
-	if cases < 200 {
+	if cases < 700 {
 		t.Errorf("%d cases are too few", cases)
 	}
 }

@@ -57,6 +57,7 @@ const (
 
 const (
 	phoneDifferent level = 1 + iota
+	phoneNear            // in the last two digits
 	phoneOneOff
 	phoneSeven
 	phoneEqual
@@ -84,12 +85,14 @@ const (
 	postcodeDifferent level = 1 + iota
 	postcodeNear
 	postcodeEqual
+	postcodeOneOff // of persons
 )
 
 const (
 	cityDifferent level = 1 + iota
 	cityContained
 	cityEqual
+	cityAlike // of persons
 )
 
 const regionDifferent level = 1
@@ -107,7 +110,11 @@ const (
 	webPage
 )
 
-const emailEqual level = 1
+const (
+	emailEqual     level = 1 + iota
+	emailAlike           // of persons
+	emailDifferent       // of persons
+)
 
 const (
 	idDifferent level = 1 + iota
@@ -121,6 +128,7 @@ const sourceDeduplicated level = 1
 const (
 	dateDifferent level = 1 + iota
 	dateOtherDay
+	dateTwoOff
 	dateYear
 	dateOneOff
 	dateMonth
@@ -163,18 +171,18 @@ var table = [fieldCount][]grade{
 		{"alike", 650},
 		{"equal and rare", 900},
 		{"a chain's name", 450},
-		{"a chain's name, the spot unknown", -400},
+		{"a chain's name, the spot unknown", -500},
 		{"not compared, taken as different", -1300},
 	},
 	fieldResidual: {
 		{},
 		{"numbers differ", -600},
 		{"both keep words of their own", -500},
-		{"one keeps a part's word", -250},
+		{"one keeps a part's word", -500},
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 	},
-	fieldPhone: {{}, {"different", -350}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
+	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
 	fieldAddress: {
 		{},
 		{"different", -450},
@@ -193,24 +201,25 @@ var table = [fieldCount][]grade{
 		{"under 100 m", 250},
 		{"under 30 m", 400},
 	},
-	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
-	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
+	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}, {"one digit off", 50}},
+	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}, {"alike", 50}},
 	fieldRegion:   {{}, {"different", -400}},
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 150}},
 	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 100}, {"same page", 500}},
-	fieldEmail:    {{}, {"equal", 400}},
+	fieldEmail:    {{}, {"equal", 400}, {"alike", 300}, {"different", -50}},
 	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
-	fieldRelation: {{}, {"the first is a part of the second", 0}, {"the second is a part of the first", 0}, {"two things at one spot", 0}},
+	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
 	fieldDate: {
 		{},
 		{"different", -600},
 		{"same year, other day", -200},
+		{"two digits off", -100},
 		{"same year", 400},
 		{"one digit off", 500},
 		{"same month", 650},
 		{"day and month swapped", 700},
-		{"equal", 1000},
+		{"equal", 900},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 }

@@ -3,17 +3,17 @@
 package match
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 )
 
-// parts is a set of kinds of parts, one bit each: of the words that a name keeps for itself, or of
-// what a source says a thing is.
+// parts is a set of kinds of parts of places, one bit each.
 type parts uint64
 
-// partsOf holds the words that name a part of a place, or somebody who works in it. They are looked
-// up in names and in categories alike: "Valley Bank ATM" is a part of a bank and not of an ATM.
+// partsOf holds the words that name a part of a place, in names and in categories alike: "Valley Bank
+// ATM" is a part of a bank and not of an ATM. The kinds of ownParts are not always parts.
 var partsOf, ownParts = func() (map[string]parts, parts) {
 	m, own := map[string]parts{}, parts(0)
 	kind := 0
@@ -46,7 +46,6 @@ pharmacy pharmacie pharmacies apotheke farmacia drugstore rx apteka apotek
 vision optical optician optik optique optometry optometrist eye eyes eyewear eyecare glasses
 photo photos photography foto
 print printing copy
-tech
 tire tires tyre tyres
 collision body
 parts accessories
@@ -56,7 +55,7 @@ wash
 grooming groomer groomers
 floral florist florists flower flowers blumen fleuriste floristeria
 pickup pick delivery
-vending kiosk locker lockers packstation
+vending locker lockers packstation
 parking 駐車場 停车场 停車場 주차장 parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
 cardiology cardiologist cardiovascular heart
 radiology radiologist imaging mri xray diagnostic
@@ -68,7 +67,7 @@ urology urologist
 neurology neurologist neurosurgery neuroscience
 gynecology gynecologist gyn obgyn obstetrics obstetrician
 surgery surgical surgeon surgeons
-ent otolaryngology audiology
+ent ear nose throat otolaryngology audiology
 gastroenterology gastroenterologist
 endocrinology diabetes
 rheumatology rheumatologist
@@ -90,7 +89,7 @@ festival
 
 // What stands alone as often as it is a part: a part only of what is known to be something else.
 const ownWords = `
-auto automotive car garage lube
+auto automotive car garage lube tire tires tyre tyres
 training trainer trainers school schools schule escuela ecole escola college university education
 vet veterinary veterinarian vaccination vaccinations tierarzt
 bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
@@ -106,6 +105,14 @@ hotel hotels motel hostel lodging
 museum museums
 spa spas
 `
+
+// nameParts answers with the parts that a folded text names.
+func nameParts(folded []byte) (p parts) {
+	for word := range bytes.FieldsSeq(folded) {
+		p |= partsOf[string(word)]
+	}
+	return p
+}
 
 // tails are the words of parts in scripts that put no space before them, the longest first.
 var tails = func() []string {

@@ -20,6 +20,7 @@ type part struct {
 	words   []string
 	compact string // without spaces
 	sound   string // of the first word
+	key     string // its letters in order: what slips of the pen leave
 	rare    bool
 }
 
@@ -34,6 +35,7 @@ func newPart(pack *Pack, words []string) part {
 		return part{}
 	}
 	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
+	p.key = soundKey(p.sound)
 	if pack.records > 0 {
 		w, _ := pack.weigh(words[0], xxhash.Sum64String(words[0]), 0)
 		p.rare = w >= rarePart
@@ -104,7 +106,10 @@ func splitWhole(whole string, words func(string) []string) (given, family []stri
 // swapped if that agrees better.
 func comparePersons(v *Vector, a, b *person) {
 	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
-	if family < familyAlike && given <= givenSounds && partsSwapped(a, b) {
+	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
+		given = givenSwapped // one name stayed, in the other's place
+	}
+	if family < familyAlike && (given <= givenSounds || given == givenSwapped) && partsSwapped(a, b) {
 		family, given = familySwapped, givenSwapped
 		if !a.given.said() || !b.given.said() || !a.family.said() || !b.family.said() {
 			given = levelNone // one part alone, which stands in the other's place
@@ -112,10 +117,25 @@ func comparePersons(v *Vector, a, b *person) {
 	}
 	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
 		given == givenDifferent && family >= familyAlike && v.namesHousehold() {
-		given = givenHousehold
+		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation {
+			given = givenTwin
+		}
+	}
+	rare := family == familyEqualRare || given == givenEqualRare
+	if family >= familyAlike && !v.namesPerson() && !(rare && v.level(fieldDate) == dateTwoOff) {
+		family = familyAlone
 	}
 	v.set(fieldName, family)
 	v.set(fieldResidual, given)
+}
+
+// namesPerson tells whether something else than the name, and the city that thousands live in, ties two
+// records to one person.
+func (v Vector) namesPerson() bool {
+	date, email, id := v.level(fieldDate), v.level(fieldEmail), v.level(fieldID)
+	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
+		v.level(fieldPostcode) == postcodeEqual || v.level(fieldDistance) >= distance100 ||
+		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
 }
 
 // namesHousehold tells whether two records live under one roof, where people of one family name are
@@ -127,7 +147,7 @@ func (v Vector) namesHousehold() bool {
 func partsSwapped(a, b *person) bool {
 	one, two := samePart(&a.family, &b.given), samePart(&a.given, &b.family)
 	switch {
-	case one && two:
+	case one && two, one && nearPart(&a.given, &b.family), two && nearPart(&a.family, &b.given):
 		return true
 	case one:
 		return !a.given.said() || !b.family.said()
@@ -139,6 +159,10 @@ func partsSwapped(a, b *person) bool {
 
 func samePart(a, b *part) bool {
 	return a.said() && b.said() && (a.compact == b.compact || likeWord(a.words[0], b.words[0]))
+}
+
+func nearPart(a, b *part) bool {
+	return a.said() && b.said() && (a.key == b.key || similar(a.words[0], b.words[0]) >= 0.8)
 }
 
 func compareFamilies(a, b *part) level {
@@ -153,7 +177,7 @@ func compareFamilies(a, b *part) level {
 		return familyAlike
 	case slices.ContainsFunc(a.words, func(w string) bool { return len(w) > 2 && !particles[w] && slices.Contains(b.words, w) }):
 		return familyPart
-	case a.sound == b.sound || similar(a.compact, b.compact) >= 0.8:
+	case nearPart(a, b) || similar(a.compact, b.compact) >= 0.8:
 		return familySounds
 	}
 	return familyDifferent
@@ -184,7 +208,7 @@ func compareGivens(a, b *part) level {
 		return givenNickname
 	case slices.Contains(a.words[1:], y) || slices.Contains(b.words[1:], x):
 		return givenAlike // called by the second name
-	case a.sound == b.sound || similar(x, y) >= 0.8:
+	case nearPart(a, b):
 		return givenSounds
 	}
 	return givenDifferent
@@ -203,9 +227,59 @@ func likeWord(a, b string) bool {
 	case len(a) < 3 || len(b) < 3:
 		return false
 	case len(a) == 3 || len(b) == 3:
-		return slip(a, b) && a[0] == b[0]
+		return a[0] == b[0] && (slip(a, b) || added(a, b) || added(b, a))
 	}
 	return slip(a, b) || similar(a, b) >= softSimilar
+}
+
+// added tells whether long is short with a byte more.
+func added(short, long string) bool {
+	if len(long) != len(short)+1 {
+		return false
+	}
+	i := 0
+	for i < len(short) && short[i] == long[i] {
+		i++
+	}
+	return short[i:] == long[i+1:]
+}
+
+// lookCloser forgives slips of the pen in what people say of themselves, over and over: their mailbox,
+// their city, their postcode.
+func (v *Vector) lookCloser(a, b *Record) {
+	if v.level(fieldEmail) == levelNone {
+		v.set(fieldEmail, compareMailboxes(a.emails, b.emails))
+	}
+	if v.level(fieldCity) == cityDifferent && likeWord(a.city, b.city) {
+		v.raise(fieldCity, cityAlike)
+	}
+	if v.level(fieldPostcode) == postcodeDifferent && slip(a.postcode, b.postcode) {
+		v.raise(fieldPostcode, postcodeOneOff)
+	}
+}
+
+// raise sets another level than the one that is set.
+func (v *Vector) raise(f field, l level) {
+	*v &^= 15 << (4 * f)
+	v.set(f, l)
+}
+
+// compareMailboxes is compareEmails with the levels of persons.
+func compareMailboxes(a, b []string) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x == y:
+				return emailEqual
+			case slip(x, y) || added(x, y) || added(y, x) || similar(x, y) >= 0.93:
+				best = emailAlike
+			case best == levelNone:
+				best = emailDifferent
+			}
+		}
+	}
+	return best
 }
 
 // sound is how a word sounds, in the letters that carry it: Meyer, Maier and Mayr are "mr".
@@ -250,6 +324,13 @@ func sound(word string) string {
 		}
 	}
 	return string(out[:n])
+}
+
+// soundKey is a sound without the order of its letters.
+func soundKey(sound string) string {
+	key := []rune(sound)
+	slices.Sort(key)
+	return string(key)
 }
 
 var soundSpelling = strings.NewReplacer("sch", "s", "sh", "s", "ch", "k", "ph", "f", "ck", "k", "kn", "n", "wr", "r", "th", "t", "gh", "g", "x", "ks")

@@ -34,6 +34,8 @@ func parsePhone(raw string) (p phone, ok bool) {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
 		switch {
+		case c == '0' && plus && i > 0 && i+1 < len(raw) && raw[i-1] == '(' && raw[i+1] == ')':
+			// "+44 (0) 20": dialled at home only
 		case isDigit(c):
 			if n == len(buf) {
 				i = len(raw)
@@ -116,7 +118,10 @@ func comparePhone(a, b *phone) level {
 	if a.n == b.n {
 		x |= x >> 1
 		x |= x >> 2
-		if bits.OnesCount64(x&0x1111111111) == 1 && x&lastTwo == 0 {
+		if bits.OnesCount64(x&0x1111111111) == 1 {
+			if x&lastTwo != 0 {
+				return phoneNear
+			}
 			return phoneOneOff
 		}
 	}

@@ -138,13 +138,19 @@ func (r *Record) Attributes() Attributes { return r.attributes }
 
 // Value answers with the normal form of the raw value i of an attribute, ""
 // where it says nothing. Values with one normal form are one value: they
-// support each other in a merged view and find each other in a search.
+// support each other in a merged view and find each other in a search. A
+// telephone number without a country is in that of the record, if the schema
+// says where it stands.
 func (r *Record) Value(attribute string, i int) string {
 	values := r.attributes[attribute]
 	if i < 0 || i >= len(values) {
 		return ""
 	}
-	return r.matcher.NormaliseValue(attribute, values[i])
+	normal := r.matcher.NormaliseValue(attribute, values[i])
+	if a, _ := r.matcher.schema.Attribute(attribute); a.Type == TypePhone && a.Region != "" && normal != "" {
+		return international(normal, first(r.attributes[a.Region]))
+	}
+	return normal
 }
 
 // first answers with the first value that says something, folded.

@@ -2,23 +2,16 @@
 
 package match
 
-// sameSpot says whether two records stand where one thing could.
-func (v Vector) sameSpot() bool {
-	return v.level(fieldAddress) == addressBoth || v.phoneHere() || v.level(fieldDistance) == distance30
-}
-
-// phoneHere says whether one phone speaks for one spot: branches share a phone.
-func (v Vector) phoneHere() bool {
-	address := v.level(fieldAddress)
-	return v.level(fieldPhone) == phoneEqual && (address == levelNone || address > addressOtherNumber)
-}
-
-// partOf says what the words that two names keep for themselves make of them: one a part of the
-// other, because it keeps the word of a part where the other keeps nothing of its own and is no such
-// thing itself; or two parts, because each keeps a word of another part or is another person.
-func partOf(x, y *residual, a, b parts) level {
+// relate says what the words that two names keep for themselves, beside those that they share, make
+// of the two: one a part of the other, because it keeps the word of a part where the other keeps
+// nothing of its own and is no such thing itself; or two things, because each keeps a number, the
+// word of another part, or another person's name. What the two are decides, not only what they keep:
+// "Bitcoin Depot" beside "Bitcoin Depot ATM" is an ATM too.
+func relate(x, y *residual, a, b parts) level {
 	switch {
-	case x.number && y.number, x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0 && (x.parts|y.parts)&^ownParts != 0, x.title && y.title && x.rare && y.rare:
+	case x.number && y.number, x.title && y.title && x.rare && y.rare:
+		return relationCoLocated
+	case x.parts != 0 && y.parts != 0 && x.parts&y.parts == 0 && (x.parts|y.parts)&^ownParts != 0:
 		return relationCoLocated
 	case y.parts == 0 && !y.own && x.parts.of(b):
 		return relationFirstPart
@@ -29,7 +22,38 @@ func partOf(x, y *residual, a, b parts) level {
 	}
 }
 
-// of says whether something that is named by a part's word is a part of what is such and such.
+// is answers with the parts that a record says it is, by its name and its first category.
+func (r *Record) is() parts { return r.name.parts | r.categories.parts }
+
+// of says whether something that is named by the word of a part is a part of what is such and such.
 func (p parts) of(whole parts) bool {
 	return p&whole == 0 && (p&^ownParts != 0 || p != 0 && whole != 0)
+}
+
+// setRelation sets the relation that the names make likely, where the two stand at one spot. Two
+// things at one spot are worth a look only if they could be taken for one; so are two whose names
+// both keep rare words, unless the rest outweighs it.
+func (m *Matcher) setRelation(v *Vector, likely level) {
+	rare := likely == levelNone && v.level(fieldResidual) == residualRare
+	if likely == levelNone && !rare || !v.sameSpot() {
+		return
+	}
+	if rare || likely == relationCoLocated {
+		if s := m.Score(*v); s < 0 || rare && s >= Threshold {
+			return
+		}
+		likely = relationCoLocated
+	}
+	v.set(fieldRelation, likely)
+}
+
+// sameSpot says whether two records stand where one thing could.
+func (v Vector) sameSpot() bool {
+	return v.level(fieldAddress) == addressBoth || v.phoneHere() || v.level(fieldDistance) == distance30
+}
+
+// phoneHere says whether one phone speaks for one spot: branches share a phone.
+func (v Vector) phoneHere() bool {
+	address := v.level(fieldAddress)
+	return v.level(fieldPhone) == phoneEqual && (address == levelNone || address > addressOtherNumber)
 }

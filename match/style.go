@@ -18,11 +18,13 @@ const (
 	familySwapped
 	familyEqual
 	familyEqualRare
+	familyAlone // and nothing but the name agrees
 )
 
 // The levels of fieldResidual of a person: the given names.
 const (
 	givenHousehold level = 1 + iota
+	givenTwin
 	givenDifferent
 	givenInitial
 	givenSounds
@@ -42,27 +44,28 @@ var styleGrades = map[Style]map[field][]grade{
 		fieldName: {
 			{},
 			{"different", -450},
-			{"sounds alike", 100},
-			{"one has a part of the other", 250},
-			{"alike", 400},
-			{"swapped with the given name", 500},
-			{"equal", 600},
-			{"equal and rare", 800},
-			{},
+			{"sounds alike", 50},
+			{"one has a part of the other", 200},
+			{"alike", 300},
+			{"swapped with the given name", 400},
+			{"equal", 500},
+			{"equal and rare", 700},
+			{"alike, and nothing besides the name", -150},
 			{},
 			{"not compared, taken as different", -2450},
 		},
 		fieldResidual: {
 			{},
 			{"different, in one household", -2000},
+			{"different, born on one day", -500},
 			{"different", -500},
-			{"an initial", 100},
-			{"sounds alike", 100},
-			{"alike", 300},
-			{"a short form", 300},
-			{"swapped with the family name", 300},
-			{"equal", 400},
-			{"equal and rare", 600},
+			{"an initial", 50},
+			{"sounds alike", 50},
+			{"alike", 200},
+			{"a short form", 200},
+			{"swapped with the family name", 200},
+			{"equal", 350},
+			{"equal and rare", 500},
 		},
 	},
 	StyleTitle: {

@@ -35,13 +35,18 @@ func (r *Resolver) say(n *node) *saying {
 		spellings := make([]entity.Spelling, len(raws))
 		for i, raw := range raws {
 			normal := n.norm.Value(a.Name, i)
-			spellings[i] = entity.Spelling{Raw: raw, Normal: normal}
+			spellings[i] = entity.Spelling{Raw: raw, Normal: normal, Worth: n.norm.Worth(a.Name, i)}
 			if normal == "" {
 				continue
 			}
 			s.terms = append(s.terms, exact(a, normal)...)
 			if searched(a) {
 				s.words = append(s.words, match.NameTokens(raw)...)
+			}
+			if a.Type == match.TypePhone { // people leave out the country
+				if national := n.kind.Matcher.NormaliseValue(a.Name, raw); national != normal {
+					s.terms = append(s.terms, exact(a, national)...)
+				}
 			}
 			if a.Type == match.TypeGeo {
 				point += normal + " "

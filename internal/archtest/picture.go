@@ -141,7 +141,7 @@ var Picture = map[string]Rule{
 	"internal/bulk":     {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
 	"internal/demo":     {},
 	"internal/simulate": {Imports: []string{"cell", "locality", "internal/term"}},
-	"internal/eval":     {Imports: []string{"match"}, Modules: []string{xxhash}},
+	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",

@@ -119,6 +119,30 @@ func averagePrecision(pairs []judged, lost int) float64 {
 	return sum / float64(positive+lost)
 }
 
+// precisionAt is the best precision of a threshold that finds at least a share of the true pairs: what
+// merges without a person are worth if the rest is left to people.
+func precisionAt(recall float64, pairs []judged, lost int) float64 {
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+	positive := lost
+	for _, p := range pairs {
+		if p.same {
+			positive++
+		}
+	}
+	best, found := 0.0, 0
+	for i, p := range pairs {
+		if p.same {
+			found++
+		}
+		last := i+1 == len(pairs) || pairs[i+1].score != p.score
+		if last && float64(found) >= recall*float64(positive) {
+			best = max(best, ratio(found, i+1))
+		}
+	}
+	return best
+}
+
 // Point is one threshold of a curve.
 type Point struct {
 	Threshold match.Score `json:"threshold"`

@@ -107,3 +107,17 @@ func TestCurve(t *testing.T) {
 		t.Errorf("%d points", len(points))
 	}
 }
+
+func TestPrecisionAt(t *testing.T) {
+	t.Parallel()
+	pairs := []judged{{900, true}, {800, true}, {800, false}, {700, true}, {600, false}, {500, true}}
+	for _, c := range []struct {
+		recall float64
+		lost   int
+		want   float64
+	}{{0.75, 0, 0.75}, {0.8, 0, 4.0 / 6}, {0.25, 0, 1}, {0.9, 1, 0}} {
+		if got := precisionAt(c.recall, pairs, c.lost); got != c.want {
+			t.Errorf("recall %v, %d lost: %v, want %v", c.recall, c.lost, got, c.want)
+		}
+	}
+}

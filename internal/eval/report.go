@@ -27,8 +27,9 @@ type Report struct {
 	F1         Figure  `json:"f1"`
 	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
 	Average    float64 `json:"average_precision,omitempty"`
-	Blocking   float64 `json:"blocking_recall"`       // share of the positives that share a feature
-	Candidates float64 `json:"candidates_per_record"` // compared pairs per record
+	AtRecall   float64 `json:"precision_at_recall_80,omitempty"` // the best of a threshold that finds 80 % of the positives
+	Blocking   float64 `json:"blocking_recall"`                  // share of the positives that share a feature
+	Candidates float64 `json:"candidates_per_record"`            // compared pairs per record
 	Features   float64 `json:"features_per_record"`
 	Outcomes   struct {
 		Same      int `json:"same"`
@@ -69,7 +70,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  B-cubed F1\t%.4f\t95 %% interval %.4f to %.4f; precision %.4f, recall %.4f\n", b.F1.Value, b.F1.Low, b.F1.High, b.Precision.Value, b.Recall.Value)
 	}
 	if r.Average > 0 {
-		fmt.Fprintf(t, "  average precision\t%.4f\n", r.Average)
+		fmt.Fprintf(t, "  average precision\t%.4f\tprecision %.4f at a recall of .80\n", r.Average, r.AtRecall)
 	}
 	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
 	fmt.Fprintf(t, "  outcomes\t%d same, %d unsure, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.Unsure, r.Outcomes.Related, r.Outcomes.Different)

@@ -155,6 +155,6 @@ func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	}
 	r.Precision, r.Recall, r.F1 = figures(units)
 	if pairs != nil {
-		r.Average, r.Curve = averagePrecision(pairs, lost), curve(pairs, lost)
+		r.Average, r.AtRecall, r.Curve = averagePrecision(pairs, lost), precisionAt(0.8, pairs, lost), curve(pairs, lost)
 	}
 }

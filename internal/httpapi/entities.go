@@ -18,6 +18,7 @@ type Entity struct {
 	ID locality.ID `json:"id"`
 	// RedirectedFrom is the id that was asked for, if it was merged into this one.
 	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
+	Kind           string          `json:"kind"`
 	Records        int             `json:"records" doc:"How many records it has"`
 	Rank           Rank            `json:"rank" doc:"How good the picture is; lists have the best first"`
 	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
@@ -111,7 +112,7 @@ func (v *View) UnmarshalJSON(data []byte) error {
 
 // entity translates; requested is the id that was asked for.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
-	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
+	out := Entity{ID: e.ID, Kind: e.Kind, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
 	out.Rank = Rank{e.Rank.Points(), e.Rank}
 	if requested != e.ID {
 		out.RedirectedFrom = requested

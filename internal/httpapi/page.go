@@ -42,6 +42,9 @@ func fill[T listed[P], P comparable](after P, limit int, read func(after P, limi
 		if next == none || len(page) == limit {
 			return page, next, nil
 		}
+		if len(items) == 0 { // none of what was read was asked for
+			after = next
+		}
 	}
 }
 

@@ -52,7 +52,10 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/records", class: reads, handle: s.listRecords, answer: RecordList{}, failures: reading,
 			summary: "List live records in the order of their puids",
-			query:   append([]param{{"source", "Only the records of this source", false}}, lists...),
+			query: append([]param{
+				{"source", "Only the records of this source", false},
+				{"kind", "Only the records of this kind", false},
+			}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
@@ -179,6 +182,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
+			query:   []param{{"kind", "The kind; the first of the installation if left out", false}},
 			summary: "The kind of things: its attributes and their types",
 		},
 		{
