@@ -34,7 +34,7 @@ func shops(n int) []locus.Put {
 func entitiesOf(t *testing.T, s *locus.Service) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for after := entity.PUID(0); ; {
+	for after := (entity.Place{}); ; {
 		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func entitiesOf(t *testing.T, s *locus.Service) map[string][]string {
 			slices.Sort(refs)
 			all[e.ID.String()] = refs
 		}
-		if after = next; next == 0 {
+		if after = next; next == (entity.Place{}) {
 			return all
 		}
 	}

@@ -163,3 +163,12 @@ func TestView_First(t *testing.T) {
 		t.Errorf("the first name and city are %q", got)
 	}
 }
+
+func TestMerge_WeighsWorth(t *testing.T) {
+	t.Parallel()
+	long, short := says(0, "crawl", 0, "name", "Joe's Pizza", "joes pizza"), says(1, "chamber", 0, "name", "Joe's", "joes")
+	short.Values["name"][0].Worth = 25
+	if got := entity.Merge([]entity.Testimony{long, short}, place).First("name"); got != "Joe's Pizza" {
+		t.Errorf("a source that is believed twice leads with %q, worth a quarter", got)
+	}
+}
