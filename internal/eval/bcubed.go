@@ -11,18 +11,20 @@ type BCubed struct {
 	F1        Figure `json:"f1"`
 }
 
-// share is the sum of the rows of one true entity.
+// share is the sum of the rows of one true entity, in billionths: sums of whole numbers do not depend on
+// the order of rows.
 type share struct {
-	precision, recall float64
-	rows              int
+	precision, recall, rows int64
 }
+
+func billionths(part, whole int) int64 { return int64(part) * 1e9 / int64(whole) }
 
 func (s *share) add(t share) {
 	s.precision, s.recall, s.rows = s.precision+t.precision, s.recall+t.recall, s.rows+t.rows
 }
 
 func (s share) figures() [3]float64 {
-	p, r := s.precision/float64(s.rows), s.recall/float64(s.rows)
+	p, r := float64(s.precision)/1e9/float64(s.rows), float64(s.recall)/1e9/float64(s.rows)
 	return [3]float64{p, r, 2 * p * r / (p + r)}
 }
 
@@ -38,15 +40,13 @@ func bCubed(cluster []int, truth []string) *BCubed {
 		inBoth[cell{cluster[i], t}]++
 	}
 	unit := map[string]int{}
-	var units []share
+	for n, t := range sortedKeys(inTruth) {
+		unit[t] = n
+	}
+	units := make([]share, len(unit))
 	for i, t := range truth {
-		n, ok := unit[t]
-		if !ok {
-			n = len(units)
-			unit[t], units = n, append(units, share{})
-		}
-		both := float64(inBoth[cell{cluster[i], t}])
-		units[n].add(share{both / float64(inCluster[cluster[i]]), both / float64(inTruth[t]), 1})
+		both := inBoth[cell{cluster[i], t}]
+		units[unit[t]].add(share{billionths(both, inCluster[cluster[i]]), billionths(both, inTruth[t]), 1})
 	}
 	var all share
 	for _, u := range units {
