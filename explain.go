@@ -28,7 +28,7 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 	if err != nil {
 		return nil, err
 	}
-	why := &Why{Entity: e.Entity, Requested: id, Threshold: match.Threshold, Records: records, Joins: []Join{}}
+	why := &Why{Entity: e.Entity, Requested: id, Threshold: s.kind(e.Kind).Matcher.Threshold(), Records: records, Joins: []Join{}}
 	m := s.kind(e.Kind).Matcher
 	norms := make([]*match.Record, len(records))
 	for i, rec := range records {
@@ -44,6 +44,25 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 		for a := range b {
 			v := m.Compare(norms[a], norms[b])
 			pairs = append(pairs, pair{a, b, v, m.Score(v)})
+		}
+	}
+	decisions, err := s.decisionsOf(ctx, members(e.Entity))
+	if err != nil {
+		return nil, err
+	}
+	// What people said to be one thing comes first, as it does when records are clustered.
+	said := func(p pair) *entity.Decision {
+		d := decidedBetween(decisions, []entity.PUID{records[p.a].PUID}, []entity.PUID{records[p.b].PUID})
+		if d == nil || d.Verdict != entity.VerdictSame {
+			return nil
+		}
+		return d
+	}
+	if len(decisions) > 0 {
+		for i := range pairs {
+			if said(pairs[i]) != nil {
+				pairs[i].score = match.MustLink
+			}
 		}
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.score, x.score) })
@@ -62,7 +81,7 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 			}
 		}
 		e := m.Explain(norms[p.a], norms[p.b], p.vector)
-		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e})
+		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e, said(p)})
 	}
 	return why, nil
 }
@@ -83,42 +102,6 @@ func (s *Service) normalise(rec *entity.Record) *match.Record {
 	return s.kind(rec.Kind).Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }
 
-// WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
-// error is an *InvalidError with the pointer /a or /b if that is no address.
-func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
-	recA, err := s.recordAt(ctx, a)
-	if err != nil {
-		return nil, pointAt("/a", err)
-	}
-	recB, err := s.recordAt(ctx, b)
-	if err != nil {
-		return nil, pointAt("/b", err)
-	}
-	if recA.PUID == recB.PUID {
-		return nil, &InvalidError{[]Problem{{"/b", "invalid", fmt.Sprintf("%s and %s are the same record", a, b)}}}
-	}
-	of, err := s.withEntities(ctx, []*entity.Record{recA, recB})
-	if err != nil {
-		return nil, err
-	}
-	normA, normB := s.normalise(recA), s.normalise(recB)
-	m := s.kind(recA.Kind).Matcher
-	vector := m.Compare(normA, normB)
-	w := &WhyNot{
-		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
-		Shared: []SharedFeature{}, Threshold: match.Threshold, Explanation: facing(recA.Ref, m.Explain(normA, normB, vector)),
-	}
-	for _, f := range w.Explanation.Features {
-		n, err := s.carriers(ctx, f.Hash)
-		if err != nil {
-			return nil, err
-		}
-		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
-	}
-	w.Reason, w.Message = reason(w)
-	return w, nil
-}
-
 // pointAt makes what is wrong with an address wrong with the field that it stood in.
 func pointAt(pointer string, err error) error {
 	if invalid, ok := errors.AsType[*InvalidError](err); ok {
@@ -127,43 +110,6 @@ func pointAt(pointer string, err error) error {
 		}
 	}
 	return err
-}
-
-func reason(w *WhyNot) (code, message string) {
-	score := w.Explanation.Score
-	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
-	switch {
-	case w.EntityA == w.EntityB:
-		return "same_entity", fmt.Sprintf("they are one entity, %v; the pair has %v bits", w.EntityA, score)
-	case len(w.Shared) == 0:
-		return "no_common_feature", "they have no feature in common, so they were never compared"
-	case !usable:
-		return "only_generic_features", fmt.Sprintf("each feature that they have in common is carried by more than %d records, so they were never compared", resolve.MaxCarriers)
-	case score < match.Threshold:
-		return "below_threshold", fmt.Sprintf("the pair has %v bits, %v less than the %v that it takes", score, match.Threshold-score, match.Threshold)
-	default:
-		return "not_joined", fmt.Sprintf("the pair has %v bits, enough by itself, but the records around the two speak against it", score)
-	}
-}
-
-// carriers counts who carries a feature, up to resolve.MaxCarriers+1.
-func (s *Service) carriers(ctx context.Context, feature uint64) (int, error) {
-	m := s.Map()
-	var all []entity.PUID
-	for gen := m.Current(); gen >= m.Floor(); gen-- {
-		err := s.view(ctx, m.Key(gen, cell.Position(feature)), func(tx resolve.Tx) error {
-			found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
-			if err == nil {
-				all = append(all, found[0]...)
-			}
-			return err
-		})
-		if err != nil {
-			return 0, err
-		}
-	}
-	slices.Sort(all)
-	return min(len(slices.Compact(all)), resolve.MaxCarriers+1), nil
 }
 
 // Route explains where an address - an entity id, a puid or SOURCE:KEY - lives, and whether

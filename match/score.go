@@ -2,7 +2,11 @@
 
 package match
 
-import "strconv"
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
 
 // Score is the weight of evidence that two records speak of one thing, in
 // hundredths of a bit: the base-2 logarithm of how many times likelier the
@@ -47,6 +51,27 @@ func roundHundred(bits float64) float64 {
 	return float64(int(bits*100 + 0.5))
 }
 
+// Sum is the evidence of many pairs, in hundredths of a bit as a Score.
+type Sum int
+
+// String answers with the bits and their sign: "+19.70".
+func (s Sum) String() string { return fmt.Sprintf("%+.2f", float64(s)/100) }
+
+// MarshalJSON writes the bits as a number: 19.7.
+func (s Sum) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s)/100, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads a number of bits.
+func (s *Sum) UnmarshalJSON(b []byte) error {
+	bits, err := strconv.ParseFloat(string(b), 64)
+	if err != nil {
+		return err
+	}
+	*s = Sum(roundHundred(bits))
+	return nil
+}
+
 // Outcome is what is decided about a pair.
 type Outcome uint8
 
@@ -83,11 +108,11 @@ func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
 // Score is the sum of the bits of the levels.
 func (m *Matcher) Score(v Vector) Score {
-	var sum Score
+	var sum int32
 	for f := range fieldCount {
-		sum += m.bits[f][v.level(f)]
+		sum += int32(m.bits[f][v.level(f)])
 	}
-	return sum
+	return Score(max(sum, math.MinInt16)) // two identifiers that differ, and more
 }
 
 // Decide answers with what a comparison means for its pair.
@@ -99,7 +124,7 @@ func (m *Matcher) Decide(v Vector) Outcome {
 		return CoLocated
 	}
 	switch s := m.Score(v); {
-	case s >= Threshold:
+	case s >= m.threshold:
 		return Same
 	case s >= 0:
 		return Unsure

@@ -23,18 +23,28 @@ type around struct {
 // readAround reads the stored edges of records into stored, those that were not read yet, and what people
 // decided about these records.
 func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
+	partners, err := b.look(ctx, b.read, b.decisions, stored, puids)
+	if err != nil || len(partners) == 0 {
+		return err
+	}
+	return b.load(ctx, b.nodes, unique(partners))
+}
+
+// look is readAround with the words of who asks. It answers with the records that decisions name.
+func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Context, Tx, []entity.PUID) ([]entity.Decision, error),
+	stored map[entity.PUID]edges, puids []entity.PUID,
+) (partners []entity.PUID, err error) {
 	var missing []entity.PUID
 	for _, p := range unique(puids) {
 		if _, read := stored[p]; !read {
 			missing = append(missing, p)
 		}
 	}
-	var partners []entity.PUID
-	err := fromHomes(ctx, b.Resolver, b.read, missing, func(tx Tx, group []entity.PUID) (a around, err error) {
+	err = fromHomes(ctx, b.Resolver, ask, missing, func(tx Tx, group []entity.PUID) (a around, err error) {
 		if a.edges, err = tx.Edges(ctx, group); err != nil {
 			return a, fmt.Errorf("read edges: %w", err)
 		}
-		if a.decisions, err = b.decisions(ctx, tx, group); err != nil {
+		if a.decisions, err = decisions(ctx, tx, group); err != nil {
 			return a, fmt.Errorf("read decisions: %w", err)
 		}
 		return a, nil
@@ -58,10 +68,7 @@ func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, pu
 			}
 		}
 	})
-	if err != nil || len(partners) == 0 {
-		return err
-	}
-	return b.load(ctx, b.nodes, unique(partners))
+	return partners, err
 }
 
 // decisions reads what stands under records of one cell. Most cells have no decisions: such a one is asked

@@ -55,9 +55,10 @@ func (a *app) entityWhy() *cobra.Command {
 			var why struct {
 				Threshold json.Number `json:"threshold"`
 				Joins     []struct {
-					A           entity.Ref  `json:"a"`
-					B           entity.Ref  `json:"b"`
-					Explanation explanation `json:"explanation"`
+					A           entity.Ref       `json:"a"`
+					B           entity.Ref       `json:"b"`
+					Explanation explanation      `json:"explanation"`
+					Decided     *entity.Decision `json:"decided"`
 				} `json:"joins"`
 			}
 			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/why", nil, &why)
@@ -73,6 +74,9 @@ func (a *app) entityWhy() *cobra.Command {
 			}
 			for i, join := range why.Joins {
 				fmt.Fprintf(a.stdout, "\n%d. %s and %s\n", i+1, term.Escape(join.A.String()), term.Escape(join.B.String()))
+				if join.Decided != nil {
+					fmt.Fprintf(a.stdout, "   %s\n", says(join.Decided))
+				}
 				if err := a.waterfall(a.stdout, &join.Explanation, why.Threshold); err != nil {
 					return err
 				}
@@ -98,12 +102,14 @@ func (a *app) entityWhyNot() *cobra.Command {
 // compare explains two records.
 func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 	var answer struct {
-		A         entity.Ref  `json:"a"`
-		B         entity.Ref  `json:"b"`
-		EntityA   string      `json:"entity_a"`
-		EntityB   string      `json:"entity_b"`
-		Reason    string      `json:"reason"`
-		Message   string      `json:"message"`
+		A       entity.Ref `json:"a"`
+		B       entity.Ref `json:"b"`
+		EntityA string     `json:"entity_a"`
+		EntityB string     `json:"entity_b"`
+		Reasons []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"reasons"`
 		Threshold json.Number `json:"threshold"`
 		Shared    []struct {
 			Kind     string `json:"kind"`
@@ -120,8 +126,11 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 	if a.json {
 		return a.printRaw(raw)
 	}
-	fmt.Fprintf(a.stdout, "%s in entity %s\n%s in entity %s\n%s: %s\n", term.Escape(answer.A.String()), answer.EntityA,
-		term.Escape(answer.B.String()), answer.EntityB, strings.ReplaceAll(answer.Reason, "_", " "), term.Escape(answer.Message))
+	fmt.Fprintf(a.stdout, "%s in entity %s\n%s in entity %s\n", term.Escape(answer.A.String()), answer.EntityA,
+		term.Escape(answer.B.String()), answer.EntityB)
+	for _, r := range answer.Reasons {
+		fmt.Fprintf(a.stdout, "%s: %s\n", strings.ReplaceAll(r.Code, "_", " "), term.Escape(r.Message))
+	}
 	for _, f := range answer.Shared {
 		generic := ""
 		if f.Generic {

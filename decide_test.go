@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// inTown is a record with a city, by which records of one name meet.
+func inTown(source, key, name, phone, address string) locus.Put {
+	p := record(source, key, name, phone, address)
+	p.Attributes["city"] = []string{"Springfield"}
+	return p
+}
+
+var (
+	// oak and mill are of one name and elsewhere: nobody can be sure.
+	oak  = inTown("a", "oak", "Brass Heron Antiques", "212-555-0101", "12 Oak Ave")
+	mill = inTown("b", "mill", "Brass Heron Antiques", "646-555-7878", "99 Mill Lane")
+	by   = locus.By{Author: "ann", Reason: "called them"}
+)
+
+func decide(t testing.TB, s *locus.Service, list ...locus.Decide) []locus.DecideResult {
+	t.Helper()
+	results, err := s.Decide(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatalf("decision %d: %v", i, r.Err)
+		}
+	}
+	return results
+}
+
+func queue(t testing.TB, s *locus.Service) []locus.ReviewPair {
+	t.Helper()
+	page, err := s.Review(t.Context(), locus.ReviewQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Pairs
+}
+
+func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent} {
+		s := fresh(t)
+		ids := put(t, s, oak, mill)
+		pairs := queue(t, s)
+		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB || pairs[0].Explanation.Outcome.String() != "unsure" {
+			t.Fatalf("%+v", pairs)
+		}
+		r := decide(t, s, locus.Decide{Verdict: verdict, A: pairs[0].A.String(), B: pairs[0].B.String(), Author: "ann"})[0]
+		one := verdict == entity.VerdictSame
+		if (r.EntityA == r.EntityB) != one || r.Conflict != "" || r.Pending || r.At.IsZero() || r.Author != "ann" {
+			t.Errorf("%+v", r)
+		}
+		if pairs := queue(t, s); len(pairs) != 0 {
+			t.Errorf("%s leaves %+v", verdict, pairs)
+		}
+		withdrawn := decide(t, s, locus.Decide{Verdict: verdict, A: "a:oak", B: "b:mill", Withdraw: true})[0]
+		if !withdrawn.Withdrawn || withdrawn.EntityA != ids[0].Entity || withdrawn.EntityB != ids[1].Entity {
+			t.Errorf("%+v", withdrawn)
+		}
+		if pairs := queue(t, s); len(pairs) != 1 {
+			t.Errorf("%s withdrawn leaves %+v", verdict, pairs)
+		}
+	}
+}
+
+// The pages of the queue hold each pair once, the best first, over all cells.
+func TestService_ReviewInPages(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	var puts []locus.Put
+	for i, name := range strings.Fields("Quillmarsh Zephyrine Ostermont Vandelay") {
+		for j := range 2 {
+			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Noodles", "", fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
+		}
+	}
+	put(t, s, puts...)
+	all := queue(t, s)
+	if len(all) < 4 || len(all) == 20 {
+		t.Fatalf("only %d pairs", len(all))
+	}
+	var paged []locus.ReviewPair
+	for after := ""; ; {
+		page, err := s.Review(t.Context(), locus.ReviewQuery{After: after, Limit: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		paged = append(paged, page.Pairs...)
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if d := cmp.Diff(all, paged); d != "" {
+		t.Errorf("pages differ (-whole +pages):\n%s", d)
+	}
+	for i := 1; i < len(all); i++ {
+		if all[i].Explanation.Score > all[i-1].Explanation.Score {
+			t.Errorf("pair %d is better than the one before", i)
+		}
+	}
+	for _, after := range []string{"x", "1 2", "1 2 3x"} {
+		if _, err := s.Review(t.Context(), locus.ReviewQuery{After: after}); err == nil && after != "1 2 3x" {
+			t.Errorf("%q is a place in the queue", after)
+		}
+	}
+}
+
+// Merge and then unmerge is as if nothing had been: ids, members and views.
+func TestService_MergeThenUnmergeRestoresIds(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"), record("a", "2", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
+	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"), record("b", "2", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
+	before := []*locus.Entity{find(t, s, a.Entity), find(t, s, b.Entity)}
+	if len(before[0].Members) != 2 || len(before[1].Members) != 2 || a.Entity == b.Entity {
+		t.Fatalf("%+v", before)
+	}
+	merged, err := s.Merge(t.Context(), "a:2", b.Entity.String(), by)
+	if err != nil || merged.EntityA != a.Entity || merged.EntityB != a.Entity {
+		t.Fatalf("%+v, %v", merged, err)
+	}
+	if e := find(t, s, b.Entity); len(e.Members) != 4 || !e.Redirected() {
+		t.Fatalf("%v leads to %+v", b.Entity, e)
+	}
+	if _, err := s.Merge(t.Context(), "a:1", "b:1", by); err == nil {
+		t.Error("one entity is merged with itself")
+	}
+	for step, want := range map[string]int{"how": 3, "why": 3} {
+		decided := 0
+		if step == "how" {
+			h, err := s.How(t.Context(), a.Entity)
+			if err != nil || len(h.Steps) != want {
+				t.Fatalf("%+v, %v", h, err)
+			}
+			for _, st := range h.Steps {
+				if st.Decided != nil && st.Joined && st.Decided.Author == "ann" {
+					decided++
+				}
+			}
+		} else {
+			why, err := s.Why(t.Context(), a.Entity)
+			if err != nil || len(why.Joins) != want {
+				t.Fatalf("%+v, %v", why, err)
+			}
+			for _, j := range why.Joins {
+				if j.Decided != nil && j.Decided.Reason == "called them" {
+					decided++
+				}
+			}
+		}
+		if decided != 1 {
+			t.Errorf("%s names %d decisions", step, decided)
+		}
+	}
+	if _, err := s.Unmerge(t.Context(), a.Entity.String(), []string{"b:1", "b:2"}, by); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range before {
+		if d := cmp.Diff(want, find(t, s, want.ID)); d != "" {
+			t.Errorf("entity %d is another one:\n%s", i, d)
+		}
+	}
+	w, err := s.WhyNot(t.Context(), "a:1", "b:1")
+	if err != nil || w.Reason != "decided" || !strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+func TestService_UnmergeRefuses(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	id := put(t, s, left, right, bridge)[0].Entity.String()
+	put(t, s, record("x", "1", "Lone Gull Ferries", "", ""))
+	for name, records := range map[string][]string{
+		"/records":   {},
+		"/records/1": {"a:left", "x:1"},
+		"/records/0": {"no address"},
+	} {
+		_, err := s.Unmerge(t.Context(), id, records, by)
+		if invalid, ok := errors.AsType[*locus.InvalidError](err); !ok || invalid.Problems[0].Pointer != name {
+			t.Errorf("%v: %v", records, err)
+		}
+	}
+	if _, err := s.Unmerge(t.Context(), id, []string{"a:left", "b:right", "c:bridge"}, by); err == nil {
+		t.Error("all records are taken out")
+	}
+}
+
+// What is supposed of a decision is what it does.
+func TestService_WhatIfSomebodyDecided(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]locus.Decide{
+		"same":      {Verdict: entity.VerdictSame, A: "a:oak", B: "b:mill"},
+		"different": {Verdict: entity.VerdictDifferent, A: "a:left", B: "c:bridge"},
+		"anchor":    {Verdict: entity.VerdictAnchor, A: "c:bridge"},
+		"value":     {Verdict: entity.VerdictValue, A: "c:bridge", Attribute: "phones", Value: "415-555-9999"},
+	} {
+		s := fresh(t)
+		put(t, s, left, right, bridge, oak, mill)
+		sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: d.A, Decide: []locus.Decide{d}})
+		if err != nil || len(sup.After) == 0 {
+			t.Fatalf("%s: %+v, %v", name, sup, err)
+		}
+		decide(t, s, d)
+		for _, want := range sup.After {
+			e := find(t, s, want.ID)
+			var members []entity.Ref
+			for _, m := range e.Members {
+				members = append(members, m.Ref)
+			}
+			if e.ID != want.ID || refs(members) != refs(want.Records) || cmp.Diff(e.View, want.View) != "" {
+				t.Errorf("%s: supposed %+v, came %+v", name, want, e.Entity)
+			}
+		}
+		// And of its withdrawal.
+		d.Withdraw = true
+		sup, err = s.WhatIf(t.Context(), locus.WhatIf{Of: d.A, Decide: []locus.Decide{d}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		decide(t, s, d)
+		for _, want := range sup.After {
+			if e := find(t, s, want.ID); e.ID != want.ID || len(e.Members) != len(want.Records) || cmp.Diff(e.View, want.View) != "" {
+				t.Errorf("%s withdrawn: supposed %+v, came %+v", name, want, e.Entity)
+			}
+		}
+	}
+}
+
+func TestService_DecideRefuses(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, left, right)
+	for name, c := range map[string]struct {
+		d             locus.Decide
+		pointer, code string
+	}{
+		"no verdict":       {locus.Decide{A: "a:left"}, "/verdict", "invalid"},
+		"unknown verdict":  {locus.Decide{Verdict: "merge", A: "a:left"}, "/verdict", "invalid"},
+		"no record":        {locus.Decide{Verdict: "anchor"}, "/a", "required"},
+		"no other":         {locus.Decide{Verdict: "same", A: "a:left"}, "/b", "required"},
+		"one too many":     {locus.Decide{Verdict: "anchor", A: "a:left", B: "b:right"}, "/b", "invalid"},
+		"itself":           {locus.Decide{Verdict: "same", A: "a:left", B: "a:left"}, "/b", "invalid"},
+		"no address":       {locus.Decide{Verdict: "same", A: "a:left", B: "??"}, "/b", "invalid"},
+		"no attribute":     {locus.Decide{Verdict: "value", A: "a:left", Value: "x"}, "/attribute", "required"},
+		"no value":         {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones"}, "/value", "required"},
+		"not of the kind":  {locus.Decide{Verdict: "value", A: "a:left", Attribute: "wings", Value: "2"}, "/attribute", "unknown_attribute"},
+		"says nothing":     {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Value: "n/a"}, "/value", "invalid"},
+		"of no attribute":  {locus.Decide{Verdict: "anchor", A: "a:left", Attribute: "phones"}, "/attribute", "invalid"},
+		"a long author":    {locus.Decide{Verdict: "anchor", A: "a:left", Author: strings.Repeat("x", 256)}, "/author", "too_large"},
+		"a long reason":    {locus.Decide{Verdict: "anchor", A: "a:left", Reason: strings.Repeat("x", 1025)}, "/reason", "too_large"},
+		"an escape":        {locus.Decide{Verdict: "anchor", A: "a:left", Reason: "\x1b[2J"}, "/reason", "invalid"},
+		"no UTF-8":         {locus.Decide{Verdict: "anchor", A: "a:left", Author: "\xff"}, "/author", "invalid_utf8"},
+		"nothing to undo":  {locus.Decide{Verdict: "same", A: "a:left", B: "b:right", Withdraw: true}, "/withdraw", "not_decided"},
+		"no value to undo": {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Withdraw: true}, "/withdraw", "not_decided"},
+	} {
+		results, err := s.Decide(t.Context(), []locus.Decide{c.d, {Verdict: "anchor", A: "b:right"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		invalid, ok := errors.AsType[*locus.InvalidError](results[0].Err)
+		if !ok || invalid.Problems[0].Pointer != c.pointer || invalid.Problems[0].Code != c.code {
+			t.Errorf("%s: %v", name, results[0].Err)
+		}
+		if results[1].Err != nil {
+			t.Errorf("%s: it harms another: %v", name, results[1].Err)
+		}
+	}
+	results, err := s.Decide(t.Context(), []locus.Decide{{Verdict: "anchor", A: "a:nobody"}})
+	if err != nil || !errors.Is(results[0].Err, entity.ErrNotFound) {
+		t.Errorf("%+v, %v", results, err)
+	}
+	if _, err := s.Decide(t.Context(), make([]locus.Decide, locus.MaxBatch+1)); err == nil {
+		t.Error("a batch of any size is taken")
+	}
+}
+
+func TestService_DecisionsAreListedOnce(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	results := put(t, s, left, right, bridge, oak, mill)
+	decide(t, s,
+		locus.Decide{Verdict: "different", A: "a:oak", B: "b:mill"}, locus.Decide{Verdict: "same", A: "b:right", B: "a:left"},
+		locus.Decide{Verdict: "anchor", A: "c:bridge"}, locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Value: "415-555-9999"},
+	)
+	decide(t, s, locus.Decide{Verdict: "anchor", A: "c:bridge", Withdraw: true})
+	count := func(q locus.DecisionQuery) (n int) {
+		t.Helper()
+		for {
+			page, err := s.Decisions(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n += len(page.Decisions); page.Next == "" {
+				return n
+			}
+			q.After = page.Next
+		}
+	}
+	for _, limit := range []int{1, 2, 100} {
+		for want, q := range map[int]locus.DecisionQuery{
+			3: {}, 4: {Withdrawn: true}, 2: {Of: results[0].Entity.String()}, 1: {Of: "b:mill"},
+		} {
+			q.Limit = limit
+			if got := count(q); got != want {
+				t.Errorf("%+v lists %d, want %d", q, got, want)
+			}
+		}
+	}
+	// What was decided outlives its record, and can be withdrawn then.
+	remove(t, s, mill.Ref)
+	page, err := s.Decisions(t.Context(), locus.DecisionQuery{Of: "b:mill"})
+	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].RefA != (entity.Ref{}) && page.Decisions[0].RefB != (entity.Ref{}) {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if r := decide(t, s, locus.Decide{Verdict: "different", A: "a:oak", B: "b:mill", Withdraw: true})[0]; !r.Withdrawn || r.EntityA == (locality.ID{}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Of decisions that contradict each other the newer counts, and the older one says so.
+func TestService_AConflictIsReported(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, record("a", "1", "Zephyr Trampolines", "", ""), record("b", "1", "Quill Dental", "", ""), record("c", "1", "Lone Gull Ferries", "", ""))
+	decide(t, s, locus.Decide{Verdict: "different", A: "a:1", B: "c:1"})
+	decide(t, s, locus.Decide{Verdict: "same", A: "a:1", B: "b:1"})
+	last := decide(t, s, locus.Decide{Verdict: "same", A: "b:1", B: "c:1"})[0]
+	if last.Conflict != "" || last.EntityA != last.EntityB {
+		t.Errorf("the newest: %+v", last)
+	}
+	page, err := s.Decisions(t.Context(), locus.DecisionQuery{})
+	if err != nil || len(page.Decisions) != 3 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	for _, d := range page.Decisions {
+		if (d.Conflict != "") != (d.Verdict == "different") {
+			t.Errorf("%+v", d)
+		}
+	}
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) decisionCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "decision",
+		Short: "List what people decided, withdraw it, take it to another installation",
+		Example: "  locus decision list --of vendor:88231\n" +
+			"  locus decision export > decisions.jsonl",
+	}
+	c.AddCommand(a.decisionList(), a.decisionWithdraw(), a.decisionExport(), a.decisionImport())
+	return c
+}
+
+// by are the flags of who decides and why.
+type by struct{ author, reason string }
+
+func (f *by) flags(c *cobra.Command) {
+	c.Flags().StringVar(&f.author, "author", "", "who decides; the variable USER if left out")
+	c.Flags().StringVar(&f.reason, "reason", "", "why")
+}
+
+// sign says who decides.
+func (a *app) sign(f *by, d httpapi.DecisionInput) httpapi.DecisionInput {
+	if d.Author = f.author; d.Author == "" {
+		d.Author = a.env["USER"]
+	}
+	d.Reason = f.reason
+	return d
+}
+
+// decide makes decisions and shows what became of them.
+func (a *app) decide(c *cobra.Command, cl *client, decisions ...httpapi.DecisionInput) error {
+	results, raws, err := a.send(c, cl, "/v1/decisions", httpapi.DecideRequest{Decisions: decisions})
+	if err != nil {
+		return err
+	}
+	return a.decided(results, raws)
+}
+
+// send posts something that decides.
+func (a *app) send(c *cobra.Command, cl *client, path string, request any) (results []httpapi.DecideResult, raws []json.RawMessage, err error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, nil, fmt.Errorf("write the decisions: %w", err)
+	}
+	var answer httpapi.DecideResponse
+	raw, err := cl.do(c.Context(), http.MethodPost, path, nil, body, &answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list struct {
+		Results []json.RawMessage `json:"results"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, nil, fmt.Errorf("read what was decided: %w", err)
+	}
+	return answer.Results, list.Results, nil
+}
+
+// decided shows what became of decisions. One that was refused is an error; some of many are exit 3.
+func (a *app) decided(results []httpapi.DecideResult, raws []json.RawMessage) error {
+	refused := 0
+	t := decisionTable()
+	for i, r := range results {
+		if a.json {
+			if len(results) > 1 || r.Error == nil {
+				if err := a.printRaw(typed("result", raws[i])); err != nil {
+					return err
+				}
+			}
+		}
+		if r.Error != nil {
+			if len(results) == 1 {
+				return &httpapi.Problem{Fault: *r.Error}
+			}
+			refused++
+			if !a.json {
+				a.say("refused: %s", term.Escape(r.Error.Detail))
+			}
+			continue
+		}
+		addDecision(t, r.Decision)
+		if r.Decision.Pending && !a.json {
+			a.say("%s: it is durable, and entities follow as soon as that can be", addressOf(r.Decision.RefA, r.Decision.A))
+		}
+		if r.Decision.Conflict != "" && !a.json {
+			a.say("%s: %s", addressOf(r.Decision.RefA, r.Decision.A), r.Decision.Conflict)
+		}
+	}
+	if !a.json {
+		if err := a.printTable(t); err != nil {
+			return err
+		}
+	}
+	if refused > 0 {
+		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, len(results)), Exit: exitPartly}
+	}
+	return nil
+}
+
+func decisionTable() *term.Table {
+	return &term.Table{Header: []string{"verdict", "record", "other", "value", "author", "reason", "at", "state"}}
+}
+
+func addDecision(t *term.Table, d *locus.Decided) {
+	other, value, state := "", "", "counts"
+	if d.Pair() {
+		other = addressOf(d.RefB, d.B)
+	}
+	if d.Attribute != "" {
+		value = d.Attribute + "=" + d.Value
+	}
+	switch {
+	case d.Withdrawn:
+		state = "withdrawn"
+	case d.Pending:
+		state = "pending"
+	case d.Conflict != "":
+		state = "overruled"
+	}
+	t.Add(string(d.Verdict), addressOf(d.RefA, d.A), other, value, d.Author, d.Reason, d.At.UTC().Format(timeMilli), state)
+}
+
+// addressOf is what a record is addressed by: its key, and its puid once it is deleted.
+func addressOf(ref entity.Ref, puid entity.PUID) string {
+	if ref == (entity.Ref{}) {
+		return puid.String()
+	}
+	return ref.String()
+}
+
+func (a *app) decisionList() *cobra.Command {
+	var pages paging
+	var of string
+	var withdrawn bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List what people decided",
+		Example: "  locus decision list --all\n" +
+			"  locus decision list --of vendor:88231 --withdrawn",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			t := decisionTable()
+			err := pages.list(c.Context(), a, cl, "/v1/decisions", "decisions", decisionQuery(of, withdrawn), func(raw json.RawMessage) error {
+				var d locus.Decided
+				if err := json.Unmarshal(raw, &d); err != nil {
+					return fmt.Errorf("read a decision: %w", err)
+				}
+				addDecision(t, &d)
+				return nil
+			})
+			if err != nil || a.json {
+				return err
+			}
+			return a.printTable(t)
+		}),
+	}
+	c.Flags().StringVar(&of, "of", "", "only those about a record, or about any record of the entity with this id")
+	c.Flags().BoolVar(&withdrawn, "withdrawn", false, "those too that were withdrawn")
+	pages.flags(c)
+	return a.connection(c)
+}
+
+func decisionQuery(of string, withdrawn bool) url.Values {
+	q := url.Values{}
+	if of != "" {
+		q.Set("of", of)
+	}
+	if withdrawn {
+		q.Set("withdrawn", "true")
+	}
+	return q
+}
+
+func (a *app) decisionWithdraw() *cobra.Command {
+	var f by
+	var attribute string
+	var anchor bool
+	c := &cobra.Command{
+		Use:   "withdraw ADDRESS [ADDRESS]",
+		Short: "Take back what was decided about two records, or about the anchor or a value of one",
+		Example: "  locus decision withdraw vendor:88231 crm:17 --reason \"moved in 2019\"\n" +
+			"  locus decision withdraw vendor:88231 --attribute phones",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 2:
+				return arguments("ADDRESS", "ADDRESS")(c, args)
+			case len(args) == 0:
+				return arguments("ADDRESS")(c, args)
+			case len(args) == 2 == (anchor || attribute != "") || anchor && attribute != "":
+				return usage("two addresses, or one with --anchor or with --attribute NAME", "locus decision withdraw: what was decided about what?")
+			}
+			return nil
+		},
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			d := httpapi.DecisionInput{Verdict: entity.VerdictSame, A: args[0], Withdraw: true, Attribute: attribute}
+			switch {
+			case anchor:
+				d.Verdict = entity.VerdictAnchor
+			case attribute != "":
+				d.Verdict = entity.VerdictValue
+			default:
+				d.B = args[1]
+			}
+			return a.decide(c, cl, a.sign(&f, d))
+		}),
+	}
+	c.Flags().BoolVar(&anchor, "anchor", false, "which record names the entity")
+	c.Flags().StringVar(&attribute, "attribute", "", "which value an attribute has")
+	f.flags(c)
+	return a.connection(c)
+}
+
+func (a *app) decisionExport() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "export",
+		Short: "Print all decisions that count, by SOURCE:KEY, a line of JSON each: what import reads",
+		Long: "Decisions about records that were deleted are left out, since nothing but a puid is left of them,\n" +
+			"and those that were withdrawn.",
+		Example: "  locus decision export > decisions.jsonl\n" +
+			"  locus decision export --data ./locus-data",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			q := url.Values{"limit": {"1000"}}
+			left := 0
+			for {
+				var page httpapi.DecisionList
+				if _, err := cl.get(c.Context(), "/v1/decisions", q, &page); err != nil {
+					return err
+				}
+				for _, d := range page.Decisions {
+					if d.RefA == (entity.Ref{}) || d.Pair() && d.RefB == (entity.Ref{}) {
+						left++
+						continue
+					}
+					in := httpapi.DecisionInput{Verdict: d.Verdict, A: d.RefA.String(), Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason}
+					if d.Pair() {
+						in.B = d.RefB.String()
+					}
+					if err := a.printJSON(in); err != nil {
+						return err
+					}
+				}
+				if page.Cursor == "" {
+					if left > 0 {
+						a.say("left out: %s about records that were deleted", plural(left, "decision"))
+					}
+					return nil
+				}
+				q.Set("cursor", page.Cursor)
+			}
+		}),
+	})
+}
+
+func (a *app) decisionImport() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "import FILE",
+		Short: "Make the decisions of a file that export wrote; - is the standard input",
+		Long: "The records must be there. What is refused is named with its line, and does not stop the rest; importing\n" +
+			"twice is harmless.",
+		Example: "  locus decision import decisions.jsonl\n" +
+			"  locus decision import - < decisions.jsonl",
+		Args: arguments("FILE"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			in := a.stdin
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return usage("locus decision export writes one", "%v", err)
+				}
+				defer file.Close()
+				in = file
+			}
+			return a.importDecisions(c, cl, in)
+		}),
+	})
+}
+
+// portion is how many decisions go into one request.
+const portion = 200
+
+func (a *app) importDecisions(c *cobra.Command, cl *client, in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	var list []json.RawMessage
+	line, first, made, refused := 0, 0, 0, 0
+	flush := func() error {
+		if len(list) == 0 {
+			return nil
+		}
+		results, raws, err := a.send(c, cl, "/v1/decisions", map[string]any{"decisions": list})
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			switch {
+			case r.Error == nil:
+				made++
+			case a.json:
+				refused++
+				if err := a.printRaw(typed("reject", raws[i])); err != nil {
+					return err
+				}
+			default:
+				refused++
+				a.say("decision %d refused: %s", first+i, term.Escape(r.Error.Detail))
+			}
+		}
+		first, list = first+len(list), nil
+		return nil
+	}
+	first = 1
+	for lines.Scan() {
+		line++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		if !json.Valid(text) {
+			return usage("a line for each decision, as locus decision export writes it", "line %d is not JSON: %d decisions before it were made", line, made)
+		}
+		if list = append(list, bytes.Clone(text)); len(list) == portion {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return usage("a line for each decision, as locus decision export writes it", "line %d: %v", line+1, err)
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"type": "summary", "made": made, "refused": refused}); err != nil {
+			return err
+		}
+	} else {
+		a.say("made %s, refused %d", plural(made, "decision"), refused)
+	}
+	if refused > 0 {
+		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, made+refused), Exit: exitPartly}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// howStep is what of a locus.HowStep is shown.
+type howStep struct {
+	A    []entity.Ref `json:"a"`
+	B    []entity.Ref `json:"b"`
+	Pair struct {
+		A           entity.Ref  `json:"a"`
+		B           entity.Ref  `json:"b"`
+		Explanation explanation `json:"explanation"`
+	} `json:"pair"`
+	Sum     json.Number      `json:"sum"`
+	Absent  int              `json:"absent"`
+	Joined  bool             `json:"joined"`
+	Decided *entity.Decision `json:"decided"`
+	Against string           `json:"against"`
+}
+
+func (a *app) entityHow() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "how ADDRESS",
+		Short: "Show how an entity came to be: the steps that joined its records, and those that were refused",
+		Example: "  locus entity how vendor:88231\n" +
+			"  locus entity how 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 --json",
+		Args: arguments("ADDRESS"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			e, _, err := a.find(c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			var how struct {
+				Threshold json.Number        `json:"threshold"`
+				Component int                `json:"component"`
+				Cut       json.Number        `json:"cut"`
+				Steps     []howStep          `json:"steps"`
+				Events    []locus.CellChange `json:"events"`
+				Since     time.Time          `json:"since"`
+			}
+			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/how", nil, &how)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			fmt.Fprintf(a.stdout, "entity %s   %s of %d that are connected   %s\n", e.ID, plural(e.Records, "record"), how.Component, term.Escape(winner(e.View, "name")))
+			if how.Cut != how.Threshold {
+				fmt.Fprintf(a.stdout, "too many are connected: it takes %s bits here\n", how.Cut)
+			}
+			if len(how.Steps) == 0 {
+				fmt.Fprintln(a.stdout, "one record alone: nothing was joined")
+			}
+			for i := range how.Steps {
+				if err := a.howStep(i+1, &how.Steps[i], how.Threshold); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintln(a.stdout)
+			return a.events(how.Events, how.Since)
+		}),
+	})
+}
+
+func (a *app) howStep(n int, st *howStep, threshold json.Number) error {
+	became := "become one"
+	if !st.Joined {
+		became = "stay apart"
+	}
+	fmt.Fprintf(a.stdout, "\n%d. %s   and   %s   %s", n, term.Clip(joined(st.A), 60), term.Clip(joined(st.B), 60), became)
+	switch {
+	case !st.Joined:
+		fmt.Fprintf(a.stdout, ": %s\n", term.Escape(st.Against))
+	case st.Decided != nil:
+		fmt.Fprintf(a.stdout, ": %s\n", says(st.Decided))
+	default:
+		fmt.Fprintf(a.stdout, ": %s bits across all pairs\n", st.Sum)
+	}
+	fmt.Fprintf(a.stdout, "   %s and %s\n", term.Escape(st.Pair.A.String()), term.Escape(st.Pair.B.String()))
+	return a.waterfall(a.stdout, &st.Pair.Explanation, threshold)
+}
+
+// says tells who decided, and why.
+func says(d *entity.Decision) string {
+	text := "somebody said so"
+	if d.Author != "" {
+		text = term.Escape(d.Author) + " said so"
+	}
+	if d.Reason != "" {
+		text += ", " + term.Escape(d.Reason)
+	}
+	return text
+}
+
+func (a *app) entityHistory() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "history ADDRESS",
+		Short: "Show what the logs still hold of an entity and its records",
+		Example: "  locus entity history vendor:88231\n" +
+			"  locus entity history vendor:88231 --json",
+		Args: arguments("ADDRESS"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			e, _, err := a.find(c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			var h httpapi.History
+			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/history", nil, &h)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			return a.events(h.Events, h.Since)
+		}),
+	})
+}
+
+// events prints changes, the oldest first.
+func (a *app) events(events []locus.CellChange, since time.Time) error {
+	if !since.IsZero() {
+		a.say("the logs were looked through back to %s", since.UTC().Format(timeMilli))
+	}
+	t := &term.Table{Header: []string{"time", "kind", "entity", "what"}}
+	for _, e := range events {
+		t.Add(e.Time.UTC().Format(timeMilli), string(e.Kind), e.Entity.String(), what(&e.Change))
+	}
+	return a.printTable(t)
+}
+
+func (a *app) entityRelations() *cobra.Command {
+	return a.connection(&cobra.Command{
+		Use:   "relations ADDRESS",
+		Short: "Show what an entity is a part of, what is a part of it, and what is at one spot with it",
+		Example: "  locus entity relations vendor:88231\n" +
+			"  locus entity relations vendor:88231 --json",
+		Args: arguments("ADDRESS"),
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			e, _, err := a.find(c, cl, args[0])
+			if err != nil {
+				return err
+			}
+			var list struct {
+				Relations []struct {
+					Relation string        `json:"relation"`
+					Entity   string        `json:"entity"`
+					Name     string        `json:"name"`
+					Via      [2]entity.Ref `json:"via"`
+					Bits     json.Number   `json:"bits"`
+				} `json:"relations"`
+			}
+			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/relations", nil, &list)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printRaw(raw)
+			}
+			t := &term.Table{Header: []string{"relation", "entity", "name", "bits", "seen by", "and"}, Right: map[int]bool{3: true}}
+			for _, r := range list.Relations {
+				t.Add(strings.ReplaceAll(r.Relation, "_", " "), r.Entity, r.Name, r.Bits.String(), r.Via[0].String(), r.Via[1].String())
+			}
+			return a.printTable(t)
+		}),
+	})
+}
+
+// supposing are the flags of what-if.
+type supposing struct {
+	delete, same, different, bits []string
+	threshold                     float64
+}
+
+func (a *app) entityWhatIf() *cobra.Command {
+	var f supposing
+	c := &cobra.Command{
+		Use:   "what-if ADDRESS",
+		Short: "Show what entities would be if records were deleted, something decided, or bits others; changes nothing",
+		Long: "It is about all records that are connected with ADDRESS, and what is supposed adds up. Levels are named as\n" +
+			"explanations name them: the field, a colon, the agreement.",
+		Example: "  locus entity what-if vendor:88231 --delete crm:17\n" +
+			"  locus entity what-if vendor:88231 --different crm:17 --threshold 7.5",
+		Args: arguments("ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			request, err := f.request(args[0])
+			if err != nil {
+				return err
+			}
+			return a.connected(func(c *cobra.Command, cl *client, _ []string) error { return a.whatIf(c, cl, request) })(c, args)
+		},
+	}
+	c.Flags().StringArrayVar(&f.delete, "delete", nil, "an address: as if its record were not there; may be repeated")
+	c.Flags().StringArrayVar(&f.same, "same", nil, "an address: as if somebody had said that it and ADDRESS are one thing; may be repeated")
+	c.Flags().StringArrayVar(&f.different, "different", nil, "an address: as if somebody had said that it and ADDRESS are two things; may be repeated")
+	c.Flags().StringArrayVar(&f.bits, "bits", nil, "a level and its bits, such as \"phone: equal=4.5\"; may be repeated")
+	c.Flags().Float64Var(&f.threshold, "threshold", 0, "bits from which two records are taken for one thing")
+	return a.connection(c)
+}
+
+func (f *supposing) request(of string) (*httpapi.WhatIfRequest, error) {
+	r := &httpapi.WhatIfRequest{Of: of, Delete: f.delete, Threshold: f.threshold}
+	for verdict, addresses := range map[entity.Verdict][]string{entity.VerdictSame: f.same, entity.VerdictDifferent: f.different} {
+		for _, b := range addresses {
+			r.Decide = append(r.Decide, httpapi.DecisionInput{Verdict: verdict, A: of, B: b})
+		}
+	}
+	slices.SortStableFunc(r.Decide, func(x, y httpapi.DecisionInput) int { return strings.Compare(string(x.Verdict), string(y.Verdict)) })
+	for _, text := range f.bits {
+		at := strings.LastIndexByte(text, '=')
+		bits, err := strconv.ParseFloat(text[at+1:], 64)
+		if at < 0 || err != nil {
+			return nil, usage("--bits \"phone: equal=4.5\"", "--bits %.80q is no level with its bits", text)
+		}
+		if r.Bits == nil {
+			r.Bits = map[string]float64{}
+		}
+		r.Bits[text[:at]] = bits
+	}
+	return r, nil
+}
+
+func (a *app) whatIf(c *cobra.Command, cl *client, request *httpapi.WhatIfRequest) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("write the question: %w", err)
+	}
+	var answer httpapi.Supposed
+	raw, err := cl.do(c.Context(), http.MethodPost, "/v1/what-if", nil, body, &answer)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printRaw(raw)
+	}
+	if len(answer.Before)+len(answer.After) == 0 {
+		a.say("nothing would change")
+	}
+	t := &term.Table{Header: []string{"when", "entity", "records", "name", "members"}, Right: map[int]bool{2: true}}
+	for when, list := range [][]httpapi.SupposedEntity{answer.Before, answer.After} {
+		for _, e := range list {
+			t.Add([]string{"is", "would be"}[when], e.ID.String(), strconv.Itoa(len(e.Records)), winner(e.View, "name"), joined(e.Records))
+		}
+	}
+	return a.printTable(t)
+}

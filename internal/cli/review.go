@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// pair is what of a locus.ReviewPair is shown.
+type pair struct {
+	A           entity.Ref  `json:"a"`
+	B           entity.Ref  `json:"b"`
+	EntityA     string      `json:"entity_a"`
+	EntityB     string      `json:"entity_b"`
+	Merges      int         `json:"merges"`
+	Explanation explanation `json:"explanation"`
+}
+
+func (a *app) reviewCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "review",
+		Short: "Answer what the machine is not sure about",
+		Example: "  locus review list\n" +
+			"  locus review answer",
+	}
+	c.AddCommand(a.reviewList(), a.reviewAnswer())
+	return c
+}
+
+func (a *app) reviewList() *cobra.Command {
+	var pages paging
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List pairs of records that a person should decide about, the best first",
+		Example: "  locus review list --limit 20\n" +
+			"  locus review list --all --json",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			if pages.limit > 100 {
+				return usage("--limit 100", "--limit %d: a page has at most 100 pairs", pages.limit)
+			}
+			t := &term.Table{Header: []string{"bits", "record", "other", "entity", "other", "merges"}, Right: map[int]bool{0: true, 5: true}}
+			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", url.Values{}, func(raw json.RawMessage) error {
+				var p pair
+				if err := json.Unmarshal(raw, &p); err != nil {
+					return fmt.Errorf("read a pair: %w", err)
+				}
+				t.Add(p.Explanation.Bits.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"))
+				return nil
+			})
+			if err != nil || a.json {
+				return err
+			}
+			return a.printTable(t)
+		}),
+	}
+	pages.flags(c)
+	return a.connection(c)
+}
+
+func (a *app) reviewAnswer() *cobra.Command {
+	var f by
+	var same, different bool
+	c := &cobra.Command{
+		Use:   "answer [ADDRESS ADDRESS]",
+		Short: "Say whether two records are one thing; on a terminal, of one pair after the other",
+		Long: "Without addresses the pairs of the queue are shown side by side, with their bits, and the keys are s, same;\n" +
+			"d, different; k, skip; q, quit.",
+		Example: "  locus review answer\n" +
+			"  locus review answer vendor:88231 crm:17 --different --reason \"two floors\"",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1 || len(args) > 2:
+				return arguments("ADDRESS", "ADDRESS")(c, args)
+			case len(args) == 2 && same == different:
+				return usage("--same or --different", "locus review answer: are they one thing?")
+			case len(args) == 0 && (same || different):
+				return arguments("ADDRESS", "ADDRESS")(c, args)
+			case len(args) == 0 && (!isTerminal(a.stdin) || a.json):
+				return usage("locus review answer ADDRESS ADDRESS --same", "there is no terminal to ask: the addresses are missing")
+			}
+			return nil
+		},
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			if len(args) == 0 {
+				return a.reviewPairs(c, cl, &f)
+			}
+			return a.decide(c, cl, a.sign(&f, verdictOn(args[0], args[1], same)))
+		}),
+	}
+	c.Flags().BoolVar(&same, "same", false, "they are one thing")
+	c.Flags().BoolVar(&different, "different", false, "they are two things")
+	f.flags(c)
+	return a.connection(c)
+}
+
+func verdictOn(x, y string, same bool) httpapi.DecisionInput {
+	d := httpapi.DecisionInput{Verdict: entity.VerdictDifferent, A: x, B: y}
+	if same {
+		d.Verdict = entity.VerdictSame
+	}
+	return d
+}
+
+// reviewPairs asks a person about one pair after the other. Those that were answered leave the queue, so that the
+// next page is asked for behind those that were skipped.
+func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by) error {
+	keys := bufio.NewReader(a.stdin)
+	cursor, answered := "", 0
+	for {
+		q := url.Values{"limit": {"20"}}
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
+		var page struct {
+			Pairs  []pair `json:"pairs"`
+			Cursor string `json:"cursor"`
+		}
+		if _, err := cl.get(c.Context(), "/v1/review", q, &page); err != nil {
+			return err
+		}
+		for i := range page.Pairs {
+			p := &page.Pairs[i]
+			fmt.Fprintf(a.stdout, "\n%s   and   %s   would be one of %s\n", term.Escape(p.A.String()), term.Escape(p.B.String()), plural(p.Merges, "record"))
+			if err := a.waterfall(a.stdout, &p.Explanation, "5"); err != nil {
+				return err
+			}
+			answer, err := a.ask(keys)
+			if err != nil || answer == "q" {
+				a.say("answered %s", plural(answered, "pair"))
+				return nil //nolint:nilerr // the end of the input is the end of the answers
+			}
+			if answer == "k" {
+				continue
+			}
+			if err := a.decide(c, cl, a.sign(f, verdictOn(p.A.String(), p.B.String(), answer == "s"))); err != nil {
+				return err
+			}
+			answered++
+		}
+		if cursor = page.Cursor; cursor == "" {
+			a.say("answered %s; there are no more", plural(answered, "pair"))
+			return nil
+		}
+	}
+}
+
+// ask reads one of the keys.
+func (a *app) ask(keys *bufio.Reader) (string, error) {
+	for {
+		fmt.Fprint(a.stderr, "one thing? [s]ame, [d]ifferent, s[k]ip, [q]uit: ")
+		line, err := keys.ReadString('\n')
+		answer := strings.ToLower(strings.TrimSpace(line))
+		switch answer {
+		case "s", "same":
+			return "s", nil
+		case "d", "different":
+			return "d", nil
+		case "k", "skip":
+			return "k", nil
+		case "q", "quit":
+			return "q", nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

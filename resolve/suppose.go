@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// ErrTooMany says that a supposition is about more records than are looked at, which are MaxLinked.
+var ErrTooMany = errors.New("resolve: too many records are connected")
+
+// Supposition is something otherwise in what entities are a function of.
+type Supposition struct {
+	// Of are the records that it begins with: it is about all that they are connected with.
+	Of []entity.PUID
+	// Without are records that are not there. Features that too many carry stay as they are.
+	Without []entity.PUID
+	// Decisions that are made or withdrawn, in this order.
+	Decisions []entity.Decision
+	// Bits of levels and the threshold, as match.Matcher.With takes them.
+	Bits      map[string]match.Score
+	Threshold match.Score
+}
+
+// suppose is what is read for a supposition: everything that edges connect, as it is or as it would be.
+type suppose struct {
+	reading
+	Supposition
+	kind      *Kind
+	matcher   *match.Matcher // that would be
+	scope     map[entity.PUID]bool
+	is, would *graph
+	met       map[uint64][]entity.PUID
+}
+
+// Suppose answers with the entities that are and would not be, and with those that would be instead, each in
+// the order of their ids. Nothing is written. The error is ErrTooMany if there is more to look at than
+// MaxLinked records, and what match.Matcher.With says about bits.
+func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (before, after []*entity.Entity, err error) {
+	matcher, err := kind.Matcher.With(about.Bits, about.Threshold)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &suppose{
+		reading: r.reading(), Supposition: about, kind: kind, matcher: matcher,
+		scope: map[entity.PUID]bool{}, met: map[uint64][]entity.PUID{},
+	}
+	s.is = newGraph(s.batch, map[entity.PUID]edges{}, nil)
+	would := *s.is
+	if s.would = &would; len(about.Bits) > 0 {
+		would.stored = map[entity.PUID]edges{}
+	}
+	if err := s.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	without := map[entity.PUID]bool{}
+	for _, p := range about.Without {
+		without[p] = true
+	}
+	before, after = s.entities(s.is, kind.Matcher.Threshold(), nil), s.entities(s.would, matcher.Threshold(), without)
+	stays := func(in []*entity.Entity) func(*entity.Entity) bool {
+		return func(e *entity.Entity) bool {
+			return slices.ContainsFunc(in, func(f *entity.Entity) bool {
+				return e.ID == f.ID && e.Stamp == f.Stamp && reflect.DeepEqual(e.View, f.View)
+			})
+		}
+	}
+	gone := slices.DeleteFunc(slices.Clone(before), stays(after))
+	return gone, slices.DeleteFunc(after, stays(before)), nil
+}
+
+// read walks over the edges that cluster, as they are and as they would be.
+func (s *suppose) read(ctx context.Context) error {
+	next := slices.Concat(s.Of, s.Without)
+	for _, d := range s.Decisions {
+		if next = append(next, d.A); d.Pair() {
+			next = append(next, d.B)
+		}
+	}
+	for next = unique(next); len(next) > 0; {
+		for _, p := range next {
+			s.scope[p] = true
+		}
+		if len(s.scope) > MaxLinked {
+			return ErrTooMany
+		}
+		if err := s.load(ctx, next); err != nil {
+			return err
+		}
+		if err := s.readAround(ctx, s.is.stored, next); err != nil {
+			return err
+		}
+		if len(s.Bits) > 0 {
+			if err := s.compare(ctx, next); err != nil {
+				return err
+			}
+		}
+		found := map[entity.PUID]bool{}
+		walk := func(g *graph, threshold match.Score) {
+			for _, p := range next {
+				g.edgesAt(p, true, func(e Edge, _ int64) {
+					if e.Score >= threshold && !s.scope[e.B] {
+						found[e.B] = true
+					}
+				})
+			}
+		}
+		walk(s.is, s.kind.Matcher.Threshold())
+		walk(s.would, s.matcher.Threshold())
+		next = slices.Sorted(maps.Keys(found))
+	}
+	s.would.decided = s.decide()
+	return nil
+}
+
+// decide is what would be decided. What is supposed is newer than anything.
+func (s *suppose) decide() map[entity.PUID][]entity.Decision {
+	would := maps.Clone(s.decided)
+	for i, d := range s.Decisions {
+		d.At = s.now.Add(time.Hour + time.Duration(i)*time.Millisecond)
+		sides := []entity.Decision{d}
+		if d.Pair() {
+			sides = append(sides, d.Mirror())
+		}
+		for _, d := range sides {
+			kept := slices.DeleteFunc(slices.Clone(would[d.A]), func(old entity.Decision) bool { return old.Topic() == d.Topic() })
+			if !d.Withdrawn {
+				kept = append(kept, d)
+			}
+			would[d.A] = kept
+		}
+	}
+	return would
+}
+
+// compare finds what records would be compared with, and weighs it.
+func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
+	if err := s.meet(ctx, puids); err != nil {
+		return err
+	}
+	var all []entity.PUID
+	candidates := make(map[entity.PUID][]entity.PUID, len(puids))
+	for _, p := range puids {
+		s.would.stored[p] = nil
+		n := s.nodes[p]
+		if n == nil || n.norm == nil {
+			continue
+		}
+		for _, f := range n.norm.Features() {
+			if carriers := s.met[f.Hash]; len(carriers) <= MaxCarriers {
+				candidates[p] = append(candidates[p], carriers...)
+			}
+		}
+		candidates[p] = unique(candidates[p])
+		all = append(all, candidates[p]...)
+	}
+	if err := s.load(ctx, all); err != nil {
+		return err
+	}
+	for p, list := range candidates {
+		n := s.nodes[p]
+		for _, q := range list {
+			c := s.nodes[q]
+			if q == p || c == nil || c.norm == nil || c.kind != n.kind || !s.share(n, c) {
+				continue
+			}
+			if v := s.matcher.Compare(n.norm, c.norm); s.matcher.Decide(v) != match.Different {
+				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Score: s.matcher.Weight(v)})
+			}
+		}
+	}
+	return nil
+}
+
+// share tells whether two records have a feature that is not generic: a posting may have outlived it.
+func (s *suppose) share(n, c *node) bool {
+	return slices.ContainsFunc(n.norm.Features(), func(f match.Feature) bool {
+		return len(s.met[f.Hash]) <= MaxCarriers && c.carries(f.Hash)
+	})
+}
+
+// meet reads who carries the features of records.
+func (s *suppose) meet(ctx context.Context, puids []entity.PUID) error {
+	groups := map[cell.ID][]uint64{}
+	for _, p := range puids {
+		n := s.nodes[p]
+		if n == nil || n.norm == nil {
+			continue
+		}
+		for _, f := range n.norm.Features() {
+			if _, read := s.met[f.Hash]; read {
+				continue
+			}
+			s.met[f.Hash] = nil
+			for _, id := range s.featureCells(f.Hash) {
+				groups[id] = append(groups[id], f.Hash)
+			}
+		}
+	}
+	var mu sync.Mutex
+	return eachCell(groups, func(id cell.ID, features []uint64) error {
+		slices.Sort(features)
+		limits := slices.Repeat([]int{MaxCarriers + 1}, len(features))
+		return s.view(ctx, id, func(tx Tx) error {
+			carriers, err := tx.Carriers(ctx, features, limits)
+			if err != nil {
+				return fmt.Errorf("read carriers: %w", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i, f := range features {
+				s.met[f] = union(s.met[f], carriers[i])
+			}
+			return nil
+		})
+	})
+}
+
+// entities clusters what was read, as it is or as it would be.
+func (s *suppose) entities(g *graph, threshold match.Score, without map[entity.PUID]bool) []*entity.Entity {
+	var nodes []*node
+	var keys []match.NodeKey
+	index := map[entity.PUID]int{}
+	for _, p := range slices.Sorted(maps.Keys(s.scope)) {
+		if n := s.nodes[p]; n != nil && n.kind == s.kind && !without[p] {
+			index[p] = len(nodes)
+			nodes, keys = append(nodes, n), append(keys, match.NodeKey(n.Ref))
+		}
+	}
+	var linked []match.Edge
+	for i, n := range nodes {
+		g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
+			if j, ok := index[e.B]; ok && i < j {
+				linked = append(linked, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
+			}
+		})
+	}
+	as := *s.batch
+	as.decided = g.decided
+	var entities []*entity.Entity
+	for _, group := range match.ClusterAt(keys, linked, threshold) {
+		c := &cluster{nodes: make([]*node, len(group))}
+		for i, j := range group {
+			c.nodes[i] = nodes[j]
+		}
+		c.pins = as.order(c.nodes)
+		entities = append(entities, s.build(c).Entity)
+	}
+	slices.SortFunc(entities, func(a, b *entity.Entity) int { return a.ID.Compare(b.ID) })
+	return entities
+}

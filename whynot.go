@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
+// error is an *InvalidError with the pointer /a or /b if that is no address.
+func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
+	recA, err := s.recordAt(ctx, a)
+	if err != nil {
+		return nil, pointAt("/a", err)
+	}
+	recB, err := s.recordAt(ctx, b)
+	if err != nil {
+		return nil, pointAt("/b", err)
+	}
+	if recA.PUID == recB.PUID {
+		return nil, &InvalidError{[]Problem{{"/b", "invalid", fmt.Sprintf("%s and %s are the same record", a, b)}}}
+	}
+	if recA.Kind != recB.Kind {
+		return s.otherKind(ctx, recA, recB)
+	}
+	of, err := s.withEntities(ctx, []*entity.Record{recA, recB})
+	if err != nil {
+		return nil, err
+	}
+	normA, normB := s.normalise(recA), s.normalise(recB)
+	m := s.kind(recA.Kind).Matcher
+	vector := m.Compare(normA, normB)
+	w := &WhyNot{
+		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
+		Shared: []SharedFeature{}, Threshold: m.Threshold(), Explanation: facing(recA.Ref, m.Explain(normA, normB, vector)),
+	}
+	for _, f := range w.Explanation.Features {
+		n, err := s.carriers(ctx, f.Hash)
+		if err != nil {
+			return nil, err
+		}
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
+	}
+	var c *resolve.Component
+	if err := s.again(ctx, func() (err error) {
+		c, err = s.resolver.Component(ctx, recA.PUID)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	decisions, err := s.decisionsOf(ctx, []entity.PUID{recA.PUID})
+	if err != nil {
+		return nil, err
+	}
+	w.Decided = decidedBetween(decisions, []entity.PUID{recA.PUID}, []entity.PUID{recB.PUID})
+	w.Reasons = w.reasons(m, vector)
+	if w.EntityA != w.EntityB && c != nil {
+		w.Reasons = append(w.Reasons, around(c, recA, recB)...)
+	}
+	if w.EntityA != w.EntityB && len(w.Reasons) == 0 {
+		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, enough by itself: what follows from the last write is not done yet", w.Explanation.Score)}}
+	}
+	w.Reason, w.Message = w.Reasons[0].Code, w.Reasons[0].Message
+	return w, nil
+}
+
+// otherKind answers for things that are never compared.
+func (s *Service) otherKind(ctx context.Context, a, b *entity.Record) (*WhyNot, error) {
+	of, err := s.withEntities(ctx, []*entity.Record{a, b})
+	if err != nil {
+		return nil, err
+	}
+	reason := Reason{"two_kinds", fmt.Sprintf("the one is a %s and the other a %s", a.Kind, b.Kind)}
+	return &WhyNot{
+		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
+		Shared: []SharedFeature{}, Threshold: match.Threshold,
+		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, Features: []match.SharedFeature{}},
+	}, nil
+}
+
+// reasons are those that the pair itself gives, the strongest first.
+func (w *WhyNot) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
+	add := func(code, format string, args ...any) {
+		list = append(list, Reason{code, fmt.Sprintf(format, args...)})
+	}
+	score := w.Explanation.Score
+	if w.EntityA == w.EntityB {
+		if w.Decided != nil && w.Decided.Verdict == entity.VerdictSame {
+			add("same_entity", "they are one entity, %v: %s that they are one thing%s", w.EntityA, said(w.Decided), because(w.Decided))
+		} else {
+			add("same_entity", "they are one entity, %v; the pair has %v bits", w.EntityA, score)
+		}
+		return list
+	}
+	if d := w.Decided; d != nil && d.Verdict == entity.VerdictDifferent {
+		add("decided", "%s that they are two things%s", said(d), because(d))
+	}
+	switch m.Decide(v) {
+	case match.PartOf:
+		part, whole := w.A, w.B
+		if relation(m, v, w.A, w.B) == "has_part" {
+			part, whole = w.B, w.A
+		}
+		add("relation", "%v is a part of %v: the two are related, and never one", part, whole)
+	case match.CoLocated:
+		add("relation", "they are two things at one spot: related, and never one")
+	}
+	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
+	switch {
+	case len(w.Shared) == 0:
+		add("no_common_feature", "they have no feature in common, so they were never compared")
+	case !usable:
+		add("only_generic_features", "each feature that they have in common is carried by more than %d records, so they were never compared", resolve.MaxCarriers)
+	}
+	if score < w.Threshold {
+		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", score, w.Threshold-score, w.Threshold)
+	}
+	return list
+}
+
+// around are the reasons that the records around two give.
+func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
+	at := func(rec *entity.Record) int {
+		return slices.IndexFunc(c.Records, func(other *entity.Record) bool { return other.PUID == rec.PUID })
+	}
+	i, j := at(a), at(b)
+	if j < 0 {
+		if t := c.Kind.Matcher.Threshold(); c.Least > t {
+			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v: to be clustered with it takes %v bits, not %v", match.MaxComponent, a.Ref, c.Least, t)})
+		}
+		return list
+	}
+	// The last time that the two groups met they were largest.
+	var last *match.Join
+	c.Trace(func(step match.Join) {
+		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) && slices.Contains(step.B, i)
+		if apart && !step.Joined {
+			last = &step
+		}
+	})
+	if last == nil {
+		return nil
+	}
+	if last.Against != nil {
+		code := "not_joined"
+		if decisionOn(c, *last.Against) != nil {
+			if pair := [2]int{last.Against.A, last.Against.B}; pair == [2]int{i, j} || pair == [2]int{j, i} {
+				return nil // that is said already
+			}
+			code = "decided"
+		}
+		return []Reason{{code, against(c, *last)}}
+	}
+	text := fmt.Sprintf("the records around the two speak against it: %s", against(c, *last))
+	for n, e := range worst(c, last) {
+		word := "; "
+		if n == 0 {
+			word = ". Most against: "
+		}
+		text += fmt.Sprintf("%s%v and %v %v", word, c.Records[e.A].Ref, c.Records[e.B].Ref, e.Score)
+	}
+	return []Reason{{"not_joined", text}}
+}
+
+// worst are the pairs across two groups that speak most against their being one, three at most.
+func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
+	for _, e := range c.Edges {
+		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) && slices.Contains(j.B, e.A)
+		if across && e.Score < 0 {
+			pairs = append(pairs, e)
+		}
+	}
+	for _, a := range j.A {
+		for _, b := range j.B {
+			if !slices.ContainsFunc(c.Edges, func(e match.Edge) bool { return e.A == min(a, b) && e.B == max(a, b) }) {
+				pairs = append(pairs, match.Edge{A: a, B: b, Score: match.AbsentPair})
+			}
+			if len(pairs) > match.MaxComponent {
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(x, y match.Edge) int { return cmp.Compare(x.Score, y.Score) })
+	return pairs[:min(len(pairs), 3)]
+}
+
+// carriers counts who carries a feature, up to resolve.MaxCarriers+1.
+func (s *Service) carriers(ctx context.Context, feature uint64) (int, error) {
+	m := s.Map()
+	var all []entity.PUID
+	for gen := m.Current(); gen >= m.Floor(); gen-- {
+		err := s.view(ctx, m.Key(gen, cell.Position(feature)), func(tx resolve.Tx) error {
+			found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
+			if err == nil {
+				all = append(all, found[0]...)
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(all)
+	return min(len(slices.Compact(all)), resolve.MaxCarriers+1), nil
+}
