@@ -248,7 +248,7 @@ func TestResolver_ShowsWhatPeopleChose(t *testing.T) {
 func (in *installation) found(t testing.TB, word string) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
-		found, err := tx.Search(t.Context(), entity.Query{Names: []string{word}, After: lo, Limit: 5})
+		found, err := tx.Search(t.Context(), entity.Query{Words: []string{word}, After: lo, Limit: 5})
 		n += len(found)
 		return err
 	})
