@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -179,6 +180,47 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Two processes over PostgreSQL: one switches a kind while the other writes by what it knew, and each goes on by
+// the new rules.
+func TestP09_ProcessesSwitchTogether(t *testing.T) {
+	t.Parallel()
+	where := pgtest.Start(t, nil).URL("locus")
+	a := openAt(t, where, &all.Options{Cells: 2})
+	defer a.Close()
+	puts := shops(40)
+	put(t, a, puts[:40]...)
+	b := openAt(t, where, &all.Options{MustExist: true})
+	defer b.Close()
+	put(t, b, puts[40:60]...)
+	pack, err := a.BuildPack(t.Context(), "place", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := locus.Proposal{Kind: "place", Pack: pack.Hash}
+	done := make(chan error, 1)
+	go func() { done <- a.Switch(t.Context(), p, nil) }()
+	for _, one := range puts[60:] {
+		put(t, b, one)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, puts[:10]...)
+	until(t, "nothing is left to do", func() (bool, string) {
+		status, err := b.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status.Redo == 0 && status.Switching == "", fmt.Sprintf("%d in the redo set, switching %q", status.Redo, status.Switching)
+	})
+	for _, s := range []*locus.Service{a, b} {
+		diff, err := s.Diff(t.Context(), p, nil)
+		if err != nil || diff.Records != len(puts) || diff.Merged+diff.Split+diff.Changed > 0 || diff.Stay != diff.Before {
+			t.Errorf("compared with what the pack makes: %+v, %v", diff, err)
 		}
 	}
 }

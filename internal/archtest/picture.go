@@ -122,7 +122,7 @@ var Picture = map[string]Rule{
 
 	"": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", mutant},
-		Modules: []string{xxhash, xSync},
+		Modules: []string{xSync},
 	},
 
 	"client":              {Imports: []string{"counter"}},

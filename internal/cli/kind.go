@@ -33,10 +33,11 @@ func kindPath(kind string) string { return "/v1/kinds/" + url.PathEscape(kind) }
 
 func (a *app) kindList() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use:     "list",
-		Short:   "List the kinds of things, with the versions and packs that they are resolved by",
-		Example: "  locus kind list",
-		Args:    arguments(),
+		Use:   "list",
+		Short: "List the kinds of things, with the versions and packs that they are resolved by",
+		Example: "  locus kind list\n" +
+			"  locus kind list --json | jq -r .pack",
+		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			var list struct {
 				Kinds []json.RawMessage `json:"kinds"`
@@ -75,10 +76,11 @@ func (a *app) kindList() *cobra.Command {
 
 func (a *app) kindShow() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use:     "show KIND",
-		Short:   "Print the schema of a kind in YAML",
-		Example: "  locus kind show place > place.yaml",
-		Args:    arguments("KIND"),
+		Use:   "show KIND",
+		Short: "Print the schema of a kind in YAML",
+		Example: "  locus kind show place > place.yaml\n" +
+			"  locus kind show place --json | jq .version",
+		Args: arguments("KIND"),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			var k httpapi.Kind
 			raw, err := cl.get(c.Context(), kindPath(args[0]), nil, &k)
@@ -115,11 +117,12 @@ func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
 
 func (a *app) kindCreate() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use:     "create FILE|-",
-		Short:   "Create a kind of things of a schema in YAML, while everybody goes on",
-		Long:    "The same kind again changes nothing. One that is there is changed by locus kind switch.",
-		Example: "  locus kind create ship.yaml",
-		Args:    arguments("FILE"),
+		Use:   "create FILE|-",
+		Short: "Create a kind of things of a schema in YAML, while everybody goes on",
+		Long:  "The same kind again changes nothing. One that is there is changed by locus kind switch.",
+		Example: "  locus kind create ship.yaml\n" +
+			"  locus kind create - < ship.yaml",
+		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			schema, text, err := a.schemaOf(args[0])
 			if err != nil {
@@ -149,10 +152,11 @@ func (a *app) kindCreate() *cobra.Command {
 
 func (a *app) kindDiff() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use:     "diff FILE|-",
-		Short:   "Show what would merge, split and change if a kind had this schema; changes nothing",
-		Example: "  locus kind diff place.yaml",
-		Args:    arguments("FILE"),
+		Use:   "diff FILE|-",
+		Short: "Show what would merge, split and change if a kind had this schema; changes nothing",
+		Example: "  locus kind diff place.yaml\n" +
+			"  locus kind diff place.yaml --json | jq .merged",
+		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			schema, text, err := a.schemaOf(args[0])
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
-	"github.com/locus-db/locus/resolve"
 )
 
 func (a *app) packCommand() *cobra.Command {
@@ -27,10 +26,11 @@ func (a *app) packCommand() *cobra.Command {
 
 func (a *app) packList() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use:     "list",
-		Short:   "List the packs that are kept, the latest last",
-		Example: "  locus pack list",
-		Args:    arguments(),
+		Use:   "list",
+		Short: "List the packs that are kept, the latest last",
+		Example: "  locus pack list\n" +
+			"  locus pack list --json | jq -r .hash",
+		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			packs, err := packsOf(c, cl)
 			if err != nil {
@@ -44,7 +44,7 @@ func (a *app) packList() *cobra.Command {
 					}
 					continue
 				}
-				var p resolve.Pack
+				var p httpapi.Pack
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a pack: %w", err)
 				}
@@ -61,11 +61,12 @@ func (a *app) packList() *cobra.Command {
 func (a *app) packBuild() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
-		Use:     "build --kind KIND",
-		Short:   "Count the names of a kind's records and keep the pack; prints its hash",
-		Long:    "Nothing is resolved by a pack before a switch: locus pack diff shows what that would change.",
-		Example: "  locus pack build --kind place",
-		Args:    arguments(),
+		Use:   "build --kind KIND",
+		Short: "Count the names of a kind's records and keep the pack; prints its hash",
+		Long:  "Nothing is resolved by a pack before a switch: locus pack diff shows what that would change.",
+		Example: "  locus pack build --kind place\n" +
+			"  locus pack build --kind person --json",
+		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			result, err := a.change(c.Context(), cl, "/v1/packs", httpapi.PackRequest{Kind: kind}, progressOf)
 			if err != nil {
@@ -74,7 +75,7 @@ func (a *app) packBuild() *cobra.Command {
 			if a.json {
 				return a.printRaw(result)
 			}
-			p, err := resultOf[resolve.Pack](result)
+			p, err := resultOf[httpapi.Pack](result)
 			if err != nil {
 				return err
 			}
@@ -97,7 +98,7 @@ func packKind(c *cobra.Command, cl *client, hash, kind string) (string, error) {
 		return "", err
 	}
 	for _, raw := range packs {
-		var p resolve.Pack
+		var p httpapi.Pack
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return "", fmt.Errorf("read a pack: %w", err)
 		}
@@ -111,10 +112,11 @@ func packKind(c *cobra.Command, cl *client, hash, kind string) (string, error) {
 func (a *app) packDiff() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
-		Use:     "diff PACK",
-		Short:   "Show what would merge and split if a kind were weighed by this pack; changes nothing",
-		Example: "  locus pack diff 5d3c0f6a1b2e4478",
-		Args:    arguments("PACK"),
+		Use:   "diff PACK",
+		Short: "Show what would merge and split if a kind were weighed by this pack; changes nothing",
+		Example: "  locus pack diff 5d3c0f6a1b2e4478\n" +
+			"  locus pack diff 5d3c0f6a1b2e4478 --kind place --json | jq .split",
+		Args: arguments("PACK"),
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			kind, err := packKind(c, cl, args[0], kind)
 			if err != nil {

@@ -45,6 +45,9 @@ type PackRequest struct {
 	Kind string `json:"kind" doc:"The kind whose records are counted"`
 }
 
+// Pack is a pack that the installation keeps.
+type Pack = resolve.Pack
+
 // PackList is the answer of GET /v1/packs.
 type PackList struct {
 	Packs []resolve.Pack `json:"packs" doc:"The latest last"`

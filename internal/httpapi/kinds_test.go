@@ -3,39 +3,66 @@
 package httpapi_test
 
 import (
-	"slices"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// A record of another kind is judged, resolved, shown and listed as one.
-func TestRecords_OfAKind(t *testing.T) {
+const ship = "kind: ship\nversion: 1\nattributes:\n  name: {type: name, required: true}\n"
+
+func TestKinds_AreCreatedOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	a := f.item(`{"source":"crm","key":"1","kind":"person","attributes":{"name":"John Smith","birth_date":"1969-07-20"}}`)
-	b := f.item(`{"source":"web","key":"7","kind":"person","attributes":{"given_name":"John","family_name":"Smith","birth_date":"20.7.1969"}}`)
-	c := f.item(`{"source":"crm","key":"2","attributes":{"name":"John Smith"}}`)
-	if a.Entity != b.Entity || a.Entity == c.Entity {
-		t.Errorf("the entities are %v, %v and %v", a.Entity, b.Entity, c.Entity)
+	put := func(path, text string) answer {
+		return f.do(http.MethodPut, "/v1/kinds/"+path, text, "Content-Type", "application/yaml")
 	}
-	if r := decode[httpapi.Record](f.get("/v1/records/web/7")); r.Kind != "person" {
-		t.Errorf("the record is a %q", r.Kind)
+	for _, c := range []struct {
+		path, text string
+		status     int
+		says       string
+	}{
+		{"ship", "kind: ship\n", http.StatusUnprocessableEntity, "attributes"},
+		{"boat", ship, http.StatusUnprocessableEntity, "the path"},
+		{"ship", ship, http.StatusCreated, `"kind":"ship"`},
+		{"ship", ship, http.StatusOK, `"version":1`},
+		{"ship", strings.Replace(ship, "version: 1", "version: 2", 1), http.StatusConflict, "locus kind switch"},
+	} {
+		if a := put(c.path, c.text); a.Code != c.status || !strings.Contains(a.Body.String(), c.says) {
+			t.Errorf("put %s: %d %s, want %d and %q", c.path, a.Code, a.Body, c.status, c.says)
+		}
 	}
-	if e := decode[httpapi.Entity](f.get("/v1/entities/" + c.Entity.String())); e.Kind != "place" {
-		t.Errorf("the entity is a %q", e.Kind)
+	if k := decode[httpapi.Kind](f.get("/v1/kinds/ship")); k.Schema == "" || k.Default || k.Switch != nil {
+		t.Errorf("%+v", k)
 	}
-	list := decode[httpapi.RecordList](f.get("/v1/records?kind=person&limit=1"))
-	if len(list.Records) != 1 || list.Records[0].Kind != "person" {
-		t.Errorf("%+v", list)
+	if a := f.get("/v1/kinds/boat"); a.Code != http.StatusNotFound {
+		t.Errorf("a kind that there is not: %d %s", a.Code, a.Body)
 	}
-	if s := decode[httpapi.Schema](f.get("/v1/schema?kind=product")); s.Kind != "product" || !slices.Equal(s.Kinds, []string{"person", "place", "product"}) {
-		t.Errorf("%s of %v", s.Kind, s.Kinds)
+}
+
+func TestKinds_AreSwitched(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.diner("a", "1", "Springfield", "415-555-2300")
+	ask := func(path, body string) answer {
+		return f.do(http.MethodPost, path, body)
 	}
-	if r := f.item(`{"source":"crm","key":"3","kind":"boat","attributes":{"name":"x"}}`); r.Error == nil {
-		t.Error("a kind that there is not is taken")
+	built := ask("/v1/packs", `{"kind":"place"}`)
+	packs := decode[httpapi.PackList](f.get("/v1/packs")).Packs
+	if built.Code != http.StatusOK || len(packs) != 2 || !strings.Contains(built.Body.String(), packs[1].Hash) {
+		t.Fatalf("build: %d %s, packs %+v", built.Code, built.Body, packs)
 	}
-	if r := f.item(`{"source":"crm","key":"3","kind":"person","attributes":{"birth_date":"1969"}}`); r.Error == nil {
-		t.Error("a person without a name is taken")
+	proposal := `{"pack":"` + packs[1].Hash + `"}`
+	if a := ask("/v1/kinds/place/diff", proposal); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"stay":1`) {
+		t.Errorf("diff: %d %s", a.Code, a.Body)
+	}
+	if a := ask("/v1/kinds/place/switch", proposal); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), `"pack":"`+packs[1].Hash+`"`) {
+		t.Errorf("switch: %d %s", a.Code, a.Body)
+	}
+	for path, body := range map[string]string{"/v1/kinds/boat/diff": `{}`, "/v1/kinds/place/switch": `{"pack":"00"}`, "/v1/packs": `{"kind":"boat"}`} {
+		if a := ask(path, body); a.Code != http.StatusNotFound {
+			t.Errorf("%s %s: %d %s, want 404", path, body, a.Code, a.Body)
+		}
 	}
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKind_CreateShowAndSwitch(t *testing.T) {
+	t.Parallel()
+	env := installed(t)
+	ship := write(t, "ship.yaml", "kind: ship\nversion: 1\nattributes:\n  name: {type: name, required: true}\n  phones: {type: phone, many: true}\n")
+	for _, want := range []string{"created: kind ship, version 1", "unchanged: kind ship, version 1"} {
+		if got := must(t, env, "kind", "create", ship); !strings.Contains(got.err, want) {
+			t.Errorf("create: %s, want %s", got.err, want)
+		}
+	}
+	if got := must(t, env, "kind", "list"); !strings.Contains(got.stdout, "\nship\t1\t") || !strings.Contains(got.stdout, "\nplace\t1\tyes\t") {
+		t.Errorf("list:\n%s", got.stdout)
+	}
+	shown := must(t, env, "kind", "show", "place").stdout
+	if !strings.HasPrefix(shown, "kind: place\nversion: 1\n") {
+		t.Fatalf("show:\n%s", shown)
+	}
+	changed := write(t, "place.yaml", strings.Replace(shown, "version: 1\n", "version: 2\n", 1)+"sources:\n  crm: {trust: 0.9}\n")
+	if got := must(t, env, "kind", "switch", changed, "--dry-run"); !strings.HasPrefix(got.stdout, "kind place, version 2, pack ") {
+		t.Errorf("dry run:\n%s%s", got.stdout, got.err)
+	}
+	if got := must(t, env, "kind", "show", "place").stdout; got != shown {
+		t.Error("a dry run has switched the kind")
+	}
+	if got := must(t, env, "kind", "switch", changed, "--yes"); !strings.Contains(got.err, "done: kind place has version 2") {
+		t.Errorf("switch: %s", got.err)
+	}
+	if got := must(t, env, "kind", "diff", changed).stdout; !strings.Contains(got, "0 of these show other values; 0 come of several, 0 come apart") {
+		t.Errorf("compared with what is:\n%s", got)
+	}
+}
+
+func TestPack_BuildDiffAndSwitch(t *testing.T) {
+	t.Parallel()
+	env := installed(t)
+	hash := strings.TrimSpace(must(t, env, "pack", "build", "--kind", "place").stdout)
+	if len(hash) != 16 {
+		t.Fatalf("the hash of the pack is %q", hash)
+	}
+	if got := must(t, env, "pack", "diff", hash).stdout; !strings.HasPrefix(got, "kind place, version 1, pack "+hash+": ") {
+		t.Errorf("diff:\n%s", got)
+	}
+	if got := must(t, env, "pack", "switch", hash, "--yes"); !strings.Contains(got.err, "done: kind place has version 1 and pack "+hash) {
+		t.Errorf("switch: %s", got.err)
+	}
+	if got := must(t, env, "pack", "list").stdout; strings.Count(got, "\n") != 3 || !strings.Contains(got, "\n"+hash+"\tplace\t") {
+		t.Errorf("list:\n%s", got)
+	}
+}
