@@ -290,6 +290,29 @@ func TestService_DecideRefuses(t *testing.T) {
 	}
 }
 
+// The decisions of a batch are made one after the other.
+func TestService_ABatchIsDecidedInItsOrder(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	ids := put(t, s, oak, mill)
+	batch := []locus.Decide{
+		{Verdict: "same", A: "a:oak", B: "b:mill"}, {Verdict: "different", A: "b:mill", B: "a:oak"},
+		{Verdict: "same", A: "b:mill", B: "a:oak"}, {Verdict: "different", A: "b:mill", B: "a:oak", Withdraw: true},
+	}
+	sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:oak", Decide: batch[:3]})
+	if err != nil || len(sup.After) != 1 {
+		t.Fatalf("%+v, %v", sup, err)
+	}
+	results := decide(t, s, batch...)
+	if last := results[3]; !last.Withdrawn || last.Verdict != "same" || last.EntityA != ids[1].Entity || last.EntityB != ids[0].Entity {
+		t.Errorf("%+v", last)
+	}
+	page, err := s.Decisions(t.Context(), locus.DecisionQuery{Withdrawn: true})
+	if err != nil || len(page.Decisions) != 1 || !page.Decisions[0].Withdrawn {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
 func TestService_DecisionsAreListedOnce(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
