@@ -19,13 +19,13 @@ import (
 func BenchmarkExplain(b *testing.B) {
 	s := loaded(b, 20_000)
 	var list []*entity.Entity
-	for after := entity.PUID(0); ; {
+	for after := (entity.Place{}); ; {
 		page, next, err := s.Entities(b.Context(), locus.EntityQuery{After: after, Limit: 1000})
 		if err != nil {
 			b.Fatal(err)
 		}
 		list = append(list, page...)
-		if after = next; next == 0 {
+		if after = next; next == (entity.Place{}) {
 			break
 		}
 	}

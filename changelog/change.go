@@ -60,6 +60,8 @@ type Change struct {
 	Seq  Seq       `json:"seq,string"` // given by the cell
 	Time time.Time `json:"time"`       // UTC, to the millisecond
 	Kind Kind      `json:"kind"`
+	// Cause is what made the change.
+	Cause Cause `json:"cause,omitempty"`
 	// Entity is the entity that changed, or for Put and Deleted the birth id of the record.
 	Entity locality.ID `json:"entity"`
 	// Into is where the id of a retired entity leads; zero if its last record was deleted.

@@ -44,8 +44,34 @@ func TestPictures(t *testing.T) {
 	tab.areDrawn(".drawn")
 	tab.shoot("console.png")
 	tab.open("/entities/" + telling(t, tab.svc).ID.String())
-	tab.do(chromedp.EmulateViewport(1280, 2130, chromedp.EmulateScale(0.75)))
+	tab.do(chromedp.EmulateViewport(1280, 2170, chromedp.EmulateScale(0.75)))
 	tab.shoot("entity.png")
+}
+
+// TestPictures_Review takes the pictures of the review queue, which is what the same story leaves to people, and of
+// what they decided about an entity.
+func TestPictures_Review(t *testing.T) {
+	picturesAreWanted(t)
+	tab := openTab(t, startBrowser(t), 4)
+	tab.tell()
+	tab.do(chromedp.EmulateViewport(1280, 1360, chromedp.EmulateScale(0.75)))
+	tab.open("/review?author=Ada")
+	tab.shoot("review.png")
+
+	e := telling(t, tab.svc)
+	last := e.Members[2].Ref.String()
+	for _, d := range []locus.Decide{
+		{Verdict: entity.VerdictSame, A: e.ID.String(), B: last, Author: "Ada", Reason: "both have the same sign in the window"},
+		{Verdict: entity.VerdictValue, A: e.ID.String(), Attribute: "city", Value: e.View.First("city"), Author: "Ben"},
+	} {
+		if results, err := tab.svc.Decide(context.Background(), []locus.Decide{d}); err != nil || results[0].Err != nil {
+			t.Fatal(err, results)
+		}
+	}
+	tab.open("/entities/" + e.ID.String())
+	tab.do(chromedp.EmulateViewport(1280, 1360, chromedp.EmulateScale(0.75)))
+	evaluate[bool](tab, `(document.querySelector("#how").closest("section").scrollIntoView(), true)`)
+	tab.shoot("entity-how.png")
 }
 
 // TestPictures_Ring takes the pictures of the ring: an installation that grew three times and is
@@ -122,7 +148,7 @@ func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 	t.Helper()
 	var best *entity.Entity
 	most := 0
-	for after := entity.PUID(0); ; {
+	for after := (entity.Place{}); ; {
 		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +169,7 @@ func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 				best, most = e, values
 			}
 		}
-		if next == 0 {
+		if next == (entity.Place{}) {
 			return best
 		}
 		after = next

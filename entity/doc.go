@@ -13,14 +13,14 @@
 // # Who an entity is
 //
 // Every record gets a birth id when it is first put. The earliest record of an entity is its
-// anchor, and the anchor's birth id is the entity's id. So a redirect is not a chain that somebody
+// anchor, unless people chose another (Decision), and the anchor's birth id is the entity's id. So a redirect is not a chain that somebody
 // must keep short, but a question: a birth id names a record, the record names its anchor. Merging
 // re-points records; taking a merge back gives every id back, since none was lost. When an
 // anchor is deleted, its birth keeps the id of the record that was next in line.
 //
 // # What of it is shown
 //
-// A View is a pure function of the members: see Merge. Every value names the records that say so.
+// A View is a pure function of the members and of what people chose: see Merge. Every value names the records that say so.
 // Nothing depends on the order of arrival or on the day of reading, so a view can be made again at
 // any time, and two entities with equal stamps are equal.
 //

@@ -196,7 +196,9 @@ func (b *batch) order(nodes []*node) (pins []entity.Decision) {
 		}
 	}
 	for _, d := range newest {
-		pins = append(pins, d)
+		if d.Verdict != entity.VerdictAnchor || anchor > 0 { // who is the first is the anchor anyway
+			pins = append(pins, d)
+		}
 	}
 	slices.SortFunc(pins, func(a, b entity.Decision) int { return cmp.Compare(a.Topic(), b.Topic()) })
 	if !mutant.On("P9n") {

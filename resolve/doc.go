@@ -2,7 +2,7 @@
 
 // Package resolve keeps entities equal to their definition while records come, change and go:
 //
-//	entities = f(live records, schema, pack)
+//	entities = f(live records, decisions of people, schema, pack)
 //
 // Batch is f, written as simply as can be; it is the oracle of every test. Resolver does the same
 // incrementally, over many cells, in three rounds of transactions for a batch of writes:
@@ -70,10 +70,17 @@
 // own edges changed. The walk reads these and no others, and stops at the limits: the work of a
 // write is bounded, whatever is stored.
 //
+// # What people decide
+//
+// A decision stands under the puid of its record, one about a pair under both, and is read together with
+// their edges: the edge that it makes of the pair takes the place of what a comparison says. Decide writes it
+// under the lower of the two puids, with a redo entry, which carries it to the other and has everything
+// around both looked at again. As records go and return, it ceases to count, and counts again.
+//
 // # Ids
 //
-// A record is given a birth id when it is first put. The anchor of an entity is its earliest record,
-// and the entity's id is the anchor's birth id: merging and unmerging re-point records to anchors
+// A record is given a birth id when it is first put. The anchor of an entity is its earliest record, or the one that
+// people chose, and the entity's id is the anchor's birth id: merging and unmerging re-point records to anchors
 // and move nothing. A birth id is never forgotten. It names a record, and that names its anchor; the
 // tombstone of a deleted record names a successor.
 //

@@ -42,7 +42,13 @@ type putter struct {
 }
 
 func (p *putter) run(ctx context.Context, tx Tx) error {
-	var err error
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if version := p.Rules().Version; head.Rules != version && !mutant.On("P9r") {
+		return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
+	}
 	if p.images, err = imagesOf(ctx, tx); err != nil {
 		return err
 	}
@@ -157,12 +163,12 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 }
 
 func (p *putter) put(w *write, rec *entity.Record) {
-	p.add(w, rec, changelog.Change{Kind: changelog.Put, Entity: rec.Birth, After: versionOf(w.new)})
+	p.add(w, rec, changelog.Change{Kind: changelog.Put, Cause: changelog.CausePut, Entity: rec.Birth, After: versionOf(w.new)})
 }
 
 func (p *putter) delete(i int, stored *entity.Record) {
 	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
-	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Entity: stored.Birth})
+	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Cause: changelog.CauseDelete, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
 	p.counts.Records--
 	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}
@@ -170,7 +176,7 @@ func (p *putter) delete(i int, stored *entity.Record) {
 
 // add notes a write, the record that it stores, and the change that tells of it.
 func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
-	w.lost = lostFeatures(w.old, w.new)
+	w.lost = p.lost(w.old, w.new)
 	c.Time, c.Before = p.now, versionOf(w.old)
 	if attributes := p.images.Records; attributes != nil {
 		if w.old != nil {
@@ -219,14 +225,23 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	return p.end(ctx, tx, p.images, &p.mark)
 }
 
-// lostFeatures are those of old that new does not carry.
-func lostFeatures(old, new *node) []uint64 {
+// lost are the features of old that new does not carry. While its kind is switched a record may have been
+// posted by what it was under the former rules.
+func (r *Resolver) lost(old, new *node) []uint64 {
 	if old == nil {
 		return nil
 	}
-	var lost []uint64
-	for _, f := range old.norm.Features() {
-		if !new.carries(f.Hash) {
+	lost := lostFeatures(old.norm, new, nil)
+	if former := r.Rules().former; former != nil && former.Name() == old.kind.Name() && !mutant.On("P9s") {
+		lost = lostFeatures(former.normalise(old.Record), new, lost)
+	}
+	return lost
+}
+
+// lostFeatures adds the features of a record that new does not carry.
+func lostFeatures(old *match.Record, new *node, lost []uint64) []uint64 {
+	for _, f := range old.Features() {
+		if !new.carries(f.Hash) && !slices.Contains(lost, f.Hash) {
 			lost = append(lost, f.Hash)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -32,8 +33,11 @@ const (
 )
 
 // whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
-// is stored. Else it has to look at everything around its records, as a repair does.
-func (r *Resolver) whole() bool { return !r.dirty && len(r.blocked) == 0 && !r.unread }
+// is stored, unless a kind is being switched and nobody knows by which rules that was made. Else it has to look at everything around its records, as a repair does.
+func (r *Resolver) whole() bool {
+	switching := r.Rules().former != nil && !mutant.On("P9w")
+	return !r.dirty && len(r.blocked) == 0 && !r.unread && !switching
+}
 
 // mend follows a round that failed: what it wrote is half done.
 func (r *Resolver) mend(ctx context.Context, err error) error {
@@ -52,8 +56,8 @@ func (r *Resolver) mend(ctx context.Context, err error) error {
 
 // drain works off the redo sets of all cells if that is due, and answers with the versions of records that
 // it did. In health it reads nothing. Entries that take a cell that does not answer stay; so do those of
-// such a cell.
-func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
+// such a cell, and those at the versions of own, which the caller does itself.
+func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[entity.PUID]int64, error) {
 	if !r.dirty && (r.whole() || r.opts.Now().Before(r.sweep)) {
 		return nil, nil
 	}
@@ -64,7 +68,7 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 	r.asks.Lock()
 	clear(r.down)
 	r.asks.Unlock()
-	if err := r.drainCells(ctx, worked); err != nil {
+	if err := r.drainCells(ctx, own, worked); err != nil {
 		r.dirty = true
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 }
 
 // drainCells works off the redo sets of all cells together: what came in together belongs together.
-func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64) error {
+func (r *Resolver) drainCells(ctx context.Context, own, worked map[entity.PUID]int64) error {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range r.opts.Cells.Map().Cells() {
 		after[id] = math.MinInt64
@@ -107,6 +111,7 @@ func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64)
 		}); err != nil {
 			return fmt.Errorf("read the redo set: %w", err)
 		}
+		entries = slices.DeleteFunc(entries, func(e Redo) bool { return own[e.PUID] == e.Version })
 		for batch := range slices.Chunk(entries, redoBatch) {
 			if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
 				return err
@@ -307,7 +312,7 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		return err
 	}
 	r.dirty = !r.whole()
-	if _, err := r.drain(ctx); err != nil {
+	if _, err := r.drain(ctx, nil); err != nil {
 		return err
 	}
 	return r.clear(ctx)
@@ -323,7 +328,7 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 	due := r.dirty || (r.lease != nil || !r.whole()) && !now.Before(r.sweep)
 	if due && r.hold(ctx, 0) == nil {
 		r.dirty = true
-		if _, err := r.drain(ctx); err != nil && r.mend(ctx, err) != nil {
+		if _, err := r.drain(ctx, nil); err != nil && r.mend(ctx, err) != nil {
 			r.sweep = now.Add(retryBlocked)
 		}
 	} else if due {

@@ -55,6 +55,10 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	if !held {
 		b.cache.clear() // others may have written since
 	}
+	if err := b.know(ctx); err != nil {
+		b.refuse(b.pass, err)
+		return
+	}
 	begin := time.Now()
 	b.put(ctx)
 	report.Put += time.Since(begin)
@@ -86,7 +90,13 @@ func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
 			return err
 		}
 	}
-	worked, err := b.drain(ctx)
+	own := map[entity.PUID]int64{}
+	for _, entries := range b.redo {
+		for _, e := range entries {
+			own[e.PUID] = e.Version
+		}
+	}
+	worked, err := b.drain(ctx, own)
 	if err != nil {
 		return err
 	}

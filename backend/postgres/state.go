@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, journal FROM locus_cell"
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8"
 )
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
 	var epoch, told int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, journal)
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, &h.Rules, journal)
 	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
 	return err
 }
@@ -85,7 +85,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images).
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules).
 		Exec(func(tag pgconn.CommandTag) error {
 			if tag.RowsAffected() == 0 {
 				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
@@ -129,10 +129,10 @@ const (
 		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, trimmed = greatest(trimmed, $6)`
 
 	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
-		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became)
-		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json
-		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[])
-			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, n)`
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json, c.cause
+		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, n)`
 )
 
 // queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
@@ -155,7 +155,8 @@ func (t *tx) queueTotals() {
 			column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }),
 			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }),
 			column(changes, func(c changelog.Change) *string { return t.image(c.Was) }),
-			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }))...)
+			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }),
+			column(changes, func(c changelog.Change) string { return string(c.Cause) }))...)
 	case n != entity.Counts{} || trimmed > 0:
 		t.exec(sqlAddTotals, args...)
 	}

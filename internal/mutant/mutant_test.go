@@ -100,6 +100,12 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9g", "who lost the lease still writes what is done under it", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9h", "who takes the lease over does not shut the former owner out", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9i", "who takes the lease over trusts what it knew", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
+	{"P9k", "a decision is written without a redo entry", "resolve", "TestP09_ACrashWhilePeopleDecide"},
+	{"P9l", "a decision about two records stands under one of them", "resolve", "TestP09_ManyProcessesDecide"},
+	{"P9m", "a repair looks at one of the two records that were decided about", "resolve", "TestP09_ACrashWhilePeopleDecide"},
+	{"P9n", "the anchor that people chose is chosen for the view, and not for the id", "resolve", "TestP09_DecisionsInAnyOrder"},
+	{"P9o", "what was decided about a record is not asked when it returns", "resolve", "TestP09_DecisionsOutliveTheirRecords"},
+	{"P9p", "an entity retires without a change in the log", "resolve", "TestP09_TheLogsTellEveryMembership"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.
