@@ -103,7 +103,7 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9k", "a decision is written without a redo entry", "resolve", "TestP09_ACrashWhilePeopleDecide"},
 	{"P9l", "a decision about two records stands under one of them", "resolve", "TestP09_ManyProcessesDecide"},
 	{"P9m", "a repair looks at one of the two records that were decided about", "resolve", "TestP09_ACrashWhilePeopleDecide"},
-	{"P9n", "the anchor that people chose is chosen for the view, and not for the id", "resolve", "TestP09_DecisionsInAnyOrder"},
+	{"P9n", "the anchor that people chose does not come first", "resolve", "TestP09_DecisionsInAnyOrder"},
 	{"P9o", "what was decided about a record is not asked when it returns", "resolve", "TestP09_DecisionsOutliveTheirRecords"},
 	{"P9p", "an entity retires without a change in the log", "resolve", "TestP09_TheLogsTellEveryMembership"},
 }
