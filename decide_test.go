@@ -211,7 +211,10 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		"value":     {Verdict: entity.VerdictValue, A: "c:bridge", Attribute: "phones", Value: "415-555-9999"},
 	} {
 		s := fresh(t)
-		put(t, s, left, right, bridge, oak, mill)
+		e := find(t, s, put(t, s, left, right, bridge, oak, mill)[0].Entity)
+		if d.Verdict == entity.VerdictAnchor {
+			d.A = e.Members[1].Ref.String() // any but the one that is
+		}
 		sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: d.A, Decide: []locus.Decide{d}})
 		if err != nil || len(sup.After) == 0 {
 			t.Fatalf("%s: %+v, %v", name, sup, err)
@@ -223,7 +226,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 			for _, m := range e.Members {
 				members = append(members, m.Ref)
 			}
-			if e.ID != want.ID || refs(members) != refs(want.Records) || cmp.Diff(e.View, want.View) != "" {
+			if e.ID != want.ID || refs(members) != refs(want.Records) || fmt.Sprint(e.View) != fmt.Sprint(want.View) {
 				t.Errorf("%s: supposed %+v, came %+v", name, want, e.Entity)
 			}
 		}
@@ -235,7 +238,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		}
 		decide(t, s, d)
 		for _, want := range sup.After {
-			if e := find(t, s, want.ID); e.ID != want.ID || len(e.Members) != len(want.Records) || cmp.Diff(e.View, want.View) != "" {
+			if e := find(t, s, want.ID); e.ID != want.ID || len(e.Members) != len(want.Records) || fmt.Sprint(e.View) != fmt.Sprint(want.View) {
 				t.Errorf("%s withdrawn: supposed %+v, came %+v", name, want, e.Entity)
 			}
 		}
