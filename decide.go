@@ -30,7 +30,7 @@ func (s *Service) Decide(ctx context.Context, list []Decide) ([]DecideResult, er
 	var decisions []entity.Decision
 	var at []int
 	for i, d := range list {
-		decision, err := s.decision(ctx, d)
+		decision, err := s.decision(ctx, d, decisions)
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -70,8 +70,8 @@ func (s *Service) Decide(ctx context.Context, list []Decide) ([]DecideResult, er
 	return results, nil
 }
 
-// decision checks what is to be decided and finds the records.
-func (s *Service) decision(ctx context.Context, d Decide) (entity.Decision, error) {
+// decision checks what is to be decided and finds the records; before are those that are decided before it.
+func (s *Service) decision(ctx context.Context, d Decide, before []entity.Decision) (entity.Decision, error) {
 	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, Withdrawn: d.Withdraw}
 	if problems := d.check(); problems != nil {
 		return decision, &InvalidError{problems}
@@ -106,8 +106,12 @@ func (s *Service) decision(ctx context.Context, d Decide) (entity.Decision, erro
 	if err != nil {
 		return decision, err
 	}
-	for _, was := range stood {
-		if was.Topic() == decision.Topic() {
+	stood = slices.Concat(stood, before)
+	for _, was := range slices.Backward(stood) {
+		if was.Pair() && was.B == decision.A {
+			was = was.Mirror()
+		}
+		if was.Key() == decision.Key() {
 			decision.Verdict, decision.Value = was.Verdict, was.Value
 			return decision, nil
 		}

@@ -44,7 +44,7 @@ func (s *Service) WhatIf(ctx context.Context, q WhatIf) (*Supposed, error) {
 		about.Without = append(about.Without, gone.PUID)
 	}
 	for i, d := range q.Decide {
-		decision, err := s.decision(ctx, d)
+		decision, err := s.decision(ctx, d, about.Decisions)
 		if err != nil {
 			return nil, within(fmt.Sprintf("/decide/%d", i), err)
 		}

@@ -47,6 +47,7 @@ type ViewAttribute struct {
 type ViewValue struct {
 	Value   string       `json:"value"`
 	Records []entity.Ref `json:"records"`
+	Pinned  bool         `json:"pinned,omitempty" doc:"A person chose it"`
 }
 
 // EntityList is a page of entities. Cursor is where the next one begins, "" at the end.
@@ -131,7 +132,7 @@ func (s *Server) merged(kind string, view entity.View, member func(int) entity.R
 			merged.Value = &a.Values[0].Value
 		}
 		for _, v := range a.Values {
-			value := ViewValue{Value: v.Value, Records: make([]entity.Ref, 0, len(v.Members))}
+			value := ViewValue{Value: v.Value, Pinned: v.Pinned, Records: make([]entity.Ref, 0, len(v.Members))}
 			for _, m := range v.Members {
 				value.Records = append(value.Records, member(m))
 			}
