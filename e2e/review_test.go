@@ -66,7 +66,9 @@ func reviewByKeys(tab *tab) {
 	tab.check(`document.querySelector(".pairs .differs th").textContent === "phones"`, "the difference is not marked")
 	first := evaluate[string](tab, `document.querySelector(".pairs .rkey").textContent`)
 	second := map[string]string{"1": "2", "2": "1"}[first]
-	at := func(key string) string { return `document.querySelector(".pairs .rkey")?.textContent === "` + key + `"` }
+	at := func(key string) string {
+		return `document.querySelector(".pairs .rkey")?.textContent === "` + key + `"`
+	}
 
 	tab.do(chromedp.KeyEvent("n"))
 	tab.await(at(second))
