@@ -157,7 +157,7 @@ func against(c *resolve.Component, j match.Join) string {
 // Of each cell so many changes are looked through, the latest ones, since the logs know of no entity; and so
 // many are answered.
 const (
-	eventsOfHow     = 500
+	eventsOfHow     = 100
 	eventsOfHistory = 20_000
 	maxEvents       = 1000
 )

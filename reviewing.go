@@ -30,7 +30,7 @@ func (s *Service) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error
 	}
 	page := &ReviewPage{Pairs: []ReviewPair{}}
 	for {
-		edges, err := queue.next(ctx, q.Limit-len(page.Pairs))
+		edges, err := queue.next(ctx, q.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -41,10 +41,15 @@ func (s *Service) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error
 		if err != nil {
 			return nil, err
 		}
-		page.Pairs = append(page.Pairs, pairs...)
-		if last := edges[len(edges)-1]; len(page.Pairs) == q.Limit {
-			page.Next = fmt.Sprintf("%d %d %d", last.Score, last.A, last.B)
-			return page, nil
+		for i, pair := range pairs {
+			if pair == nil {
+				continue
+			}
+			page.Pairs = append(page.Pairs, *pair)
+			if last := edges[i]; len(page.Pairs) == q.Limit {
+				page.Next = fmt.Sprintf("%d %d %d", last.Score, last.A, last.B)
+				return page, nil
+			}
 		}
 	}
 }
@@ -119,8 +124,8 @@ func better(a, b resolve.Edge) bool {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// undecided makes pairs of edges, but for those that nobody need decide about.
-func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]ReviewPair, error) {
+// undecided makes pairs of edges, nil where nobody need decide.
+func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {
 		puids = append(puids, e.A, e.B)
@@ -150,7 +155,7 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]Review
 	}); err != nil {
 		return nil, err
 	}
-	var pairs []ReviewPair
+	pairs := make([]*ReviewPair, len(edges))
 	for i := range edges {
 		a, b := records[2*i], records[2*i+1]
 		if a == nil || b == nil || a.Deleted() || b.Deleted() || a.Kind != b.Kind {
@@ -169,10 +174,10 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]Review
 		if m.Decide(v) != match.Unsure {
 			continue
 		}
-		pairs = append(pairs, ReviewPair{
+		pairs[i] = &ReviewPair{
 			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Explanation: facing(a.Ref, m.Explain(normA, normB, v)),
 			Merges: len(x.Members) + len(y.Members),
-		})
+		}
 	}
 	return pairs, nil
 }
