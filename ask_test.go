@@ -200,8 +200,8 @@ func loaded(t testing.TB, n int64) *locus.Service {
 // A reader finds the clusters that the resolver made, and a supposition that supposes nothing changes nothing.
 func TestService_HowAgreesWithTheResolver(t *testing.T) {
 	t.Parallel()
-	s := loaded(t, 1000)
-	after := entity.PUID(0)
+	s := loaded(t, 3000)
+	var after entity.Place
 	for {
 		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
 		if err != nil {
@@ -239,7 +239,7 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 				}
 			}
 		}
-		if after = next; next == 0 {
+		if after = next; next == (entity.Place{}) {
 			break
 		}
 	}

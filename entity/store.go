@@ -41,8 +41,8 @@ type Store interface {
 	// ListEntities answers with entities in the order of their anchors, those after the given
 	// anchor only, at most limit.
 	ListEntities(ctx context.Context, after PUID, limit int) ([]*Entity, error)
-	// Search answers with the entities that match every part of the query, in the order of their
-	// anchors.
+	// Search answers with the entities that match every part of the query, in the order that it asks
+	// for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
 	// Decisions answers with all that stand under these records, those that were withdrawn too,
@@ -69,22 +69,30 @@ type Assignment struct{ PUID, Anchor PUID }
 // Indexed is an entity with what it can be found by.
 type Indexed struct {
 	*Entity
-	// Names are the normalised tokens of all its members' names: lower-case letters, digits and
+	// Words are the normalised words of all that it is searched by: lower-case letters, digits and
 	// marks only, each one word.
-	Names []string
+	Words []string
 	// Terms are the exact attributes, hashed; see Term.
 	Terms []uint64
 }
 
 // Query asks for entities. The zero query matches every entity.
 type Query struct {
-	// Names are normalised tokens that must all be among the entity's. The last one matches as a
+	// Words are normalised words that must all be among the entity's. The last one matches as a
 	// prefix too.
-	Names []string
+	Words []string
 	// Terms must all be among the entity's; see Term.
 	Terms []uint64
-	// After leaves out anchors up to and including this one.
+	// Without are terms none of which may be among the entity's.
+	Without []uint64
+	// Best asks for the highest points first and, where they are equal, for the order of anchors, in
+	// which all are otherwise.
+	Best bool
+	// After leaves out anchors up to and including this one: all of them, or with Best those with
+	// Points points.
 	After PUID
+	// Points leaves out, with Best, entities with more points; MaxRank leaves out none.
+	Points int
 	// Limit is the largest number of entities to answer with, at least 1.
 	Limit int
 }

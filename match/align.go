@@ -89,8 +89,9 @@ func mayBeSimilar(a, b string, la, lb uint32) bool {
 	return 100*matched*(len(a)+len(b)) >= needed*len(a)*len(b)
 }
 
-// compareNames sets the levels of name and residual.
-func compareNames(v *Vector, a, b *name) {
+// compareNames sets the levels of name, residual and relation.
+func compareNames(v *Vector, first, second *Record) {
+	a, b := &first.name, &second.name
 	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
 		return
 	}
@@ -99,10 +100,15 @@ func compareNames(v *Vector, a, b *name) {
 		grade, rest = exactName(a.total), residualNothing
 	} else {
 		l := align(a.tokens, b.tokens)
-		rest = compareResiduals(a.tokens, b.tokens, &l)
+		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
+		part := partOf(&x, &y, a.parts|first.categories.parts, b.parts|second.categories.parts)
+		rest = compareResiduals(&x, &y, &l, part)
 		grade = gradeTokens(a, b, &l)
-		if rest > residualRare { // else it is not the spaces that tell them apart
+		if rest > residualPart { // else a word tells them apart, and not the spaces
 			grade = max(grade, gradeCompact(a, b, grade))
+		}
+		if v.sameSpot() {
+			v.set(fieldRelation, part)
 		}
 	}
 	if (a.chain || b.chain) && grade >= nameHalf {
@@ -119,8 +125,7 @@ func compareNames(v *Vector, a, b *name) {
 
 // namesSpot says whether something else than the name ties two records to one spot.
 func (v Vector) namesSpot() bool {
-	return v.level(fieldPhone) == phoneEqual || v.level(fieldAddress) == addressBoth ||
-		v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
+	return v.phoneHere() || v.level(fieldAddress) == addressBoth || v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
 }
 
 // gradeTokens looks at the weight of the words that two names share.
@@ -186,15 +191,14 @@ const rareWord weight = 450
 
 // compareResiduals looks at the words that both names keep for themselves. If
 // they share none, common words tell them apart as well as rare ones.
-func compareResiduals(a, b []token, l *alignment) level {
-	x, y := residue(a, l.usedA), residue(b, l.usedB)
+func compareResiduals(x, y *residual, l *alignment, part level) level {
 	switch {
 	case x.number && y.number:
 		return residualNumbers
+	case part != levelNone:
+		return residualPart
 	case x.rare && y.rare, x.any && y.any && l.weight == 0:
 		return residualRare
-	case x.part || y.part:
-		return residualPart
 	case x.any || y.any:
 		return residualSomething
 	default:
@@ -202,18 +206,26 @@ func compareResiduals(a, b []token, l *alignment) level {
 	}
 }
 
-type residual struct{ any, rare, part, number bool }
+// residual is what a name keeps for itself.
+type residual struct {
+	any, rare, number bool
+	own               bool // says more than what something is
+	title             bool
+	parts             parts
+}
 
 func residue(tokens []token, used uint32) (r residual) {
 	for i := range tokens {
 		t := &tokens[i]
-		if used&(1<<i) != 0 || t.stop {
+		r.title = r.title || t.title
+		if used&(1<<i) != 0 || t.stop && !t.number {
 			continue
 		}
 		r.any = true
-		r.part = r.part || t.part
-		r.number = r.number || t.number
+		r.parts |= t.parts
+		r.number = r.number || t.number || len(t.text) == 1
 		r.rare = r.rare || t.weight >= rareWord && !t.number
+		r.own = r.own || !t.plain && t.parts == 0
 	}
 	return r
 }

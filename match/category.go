@@ -21,8 +21,9 @@ type category struct {
 // categories are a record's categories; the mask has a bit of every hash, so
 // that most pairs without a common one are told by it alone.
 type categories struct {
-	mask uint64
-	list []category
+	mask  uint64
+	list  []category
+	parts parts // what they name, of the kinds of parts
 }
 
 // addCategories reads the values: every level of a path counts as a category.
@@ -40,6 +41,12 @@ func (r *Record) addCategories(values []string) {
 			if len(r.categories.list) < maxCategories && !slices.ContainsFunc(r.categories.list, func(d category) bool { return c.hash == d.hash }) {
 				r.categories.list = append(r.categories.list, c)
 				r.categories.mask |= 1 << (c.hash & 63)
+				for word := range strings.FieldsSeq(string(buf)) {
+					if !first {
+						break
+					}
+					r.categories.parts |= partsOf[word]
+				}
 			}
 		}
 		if first && len(r.categories.list) > 0 {

@@ -79,7 +79,7 @@ func (s *Schema) Check(a Attributes) []Problem {
 		}
 	}
 	for _, attribute := range s.Attributes {
-		if attribute.Required && !slices.ContainsFunc(a[attribute.Name], sent) {
+		if attribute.Required && !s.said(attribute, a) {
 			problems = append(problems, Problem{
 				Attribute: attribute.Name, Index: -1, Code: CodeRequired,
 				Message: fmt.Sprintf("a record of kind %s needs %q: send it, or map a column to it", s.Kind, attribute.Name),
@@ -90,6 +90,14 @@ func (s *Schema) Check(a Attributes) []Problem {
 		return cmp.Or(strings.Compare(x.Attribute, y.Attribute), cmp.Compare(x.Index, y.Index))
 	})
 	return problems
+}
+
+// said tells whether an attribute is sent. A part of a person's name is a name.
+func (s *Schema) said(attribute Attribute, a Attributes) bool {
+	return slices.ContainsFunc(s.Attributes, func(other Attribute) bool {
+		return (other.Name == attribute.Name || attribute.Type == TypeName && other.Type == TypeName) &&
+			slices.ContainsFunc(a[other.Name], sent)
+	})
 }
 
 // check answers with the code and text of what is wrong with one raw value.

@@ -202,6 +202,7 @@ func (c *clusters) weigh(e Edge) Join {
 			if c.of[l.to] != to {
 				continue
 			}
+			j.Absent--
 			// Somebody who says that two are one overrules what the machine holds to be two.
 			if l.force || l.score <= CannotLink && !l.decided && e.Decided == 0 {
 				if j.Against == nil {
@@ -210,7 +211,6 @@ func (c *clusters) weigh(e Edge) Join {
 				continue
 			}
 			j.Sum += int(min(max(l.score, CannotLink), ScoreCap))
-			j.Absent--
 		}
 	}
 	j.Sum += j.Absent * int(AbsentPair)

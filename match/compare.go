@@ -26,17 +26,29 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	}
 	v.set(fieldWeb, web)
 	v.set(fieldEmail, compareEmails(a.emails, b.emails))
+	id := compareWorldIDs(a.ids, b.ids)
 	if a.source == b.source {
-		v.set(fieldID, compareIDs(a.ids, b.ids))
+		if own := compareIDs(a.ids, b.ids); own != levelNone {
+			id = own
+		}
 		if a.dedup && a.key != b.key {
 			v.set(fieldSource, sourceDeduplicated)
 		}
 	}
+	v.set(fieldID, id)
+	compareFacts(&v, a, b)
 	if m.Score(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)
 		return v
 	}
-	compareNames(&v, &a.name, &b.name)
+	switch m.style {
+	case StylePerson:
+		comparePersons(&v, &a.person, &b.person)
+	case StyleTitle:
+		compareTitles(&v, &a.title, &b.title)
+	default:
+		compareNames(&v, a, b)
+	}
 	return v
 }
 
@@ -76,7 +88,7 @@ func compareIDs(a, b []identifier) level {
 	best := levelNone
 	for _, x := range a {
 		for _, y := range b {
-			if x.attribute != y.attribute {
+			if x.world || x.attribute != y.attribute {
 				continue
 			}
 			if x.value != y.value {

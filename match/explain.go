@@ -18,7 +18,8 @@ type Line struct {
 	Attribute string   `json:"attribute"`
 	Level     string   `json:"level"`
 	Bits      Score    `json:"bits"`
-	A         []string `json:"a,omitempty"` // raw values of the first record
+	Default   *Score   `json:"default_bits,omitempty"` // of all kinds, where this one has its own
+	A         []string `json:"a,omitempty"`            // raw values of the first record
 	B         []string `json:"b,omitempty"`
 }
 
@@ -43,10 +44,11 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		if l == levelNone {
 			continue
 		}
-		e.Lines = append(e.Lines, Line{
-			Attribute: fieldNames[f], Level: table[f][l].word, Bits: m.bits[f][l],
-			A: a.raw(f), B: b.raw(f),
-		})
+		line := Line{Attribute: m.style.fieldName(f), Level: m.style.grades(f)[l].word, Bits: m.bits[f][l], A: a.raw(f), B: b.raw(f)}
+		if bits := m.style.grades(f)[l].bits; bits != line.Bits {
+			line.Default = &bits
+		}
+		e.Lines = append(e.Lines, line)
 	}
 	return e
 }
@@ -66,7 +68,14 @@ func (r *Record) raw(f field) []string {
 func fieldOf(a Attribute) field {
 	switch a.Type {
 	case TypeName:
+		if a.Role == RoleGiven {
+			return fieldResidual
+		}
 		return fieldName
+	case TypeDate:
+		return fieldDate
+	case TypeNumber:
+		return fieldNumber
 	case TypePhone:
 		return fieldPhone
 	case TypeAddress:

@@ -28,7 +28,13 @@ const (
 	FeaturePage        FeatureKind = 9  // web page
 	FeatureDomainPlace FeatureKind = 10 // registrable domain x postcode or city
 	FeatureEmail       FeatureKind = 11 // mailbox
-	FeatureID          FeatureKind = 12 // identifier, within its source
+	FeatureID          FeatureKind = 12 // identifier, within its source or of the world
+	FeatureNames       FeatureKind = 13 // the sounds of given and family name
+	FeatureNameYear    FeatureKind = 14 // the sound of a name x year
+	FeatureNamePlace   FeatureKind = 15 // the sound of a name x postcode or city
+	FeatureDateInitial FeatureKind = 16 // day x initial of a name
+	FeatureModel       FeatureKind = 17 // model number
+	FeatureBrandWord   FeatureKind = 18 // brand x the rarest word
 )
 
 var featureKinds = [...]string{
@@ -36,6 +42,8 @@ var featureKinds = [...]string{
 	FeatureTokenCell: "word and area", FeatureStreet: "house number and street",
 	FeatureStreetPlace: "house number, street and place", FeatureNumberPlace: "house number and postcode", FeaturePage: "web page",
 	FeatureDomainPlace: "domain and place", FeatureEmail: "mailbox", FeatureID: "identifier",
+	FeatureNames: "sound of the names", FeatureNameYear: "sound of a name and year", FeatureNamePlace: "sound of a name and place",
+	FeatureDateInitial: "day and initial", FeatureModel: "model number", FeatureBrandWord: "brand and word",
 }
 
 // String answers with the words for people.
@@ -50,8 +58,8 @@ func (k FeatureKind) String() string {
 func (k FeatureKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Feature is a key under which records that may be one thing meet: the 64-bit
-// xxHash (seed 0) of the kind's byte and the parts, each followed by 0x1f. It
-// is stored: the same parts give the same hash for ever, on every machine.
+// xxHash (seed 0) of its kind's byte, the kind of the record unless that is
+// place, and the parts, each followed by 0x1f. It is stored: the same parts give the same hash for ever, on every machine.
 type Feature struct {
 	Hash uint64
 	Kind FeatureKind
@@ -64,7 +72,7 @@ func (r *Record) Features() []Feature { return r.features }
 // Feature answers with the kind and the readable parts of one of the record's
 // features.
 func (r *Record) Feature(hash uint64) (kind FeatureKind, text string, ok bool) {
-	s := sink{want: hash, explain: true}
+	s := sink{salt: r.matcher.salt, want: hash, explain: true}
 	r.emit(&s)
 	return s.kind, s.text, s.found
 }
@@ -72,6 +80,7 @@ func (r *Record) Feature(hash uint64) (kind FeatureKind, text string, ok bool) {
 // sink takes features: it collects them, or looks for one of them.
 type sink struct {
 	features []Feature
+	salt     string // of kinds but the first: the same word of two kinds is two features
 	explain  bool
 	want     uint64
 	found    bool
@@ -82,6 +91,9 @@ type sink struct {
 func (s *sink) add(kind FeatureKind, parts ...string) {
 	var buf [256]byte
 	b := append(buf[:0], byte(kind))
+	if s.salt != "" {
+		b = append(append(b, s.salt...), 0x1f)
+	}
 	for _, p := range parts {
 		b = append(append(b, p...), 0x1f)
 	}
@@ -94,7 +106,7 @@ func (s *sink) add(kind FeatureKind, parts ...string) {
 }
 
 func (r *Record) collect() []Feature {
-	s := sink{features: make([]Feature, 0, 12)}
+	s := sink{salt: r.matcher.salt, features: make([]Feature, 0, 12)}
 	r.emit(&s)
 	slices.SortFunc(s.features, func(a, b Feature) int { return cmp.Compare(a.Hash, b.Hash) })
 	return slices.Compact(s.features)
@@ -120,10 +132,21 @@ func (r *Record) emit(s *sink) {
 		place, wider = r.city, ""
 	}
 	r.emitAddress(s)
-	r.emitName(s, place, wider)
+	switch r.matcher.style {
+	case StylePerson:
+		r.emitPerson(s, place, wider)
+	case StyleTitle:
+		r.emitTitle(s)
+	default:
+		r.emitName(s, place, wider)
+	}
 	r.emitPages(s, place)
 	for _, id := range r.ids {
-		s.add(FeatureID, r.source, id.attribute, id.value)
+		if id.world {
+			s.add(FeatureID, "", id.attribute, id.value)
+		} else {
+			s.add(FeatureID, r.source, id.attribute, id.value)
+		}
 	}
 }
 

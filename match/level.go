@@ -21,6 +21,8 @@ const (
 	fieldID
 	fieldSource
 	fieldRelation
+	fieldDate
+	fieldNumber
 	fieldCount
 )
 
@@ -110,9 +112,29 @@ const emailEqual level = 1
 const (
 	idDifferent level = 1 + iota
 	idEqual
+	idMistyped       // of the world, one digit or letter off
+	idWorldDifferent // of the world
 )
 
 const sourceDeduplicated level = 1
+
+const (
+	dateDifferent level = 1 + iota
+	dateOtherDay
+	dateYear
+	dateOneOff
+	dateMonth
+	dateSwapped
+	dateEqual
+)
+
+const (
+	quantityFar level = 1 + iota
+	quantityApart
+	quantityNear
+	quantityClose
+	quantityEqual
+)
 
 // What two different things are to each other. These levels have no bits: they
 // decide beside the score.
@@ -136,7 +158,7 @@ var table = [fieldCount][]grade{
 		{"different", -700},
 		{"hardly alike", -350},
 		{"a little alike", -100},
-		{"half alike", 200},
+		{"half alike", 100},
 		{"mostly alike", 450},
 		{"alike", 650},
 		{"equal and rare", 900},
@@ -174,16 +196,27 @@ var table = [fieldCount][]grade{
 	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}},
 	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}},
 	fieldRegion:   {{}, {"different", -400}},
-	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 70}},
-	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 250}, {"same page", 500}},
+	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 150}},
+	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 100}, {"same page", 500}},
 	fieldEmail:    {{}, {"equal", 400}},
-	fieldID:       {{}, {"different", -10000}, {"equal", 900}},
+	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
 	fieldRelation: {{}, {"the first is a part of the second", 0}, {"the second is a part of the first", 0}, {"two things at one spot", 0}},
+	fieldDate: {
+		{},
+		{"different", -600},
+		{"same year, other day", -200},
+		{"same year", 400},
+		{"one digit off", 500},
+		{"same month", 650},
+		{"day and month swapped", 700},
+		{"equal", 1000},
+	},
+	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
-	"category", "web", "email", "id", "source", "relation",
+	"category", "web", "email", "id", "source", "relation", "date", "number",
 }

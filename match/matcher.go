@@ -9,6 +9,8 @@ import "slices"
 type Matcher struct {
 	schema *Schema
 	pack   *Pack
+	style  Style
+	salt   string       // of features
 	read   []*Attribute // the attributes that are compared
 	bits   [fieldCount][16]Score
 	// threshold is what a pair needs to be one thing: Threshold, but in a supposition.
@@ -22,19 +24,34 @@ func New(s *Schema, p *Pack) *Matcher {
 	if p == nil {
 		p = DefaultPack()
 	}
-	m := &Matcher{schema: s, pack: p, threshold: Threshold}
+	m := &Matcher{schema: s, pack: p, style: s.Style(), threshold: Threshold}
+	if s.Kind != "place" {
+		m.salt = s.Kind
+	}
 	for i := range s.Attributes {
 		if fieldOf(s.Attributes[i]) != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
 		}
 	}
+	m.weigh()
+	return m
+}
+
+// weigh looks up the bits of every level: those of the kind, of its style, or of the table.
+func (m *Matcher) weigh() {
 	for f := range fieldCount {
-		for l, g := range table[f] {
-			m.bits[f][l] = g.bits
+		own := m.schema.Bits[m.style.fieldName(f)]
+		for l, g := range m.style.grades(f) {
+			bits, ok := own[g.word]
+			if !ok || l == 0 {
+				bits = g.bits
+			}
+			m.bits[f][l] = bits
 		}
 	}
-	m.nameMost = slices.Max(m.bits[fieldName][:]) + slices.Max(m.bits[fieldResidual][:])
-	return m
+	name, rest := m.bits[fieldName][:nameSkipped], m.bits[fieldResidual][:]
+	m.nameMost = slices.Max(name) + slices.Max(rest)
+	m.bits[fieldName][nameSkipped] = slices.Min(name) + slices.Min(rest)
 }
 
 // Schema answers with the kind that the matcher compares.
@@ -65,7 +82,11 @@ func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	case TypeGeo:
 		return normalDegrees(raw, a.degrees())
 	case TypeID:
-		return parseID(raw)
+		return normalID(&a, raw)
+	case TypeDate:
+		return parseDate(raw).String()
+	case TypeNumber:
+		return normalNumber(raw)
 	case TypeCategory:
 		return normalCategory(raw)
 	}

@@ -17,10 +17,12 @@ type token struct {
 	hash    uint64
 	letters uint32 // set of its letters
 	weight  weight
-	rare    bool // rare enough to be a feature by itself
-	stop    bool // the, inc, gmbh: says nothing
-	part    bool // atm, pharmacy: the name of a part of a place
-	number  bool // digits, or a word that tells siblings apart like them
+	rare    bool  // rare enough to be a feature by itself
+	stop    bool  // the, inc, gmbh: says nothing
+	title   bool  // dr, md: somebody's
+	plain   bool  // says what something is, as many names do
+	parts   parts // atm, pharmacy: the name of a part of a place
+	number  bool  // digits, or a word that tells siblings apart like them
 }
 
 // name is a name, ready to be compared.
@@ -33,7 +35,8 @@ type name struct {
 	latin   bool   // has a Latin letter or a digit
 	foreign bool   // has a letter of another script
 	ascii   bool
-	chain   bool // carried by many places
+	chain   bool  // carried by many places
+	parts   parts // of all tokens
 }
 
 // parseName reads folded text.
@@ -47,13 +50,12 @@ func parseName(p *Pack, folded string) name {
 		n.compact = strings.ReplaceAll(folded, " ", "")
 	}
 	n.tokens = make([]token, 0, min(count, maxNameTokens))
-	for text := range strings.SplitSeq(folded, " ") {
-		if len(n.tokens) == maxNameTokens {
-			break
+	for word := range strings.SplitSeq(folded, " ") {
+		word, tail := cutTail(word)
+		n.add(newToken(p, word))
+		if tail != "" {
+			n.add(newToken(p, tail))
 		}
-		t := newToken(p, text)
-		n.tokens = append(n.tokens, t)
-		n.total += t.weight
 	}
 	for i := range len(folded) {
 		switch c := folded[i]; {
@@ -68,10 +70,20 @@ func parseName(p *Pack, folded string) name {
 	return n
 }
 
+func (n *name) add(t token) {
+	if len(n.tokens) == maxNameTokens {
+		return
+	}
+	n.tokens = append(n.tokens, t)
+	n.total += t.weight
+	n.parts |= t.parts
+}
+
 func newToken(p *Pack, text string) token {
 	role := nameWords[text]
 	t := token{
-		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, part: role&namePart != 0,
+		text: text, hash: xxhash.Sum64String(text), letters: letters(text), stop: role&nameStop != 0, title: role&nameTitle != 0,
+		plain: role&nameBusiness != 0, parts: partsOf[text],
 		number: role&nameOrdinal != 0 || digits(text),
 	}
 	t.weight, t.rare = p.weigh(text, t.hash, role)

@@ -19,9 +19,10 @@ type phone struct {
 const (
 	nineDigits  = 1<<36 - 1
 	sevenDigits = 1<<28 - 1
-	minPhone    = 7  // digits; shorter numbers are services or mistakes
-	maxPhone    = 15 // digits, E.164
-	maxPhones   = 8  // numbers of a record that are compared
+	lastTwo     = 1<<8 - 1 // where the lines of one house differ
+	minPhone    = 7        // digits; shorter numbers are services or mistakes
+	maxPhone    = 15       // digits, E.164
+	maxPhones   = 8        // numbers of a record that are compared
 )
 
 // parsePhone reads one raw value. A value that holds several numbers counts as
@@ -115,7 +116,7 @@ func comparePhone(a, b *phone) level {
 	if a.n == b.n {
 		x |= x >> 1
 		x |= x >> 2
-		if bits.OnesCount64(x&0x1111111111) == 1 {
+		if bits.OnesCount64(x&0x1111111111) == 1 && x&lastTwo == 0 {
 			return phoneOneOff
 		}
 	}

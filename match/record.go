@@ -28,7 +28,12 @@ type Record struct {
 	pages      []page
 	emails     []string
 	ids        []identifier
-	dedup      bool // the source lists nothing twice
+	dates      []dated
+	numbers    []quantity
+	person     person // of style person
+	title      title  // of style title
+	brand      string // of style title: the first category
+	dedup      bool   // the source lists nothing twice
 	features   []Feature
 }
 
@@ -36,6 +41,7 @@ type Record struct {
 type identifier struct {
 	attribute string
 	value     string
+	world     bool
 }
 
 // parseID is an identifier without the space around it, "" if it says nothing.
@@ -52,6 +58,7 @@ func parseID(raw string) string {
 func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	r := &Record{source: source, key: key, attributes: a, matcher: m, dedup: m.schema.Sources[source].Deduplicated}
 	var latitude, longitude string
+	var given, family, whole string
 	for _, attribute := range m.read {
 		values := a[attribute.Name]
 		if len(values) == 0 {
@@ -59,7 +66,16 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		}
 		switch attribute.Type {
 		case TypeName:
-			r.name = firstName(m.pack, values)
+			switch {
+			case m.style == StyleBusiness:
+				r.name = parseName(m.pack, first(values))
+			case attribute.Role == RoleGiven:
+				given = firstSaid(values)
+			case attribute.Role == RoleFamily:
+				family = firstSaid(values)
+			default:
+				whole = firstSaid(values)
+			}
 		case TypePhone:
 			r.addPhones(values)
 		case TypeAddress:
@@ -76,9 +92,16 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 			r.addEmails(values)
 		case TypeCategory:
 			r.addCategories(values)
+			if r.brand == "" && m.style == StyleTitle {
+				r.brand = first(values)
+			}
+		case TypeDate:
+			r.addDate(attribute, values)
+		case TypeNumber:
+			r.addNumber(attribute, values)
 		case TypeID:
-			if v := parseID(values[0]); v != "" {
-				r.ids = append(r.ids, identifier{attribute.Name, v})
+			if v := normalID(attribute, values[0]); v != "" {
+				r.ids = append(r.ids, identifier{attribute.Name, v, attribute.Scope == ScopeWorld})
 			}
 		case TypeText:
 			switch attribute.Role {
@@ -96,6 +119,9 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	}
 	if r.postcode == "" {
 		r.postcode = r.address.postcode
+	}
+	if m.style != StyleBusiness {
+		r.readName(given, family, whole)
 	}
 	r.features = r.collect()
 	return r
@@ -130,8 +156,6 @@ func first(values []string) string {
 	}
 	return ""
 }
-
-func firstName(p *Pack, values []string) name { return parseName(p, first(values)) }
 
 func (r *Record) addPhones(values []string) {
 	r.phones = make([]phone, 0, min(len(values), maxPhones))

@@ -21,6 +21,8 @@ const (
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"
 	TypeText     Type = "text"     // anything; Role may give it a meaning
+	TypeNumber   Type = "number"   // a quantity: a price, a width
+	TypeDate     Type = "date"     // a day, a month or a year
 	TypeID       Type = "id"       // an identifier that a source gave the thing
 )
 
@@ -35,6 +37,27 @@ const (
 	RoleRegion    Role = "region"    // the state or the like
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo
+	RoleGiven     Role = "given"     // of TypeName: the given names of a person
+	RoleFamily    Role = "family"    // of TypeName: the family name of a person
+)
+
+// Style is how the names of a kind are read and compared.
+type Style string
+
+// The styles of names.
+const (
+	StyleBusiness Style = "business" // the default: words weigh by how rare they are
+	StylePerson   Style = "person"   // given and family names, initials, nicknames, swapped parts
+	StyleTitle    Style = "title"    // of a product or a work: model numbers must agree
+)
+
+// Scope is how far an identifier reaches.
+type Scope string
+
+// The scopes of identifiers.
+const (
+	ScopeSource Scope = "source" // the default: a source's own; two of them are never one thing
+	ScopeWorld  Scope = "world"  // known to all sources, and mistyped by some
 )
 
 // Attribute declares one attribute of a kind.
@@ -42,10 +65,14 @@ type Attribute struct {
 	Name      string // [a-z][a-z0-9_]{0,63}
 	Type      Type
 	Role      Role
-	Many      bool // the merged view shows a list instead of one value
-	Required  bool // a record without it is refused
-	Tag       bool // a group of the rollups
-	Dimension bool // a dimension of the rollups
+	Style     Style  // of TypeName; "" is StyleBusiness
+	Scope     Scope  // of TypeID; "" is ScopeSource
+	Region    string // of TypePhone: the attribute that names the country of numbers that do not
+	HalfLife  int    // days after which a value counts half in the merged view; 0 is the default
+	Many      bool   // the merged view shows a list instead of one value
+	Required  bool   // a record without it is refused
+	Tag       bool   // a group of the rollups
+	Dimension bool   // a dimension of the rollups
 }
 
 // Source declares what is known about one source of records.
@@ -53,6 +80,8 @@ type Source struct {
 	// Trust weighs the source's values in the merged view, above 0 to 1.
 	// A source that is not declared has DefaultTrust.
 	Trust float64
+	// Attributes are the trusts in some attributes of the source, instead of that.
+	Attributes map[string]float64
 	// Deduplicated promises that the source describes nothing twice: two of
 	// its records are never one entity.
 	Deduplicated bool
@@ -68,6 +97,9 @@ type Schema struct {
 	Version    int // part of the state: another version is another function
 	Attributes []Attribute
 	Sources    map[string]Source
+	// Bits are the bits of levels that differ from the table for all kinds: the name of a line of an
+	// explanation, the words of its level, and the bits.
+	Bits map[string]map[string]Score
 }
 
 // Attribute answers with the attribute of that name.
@@ -80,6 +112,16 @@ func (s *Schema) Attribute(name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
+// Style answers with how the names of the kind are read.
+func (s *Schema) Style() Style {
+	for _, a := range s.Attributes {
+		if a.Type == TypeName && a.Style != "" {
+			return a.Style
+		}
+	}
+	return StyleBusiness
+}
+
 // Trust answers with the trust in a source, DefaultTrust if it is not declared.
 func (s *Schema) Trust(source string) float64 {
 	if d, ok := s.Sources[source]; ok && d.Trust > 0 {
@@ -88,33 +130,10 @@ func (s *Schema) Trust(source string) float64 {
 	return DefaultTrust
 }
 
-// Kinds are the built-in kinds, the one of records that name none first.
-func Kinds() []*Schema { return []*Schema{Place()} }
-
-// Place is a built-in kind: businesses, sights, offices, anything that
-// stands somewhere. Only the name is required. Every call answers with a copy
-// that the caller may change, to declare sources for example.
-func Place() *Schema {
-	return &Schema{
-		Kind:    "place",
-		Version: 1,
-		Attributes: []Attribute{
-			{Name: "name", Type: TypeName, Required: true},
-			{Name: "phones", Type: TypePhone, Many: true},
-			{Name: "address", Type: TypeAddress},
-			{Name: "city", Type: TypeText, Role: RoleLocality, Dimension: true},
-			{Name: "region", Type: TypeText, Role: RoleRegion, Dimension: true},
-			{Name: "postcode", Type: TypeText, Role: RolePostcode},
-			{Name: "country", Type: TypeText, Dimension: true},
-			{Name: "latitude", Type: TypeGeo, Role: RoleLatitude},
-			{Name: "longitude", Type: TypeGeo, Role: RoleLongitude},
-			{Name: "websites", Type: TypeURL, Many: true},
-			{Name: "emails", Type: TypeEmail, Many: true},
-			{Name: "category", Type: TypeCategory, Many: true, Tag: true},
-			{Name: "hours", Type: TypeText, Many: true},
-			{Name: "description", Type: TypeText},
-			{Name: "vendor_id", Type: TypeID},
-		},
-		Sources: map[string]Source{},
+// TrustIn answers with the trust in what a source says of an attribute.
+func (s *Schema) TrustIn(source, attribute string) float64 {
+	if trust := s.Sources[source].Attributes[attribute]; trust > 0 {
+		return trust
 	}
+	return s.Trust(source)
 }

@@ -4,6 +4,7 @@ package match
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -107,11 +108,11 @@ func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
 // Score is the sum of the bits of the levels.
 func (m *Matcher) Score(v Vector) Score {
-	var sum Score
+	var sum int32
 	for f := range fieldCount {
-		sum += m.bits[f][v.level(f)]
+		sum += int32(m.bits[f][v.level(f)])
 	}
-	return sum
+	return Score(max(sum, math.MinInt16)) // two identifiers that differ, and more
 }
 
 // Decide answers with what a comparison means for its pair.

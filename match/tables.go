@@ -13,7 +13,7 @@ type nameRole uint8
 
 const (
 	nameStop     nameRole = 1 << iota // says nothing: the, inc, gmbh
-	namePart                          // names a part of a place: atm, pharmacy
+	nameTitle                         // stands beside a person's name: dr, md
 	nameOrdinal                       // tells siblings apart as a number does: ii, north
 	nameBusiness                      // says what something is
 	nameFamiliar                      // names many things
@@ -57,7 +57,7 @@ func lookStreet(word string) streetEntry {
 var nameWords = func() map[string]nameRole {
 	m := map[string]nameRole{}
 	for role, list := range map[nameRole]string{
-		nameStop: stopWords, namePart: partWords, nameOrdinal: ordinalWords,
+		nameStop: stopWords, nameTitle: titleWords, nameOrdinal: ordinalWords,
 		nameBusiness: businessWords, nameFamiliar: familiarWords,
 	} {
 		for word := range strings.FieldsSeq(list) {
@@ -101,12 +101,7 @@ inc incorporated llc llp ltd limited co corp corporation company plc pc pllc pa 
 gmbh mbh ag kg ohg ev ug sa sas sarl sl slu srl spa snc bv nv ab as oy aps kft pty sdn bhd lda ltda
 le la les el los las der die das de du des di da do del della dello e et y und i il lo`
 
-const partWords = `
-atm pharmacy fuel gas photo optical vision bakery floral florist tire tires garage parking
-emergency cardiology radiology oncology pediatrics orthopedics orthopaedics imaging laboratory lab surgery surgical dermatology urology
-neurology maternity rehabilitation
-dr md do dds dmd np rn esq
-department dept division annex`
+const titleWords = `dr md do dds dmd dpm phd np rn esq advisor agent officer realtor`
 
 const sharedHostNames = `
 facebook.com fb.com fb.me instagram.com twitter.com x.com youtube.com linkedin.com tiktok.com pinterest.com snapchat.com
@@ -226,7 +221,7 @@ steakhouse storage store stores studio studios super supermarket supply supplies
 tanning taqueria tavern tax taxi tea team technologies technology telecom temple thai theater theatre therapy tile tire tires tobacco
 tours toys trading trailer training transport transportation travel tree truck trucking university urgent used vape
 veterinary vet video village vision wash waste water web wedding wellness wholesale window windows wine wings wireless women wood
-works world yoga youth zone zoo atm hotels ramen apotheke backerei friseur gasthaus praxis schule kirche boulangerie pharmacie coiffure ecole
+works world yoga youth zone zoo supercenter branch campus headquarters atm hotels ramen apotheke backerei friseur gasthaus praxis schule kirche boulangerie pharmacie coiffure ecole
 mairie farmacia panaderia peluqueria restaurante ristorante trattoria osteria iglesia escuela parrucchiere igreja padaria
 escola klinik klinika sklep apteka szkola`
 

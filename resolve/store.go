@@ -84,6 +84,12 @@ type Store interface {
 	ClearRedo(ctx context.Context, entries []Redo) error
 	// RedoDepth is the number of entries.
 	RedoDepth(ctx context.Context) (int, error)
+
+	// Definition answers with what was put under a name, nil if nothing was. The cell that keeps the
+	// cell map has the definitions of the installation: its Rules, and packs.
+	Definition(ctx context.Context, name string) ([]byte, error)
+	// PutDefinition writes a body, which is not empty, under its name.
+	PutDefinition(ctx context.Context, name string, body []byte) error
 }
 
 // Tx is one transaction of one cell: the union of the Stores that commit together.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
@@ -15,7 +16,7 @@ import (
 // once, however often the entity is.
 type saying struct {
 	values map[string][]entity.Spelling
-	names  []string
+	words  []string
 	terms  []uint64
 }
 
@@ -23,7 +24,7 @@ func (r *Resolver) say(n *node) *saying {
 	if n.said != nil {
 		return n.said
 	}
-	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes))}
+	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
 	point := ""
 	attributes := n.kind.Matcher.Schema().Attributes
 	for _, a := range attributes {
@@ -35,13 +36,14 @@ func (r *Resolver) say(n *node) *saying {
 		for i, raw := range raws {
 			normal := n.norm.Value(a.Name, i)
 			spellings[i] = entity.Spelling{Raw: raw, Normal: normal}
-			if normal != "" {
-				s.terms = append(s.terms, entity.Term(a.Name, normal))
+			if normal == "" {
+				continue
 			}
-			switch a.Type {
-			case match.TypeName:
-				s.names = append(s.names, match.NameTokens(raw)...)
-			case match.TypeGeo:
+			s.terms = append(s.terms, exact(a, normal)...)
+			if searched(a) {
+				s.words = append(s.words, match.NameTokens(raw)...)
+			}
+			if a.Type == match.TypeGeo {
 				point += normal + " "
 			}
 		}
@@ -61,6 +63,35 @@ func (r *Resolver) say(n *node) *saying {
 	n.said = s
 	return s
 }
+
+// searched tells whether people search by the words of an attribute: what a thing is called, what it is
+// and where it is. Words of addresses, descriptions and hours cost more bytes than all of these; an
+// address is found by its exact value.
+func searched(a match.Attribute) bool {
+	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Role == match.RoleLocality
+}
+
+// exact are the terms of a value: that there is one, and the value, if anybody would ask for it whole. A
+// category is every level of its path.
+func exact(a match.Attribute, normal string) []uint64 {
+	terms := []uint64{entity.Term(a.Name, "")}
+	switch {
+	case !Exact(a):
+		return terms
+	case a.Type == match.TypeCategory:
+		for level := range strings.SplitSeq(normal, " > ") {
+			terms = append(terms, entity.Term(a.Name, level))
+		}
+		if len(terms) == 2 {
+			return terms
+		}
+	}
+	return append(terms, entity.Term(a.Name, normal))
+}
+
+// Exact tells whether entities can be found by the exact value of an attribute. Nobody knows a coordinate
+// to the last digit.
+func Exact(a match.Attribute) bool { return a.Type != match.TypeGeo }
 
 // build makes the entity of a cluster, with its merged view and what it can be found by. Clusters are
 // built side by side; a record is in one of them.
@@ -83,6 +114,7 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 	}
 	e.Stamp = entity.Stamp(e.Members, kind.Hash, c.pins...)
 	e.View = entity.Merge(testimony, kind.Policy, pins...)
+	e.Rank = entity.RankOf(e.Members, e.View, kind.Policy)
 	return indexed
 }
 
@@ -100,7 +132,7 @@ func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (p
 	if len(spellings) == 0 {
 		return pin, false // another schema
 	}
-	e.Names, e.Terms = sortedUnion(e.Names, said.names), sortedUnion(e.Terms, said.terms)
+	e.Words, e.Terms = sortedUnion(e.Words, said.words), sortedUnion(e.Terms, said.terms)
 	return entity.Pin{Attribute: d.Attribute, Spelling: spellings[0]}, true
 }
 
@@ -115,14 +147,14 @@ func sortedUnion[T cmp.Ordered](a, b []T) []T {
 func (r *Resolver) index(e *entity.Indexed, members []*node) {
 	for _, n := range members {
 		said := r.say(n)
-		e.Names = append(e.Names, said.names...)
+		e.Words = append(e.Words, said.words...)
 		e.Terms = append(e.Terms, said.terms...)
 	}
-	e.Names, e.Terms = sortedUnion(e.Names, nil), sortedUnion(e.Terms, nil)
+	e.Words, e.Terms = sortedUnion(e.Words, nil), sortedUnion(e.Terms, nil)
 }
 
 // SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it
-// declares for each source, and one half-life for all.
+// declares for each source, and the half-lives of its attributes.
 type SchemaPolicy struct{ *match.Schema }
 
 // Names are the attributes in the order of the schema.
@@ -140,15 +172,20 @@ func (p SchemaPolicy) Many(attribute string) bool {
 	return a.Many
 }
 
-// Trust is the declared trust in a source, the same for all its attributes.
-func (p SchemaPolicy) Trust(source, _ string) float64 { return p.Schema.Trust(source) }
+// Trust is the declared trust in what a source says of an attribute.
+func (p SchemaPolicy) Trust(source, attribute string) float64 { return p.TrustIn(source, attribute) }
 
 // halfLife is in days. Two years is a judgement and not a measurement: long enough that a source
 // which is read once a year is still heard, short enough that a number that was changed wins.
 const halfLife = 730
 
-// HalfLife is the same for every attribute.
-func (p SchemaPolicy) HalfLife(string) float64 { return halfLife }
+// HalfLife is that of the attribute, two years if the schema declares none.
+func (p SchemaPolicy) HalfLife(attribute string) float64 {
+	if a, _ := p.Attribute(attribute); a.HalfLife > 0 {
+		return float64(a.HalfLife)
+	}
+	return halfLife
+}
 
 // Alone is the entity of a record by itself: what a record is part of from its put until it is
 // resolved.

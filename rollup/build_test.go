@@ -59,7 +59,7 @@ func (s *stage) put(city, tag string, places ...int64) {
 	s.Helper()
 	s.update(func(c *cell) error {
 		for _, place := range places {
-			c.put(rollup.Entities, place, &changelog.Image{Attributes: map[string][]string{"city": {city}, "tags": {tag}}})
+			c.put(rollup.Entities, place, &changelog.Image{Kind: "animal", Attributes: map[string][]string{"city": {city}, "tags": {tag}}})
 		}
 		return nil
 	})

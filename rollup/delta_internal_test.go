@@ -30,7 +30,7 @@ func parsed(t interface {
 }
 
 func imageOf(tag, city, weight string) *changelog.Image {
-	return &changelog.Image{Attributes: map[string][]string{"tags": {tag}, "city": {city}, "weight": {weight}}}
+	return &changelog.Image{Kind: "k", Attributes: map[string][]string{"tags": {tag}, "city": {city}, "weight": {weight}}}
 }
 
 // What is stored is frozen: rows that were written once are read by every later version.

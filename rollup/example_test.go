@@ -88,7 +88,7 @@ func only(im *changelog.Image, attributes []string) *changelog.Image {
 	if im == nil || attributes == nil {
 		return nil
 	}
-	some := &changelog.Image{Sources: im.Sources, Outcome: im.Outcome, Attributes: entity.Attributes{}}
+	some := &changelog.Image{Kind: im.Kind, Sources: im.Sources, Outcome: im.Outcome, Attributes: entity.Attributes{}}
 	for _, name := range attributes {
 		if values, ok := im.Attributes[name]; ok {
 			some.Attributes[name] = values
@@ -243,7 +243,7 @@ func Example() {
 	animal := func(place int64, location string, tags ...string) {
 		if err := db.Update(ctx, func(tx rollup.Tx) error {
 			tx.(*cell).put(rollup.Entities, place, &changelog.Image{
-				Attributes: map[string][]string{"location": {location}, "tags": tags},
+				Kind: "animal", Attributes: map[string][]string{"location": {location}, "tags": tags},
 			})
 			return nil
 		}); err != nil {

@@ -15,7 +15,7 @@ import (
 
 func TestDefinition_Expand(t *testing.T) {
 	t.Parallel()
-	cat := &changelog.Image{Sources: []string{"crm", "web"}, Attributes: map[string][]string{
+	cat := &changelog.Image{Kind: "k", Sources: []string{"crm", "web"}, Attributes: map[string][]string{
 		"tags": {"mammal", "ears", "mammal"}, "colors": {"red", "white"}, "city": {"Paris"}, "weight": {"4.5", "heavy"}, "born": {"2024-02-29T10:00:00Z"}, "none": {},
 	}}
 	for name, c := range map[string]struct {
@@ -80,7 +80,7 @@ func TestDefinition_ExpandLongValues(t *testing.T) {
 	values := []string{long, long + "a", long + "b", "a\x00b", "a b", "a\x00c", strings.Repeat("x", 200), strings.Repeat("x", 201)}
 	d := definitions(`{ rollup: a, kind: k, group: v }`)[0]
 	seen := map[string]bool{}
-	if err := d.Expand(&changelog.Image{Attributes: map[string][]string{"v": values}}, func(group []string, _ string) {
+	if err := d.Expand(&changelog.Image{Kind: "k", Attributes: map[string][]string{"v": values}}, func(group []string, _ string) {
 		if len(group[0]) > 200 || strings.Contains(group[0], "\x00") || strings.ToValidUTF8(group[0], "?") != group[0] {
 			t.Errorf("%q stands in a key", group[0])
 		}
@@ -93,7 +93,7 @@ func TestDefinition_ExpandLongValues(t *testing.T) {
 		of = append(of, fmt.Sprint(i))
 	}
 	d = definitions(`{ rollup: a, kind: k, group: [v, w] }`)[0]
-	im := &changelog.Image{Attributes: map[string][]string{"v": of, "w": slices.Clone(of)}}
+	im := &changelog.Image{Kind: "k", Attributes: map[string][]string{"v": of, "w": slices.Clone(of)}}
 	if err := d.Expand(im, func([]string, string) {}); err == nil {
 		t.Error("a thing falls into 4,225 groups")
 	}

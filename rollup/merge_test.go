@@ -114,7 +114,7 @@ func TestGroup_JSON(t *testing.T) {
 	d := definitions(`{ rollup: a, kind: k, group: tags, dimension: city, measures: {
 		n: count, s: { sum: w, scale: 2 }, m: { avg: w, scale: 1 }, l: { min: w, scale: 1 }, h: { max: w, scale: 1 }, t: { top: w, k: 3, scale: 1 }, d: { distinct: w } } }`)[0]
 	thing := func(city string, weights ...string) changelog.Image {
-		im := changelog.Image{Attributes: map[string][]string{"tags": {"ears"}, "w": weights}}
+		im := changelog.Image{Kind: "k", Attributes: map[string][]string{"tags": {"ears"}, "w": weights}}
 		if city != "" {
 			im.Attributes["city"] = []string{city}
 		}
@@ -143,7 +143,7 @@ func TestMerge_ASumThatDoesNotFit(t *testing.T) {
 	d := definitions(`{ rollup: a, kind: k, group: g, measures: { s: { sum: w }, m: { avg: w } } }`)[0]
 	var parts []*rollup.Part
 	for _, w := range []string{fmt.Sprint(math.MaxInt64), "1", "-5"} {
-		parts = append(parts, partOf(t, counted(t, d, changelog.Image{Attributes: map[string][]string{"g": {"g"}, "w": {w}}}), rollup.Query{}))
+		parts = append(parts, partOf(t, counted(t, d, changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {"g"}, "w": {w}}}), rollup.Query{}))
 	}
 	groups, _ := rollup.Merge(&d, parts, 0)
 	if got, err := json.Marshal(groups[0].Total); err != nil || string(got) != `{"m":null,"s":null}` {
@@ -157,7 +157,7 @@ func TestLargest(t *testing.T) {
 	var things []changelog.Image
 	for group, weights := range map[string][]string{"a": {"1", "2"}, "b": {"10"}, "c": {"x"}, "d": {"2", "8"}, "e": {"-1"}} {
 		for _, w := range weights {
-			things = append(things, changelog.Image{Attributes: map[string][]string{"g": {group}, "w": {w}}})
+			things = append(things, changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {group}, "w": {w}}})
 		}
 	}
 	for measure, want := range map[string]string{"n": "a d b c e", "s": "b d a c e", "m": "b d a e c"} {

@@ -41,7 +41,7 @@ func naive(d *rollup.Definition, things []changelog.Image) []string {
 		return heaps[group][dimension]
 	}
 	for _, im := range things {
-		if !slices.ContainsFunc(d.Where, func(c rollup.Condition) bool { return !naiveHolds(c, naiveValues(im, c.Attribute)) }) {
+		if im.Kind == d.Kind && !slices.ContainsFunc(d.Where, func(c rollup.Condition) bool { return !naiveHolds(c, naiveValues(im, c.Attribute)) }) {
 			dimension := ""
 			if values := naiveValues(im, d.Dimension); d.Dimension != "" && len(values) > 0 {
 				dimension = values[0]

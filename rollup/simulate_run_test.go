@@ -414,7 +414,7 @@ func (w *simWorld) image(rng *rand.Rand, of rollup.Over) *changelog.Image {
 	if w.poison {
 		weights = append(weights[:2], "900000000000000000")
 	}
-	im := &changelog.Image{Sources: pick(1, "crm", "web"), Attributes: map[string][]string{
+	im := &changelog.Image{Kind: "animal", Sources: pick(1, "crm", "web"), Attributes: map[string][]string{
 		"tags": pick(rng.IntN(4), "mammal", "wings", "ears"), "city": pick(rng.IntN(2), "a", "b", "c"), "weight": pick(rng.IntN(3), weights...),
 	}}
 	if of == rollup.Records {

@@ -163,7 +163,7 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
-		func() error { _, err := t.Search(ctx, entity.Query{Names: []string{"a"}, Limit: 1}); return err },
+		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
 		func() error { _, err := t.Counts(ctx); return err },
 		func() error { _, err := t.Changes(ctx, math.MaxInt64, 1); return err },
 		func() error { _, err := t.Bounds(ctx); return err },
@@ -189,7 +189,11 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { return t.PutRecords(ctx, []*entity.Record{{PUID: 1, Attributes: entity.Attributes{}}}) },
 		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },
 		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
-		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Names: []string{"a"}}}) },
+		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}}) },
+		func() error {
+			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})
+			return err
+		},
 		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
 		func() error { _, err := t.Trim(ctx, 1, 1); return err },

@@ -88,7 +88,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			ID: idOf(n), Members: []entity.Member{{PUID: puid, Ref: ref, Version: version}}, Stamp: math.MaxUint64 - uint64(n),
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
-		Names: []string{"joes"}, Terms: []uint64{uint64(n)},
+		Words: []string{"joes"}, Terms: []uint64{uint64(n)},
 	}
 	return w
 }
@@ -122,7 +122,7 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
 			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -189,6 +189,7 @@ type answers struct {
 	Rollups     []rollup.Rollup
 	Generations []rollup.Generation
 	Rows        [][][]rollup.Row
+	Definitions [][]byte
 	Counted     counted
 }
 
@@ -225,6 +226,12 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		a.Rows = make([][][]rollup.Row, n)
 		for i := range n {
 			if a.Rows[i], err[12] = tx.ScanRows(ctx, int64(i)<<56, []rollup.Range{{Limit: many}}); err[12] != nil {
+				break
+			}
+		}
+		a.Definitions = make([][]byte, n)
+		for i := range n {
+			if a.Definitions[i], err[14] = tx.Definition(ctx, fmt.Sprintf("r-%d", i)); err[14] != nil {
 				break
 			}
 		}

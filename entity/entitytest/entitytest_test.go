@@ -121,9 +121,9 @@ func (s store) PutEntities(ctx context.Context, entities []entity.Indexed) error
 			c.Stamp &^= 1 << 63
 			e.Entity = &c
 		case "words are folded":
-			e.Names = slices.Clone(e.Names)
-			for k, n := range e.Names {
-				e.Names[k] = strings.Map(func(r rune) rune {
+			e.Words = slices.Clone(e.Words)
+			for k, n := range e.Words {
+				e.Words[k] = strings.Map(func(r rune) rune {
 					if r >= 0x300 && r < 0x370 {
 						return -1
 					}
@@ -131,17 +131,23 @@ func (s store) PutEntities(ctx context.Context, entities []entity.Indexed) error
 				}, norm.NFD.String(n))
 			}
 		case "young scripts are separators":
-			e.Names = slices.DeleteFunc(slices.Clone(e.Names), func(n string) bool {
+			e.Words = slices.DeleteFunc(slices.Clone(e.Words), func(n string) bool {
 				return strings.ContainsFunc(n, func(r rune) bool { return r > 0xffff })
 			})
 		case "terms are words":
 			for _, term := range e.Terms {
-				e.Names = append(slices.Clone(e.Names), fmt.Sprintf("%016x", term))
+				e.Words = append(slices.Clone(e.Words), fmt.Sprintf("%016x", term))
+			}
+		case "ranks are written once":
+			if old, err := s.Store.Entities(ctx, []entity.PUID{e.Anchor()}); err == nil && old[0] != nil {
+				c := *e.Entity
+				c.Rank = old[0].Rank
+				e.Entity = &c
 			}
 		case "old words are kept":
-			old, err := s.Store.Search(ctx, entity.Query{Names: []string{"joes"}, After: e.Anchor() - 1, Limit: 1})
+			old, err := s.Store.Search(ctx, entity.Query{Words: []string{"joes"}, After: e.Anchor() - 1, Limit: 1})
 			if err == nil && len(old) == 1 && old[0].Anchor() == e.Anchor() {
-				e.Names = append(slices.Clone(e.Names), "joes")
+				e.Words = append(slices.Clone(e.Words), "joes")
 			}
 		}
 	}
@@ -158,17 +164,28 @@ func (s store) DeleteEntities(ctx context.Context, anchors []entity.PUID) error 
 func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	switch s.bug {
 	case "the last word matches whole only":
-		q.Names = append(slices.Clone(q.Names), slices.Clone(q.Names)...)
-		if n := len(q.Names); n > 0 {
-			q.Names = append(q.Names, q.Names[0])
+		q.Words = append(slices.Clone(q.Words), slices.Clone(q.Words)...)
+		if n := len(q.Words); n > 0 {
+			q.Words = append(q.Words, q.Words[0])
 		}
 	case "any word will do":
-		if len(q.Names) > 1 {
-			q.Names = q.Names[:1]
+		if len(q.Words) > 1 {
+			q.Words = q.Words[:1]
 		}
 	case "quotes are operators":
-		if len(q.Names) > 0 && strings.ContainsAny(q.Names[len(q.Names)-1], `"*'`) {
+		if len(q.Words) > 0 && strings.ContainsAny(q.Words[len(q.Words)-1], `"*'`) {
 			return nil, errors.New("syntax error")
+		}
+	}
+	switch s.bug {
+	case "ranks are not asked":
+		q.Best = false
+	case "nothing is left out":
+		q.Without = nil
+	case "all ranks begin behind the anchor":
+		if q.Best {
+			found, err := s.Store.Search(ctx, q)
+			return slices.DeleteFunc(found, func(e *entity.Entity) bool { return e.Anchor() <= q.After }), err
 		}
 	}
 	found, err := s.Store.Search(ctx, q)
@@ -283,6 +300,10 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"any word will do":                   "SearchWords",
 			"quotes are operators":               "SearchHostileWords",
 			"best first":                         "SearchInPages",
+			"ranks are not asked":                "SearchBestFirst",
+			"ranks are written once":             "SearchBestFirst",
+			"all ranks begin behind the anchor":  "SearchBestInPages",
+			"nothing is left out":                "SearchWithout",
 			"counts never fall":                  "CountsAddUp",
 			"reasons are not kept":               "DecisionsComeBackWhole",
 
@@ -299,7 +320,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		ByModel: []string{
 			"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form",
 			"the first of a batch wins", "all sources are listed", "births are written once",
-			"only the first is deleted", "any word will do", "best first", "counts never fall", "rollback keeps rows",
+			"only the first is deleted", "any word will do", "best first", "ranks are not asked", "nothing is left out", "counts never fall", "rollback keeps rows",
 			"error is swallowed", "reasons are not kept", "the last decision stays", "decisions of one record are deleted",
 		},
 		Tries: 100,

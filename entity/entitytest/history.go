@@ -40,12 +40,19 @@ func (d drawer) id() *rapid.Generator[locality.ID] {
 var (
 	drawWord   = rapid.SampledFrom([]string{"joes", "joe", "pizza", "piz", "café", "cafe\u0301", "寿司", "寿", "a", "1"})
 	drawTerm   = rapid.SampledFrom([]uint64{0, 1, 1 << 63, math.MaxUint64})
+	drawPoints = rapid.IntRange(0, 2)
 	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
 
 	drawVerdict = rapid.SampledFrom([]entity.Verdict{entity.VerdictSame, entity.VerdictDifferent, entity.VerdictAnchor, entity.VerdictValue})
 )
 
-func init() { conformance.Share(drawWord, drawTerm, drawSource, drawVerdict) }
+func init() {
+	conformance.Share(drawWord, drawTerm, drawSource, drawVerdict)
+	conformance.Share(drawPoints)
+}
+
+// term is one that the entities of the history have, and no others.
+func (d drawer) term() uint64 { return uint64(d.base) }
 
 func (d drawer) record() *rapid.Generator[*entity.Record] {
 	return rapid.Custom(func(t *rapid.T) *entity.Record {
@@ -66,7 +73,10 @@ func (d drawer) entity() *rapid.Generator[entity.Indexed] {
 	return rapid.Custom(func(t *rapid.T) entity.Indexed {
 		e := thing(rapid.SliceOfN(d.puid(), 1, 4).Draw(t, "members")...)
 		e.Stamp = drawTerm.Draw(t, "stamp")
-		return entity.Indexed{Entity: e, Names: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms")}
+		e.Rank = entity.Rank{Sources: drawPoints.Draw(t, "sources"), Known: drawPoints.Draw(t, "known")}
+		return entity.Indexed{
+			Entity: e, Words: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "words"), Terms: append(rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms"), d.term()),
+		}
 	})
 }
 
@@ -88,10 +98,16 @@ func (d drawer) decision() *rapid.Generator[entity.Decision] {
 
 func (d drawer) query() *rapid.Generator[entity.Query] {
 	return rapid.Custom(func(t *rapid.T) entity.Query {
-		return entity.Query{
-			Names: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
-			After: d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
+		q := entity.Query{
+			Words: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "words"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
+			Without: rapid.SliceOfN(drawTerm, 0, 1).Draw(t, "without"),
+			After:   d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
 		}
+		if q.Best = rapid.Bool().Draw(t, "best"); q.Best {
+			q.Points = drawPoints.Draw(t, "points") + drawPoints.Draw(t, "points")
+			q.Terms = append(q.Terms, d.term())
+		}
+		return q
 	})
 }
 

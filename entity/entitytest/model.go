@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -128,8 +129,15 @@ func (m *model) ListEntities(ctx context.Context, after entity.PUID, limit int) 
 
 func (m *model) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	var entities []*entity.Entity
-	for _, e := range page(m.entities, q.After, q.Limit, func(e entity.Indexed) bool { return matches(e, q) }) {
-		entities = append(entities, e.Entity)
+	if !q.Best {
+		q.Points = 0
+	}
+	for points, after := q.Points, q.After; points >= 0; points, after = points-1, math.MinInt64 {
+		for _, e := range page(m.entities, after, q.Limit-len(entities), func(e entity.Indexed) bool {
+			return matches(e, q) && (!q.Best || e.Rank.Points() == points)
+		}) {
+			entities = append(entities, e.Entity)
+		}
 	}
 	return entities, ctx.Err()
 }
@@ -140,9 +148,14 @@ func matches(e entity.Indexed, q entity.Query) bool {
 			return false
 		}
 	}
-	for i, word := range q.Names {
-		if !slices.ContainsFunc(e.Names, func(name string) bool {
-			return name == word || word != "" && i == len(q.Names)-1 && strings.HasPrefix(name, word)
+	for _, term := range q.Without {
+		if slices.Contains(e.Terms, term) {
+			return false
+		}
+	}
+	for i, word := range q.Words {
+		if !slices.ContainsFunc(e.Words, func(name string) bool {
+			return name == word || word != "" && i == len(q.Words)-1 && strings.HasPrefix(name, word)
 		}) {
 			return false
 		}

@@ -60,7 +60,7 @@ const mutant = "internal/mutant"
 const conformance = "conformance"
 
 // Pure are the third-party modules that a library may take: no I/O, no global state. The one of YAML is
-// there because people write definitions of rollups in it and want to know the line of a mistake.
+// there because people write definitions of rollups and kinds in it and want to know the line of a mistake.
 var Pure = []string{xxhash, xSync, xText, xNet, geo, xorfilter, yaml, compress}
 
 // TestModules may be imported by the tests of any package, as Pure ones may, and by the production
@@ -75,7 +75,7 @@ var Picture = map[string]Rule{
 	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
-	"match":     {Modules: []string{xxhash, xText, xNet, geo}},
+	"match":     {Modules: []string{xxhash, xText, xNet, geo, yaml, compress}},
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {

@@ -11,18 +11,20 @@ import (
 
 // ClustersOptions name a table with duplicates and the column that tells them.
 type ClustersOptions struct {
-	Name    string            // of the report. Defaults to the path
-	Path    string            // CSV file with a header
-	Truth   string            // column: rows of one value are one thing
-	Mapping map[string]string // column → attribute, beside the columns named like one
-	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
+	Name    string              // of the report. Defaults to the path
+	Path    string              // CSV file with a header
+	Truth   string              // column: rows of one value are one thing
+	TruthOf func(string) string // of the column's value, if it is not that itself
+	Mapping map[string]string   // column → attribute, beside the columns named like one
+	Kind    *match.Schema       // Defaults to place
+	Pack    *match.Pack         // Defaults to counts of the set itself, which see no labels
 }
 
 // Clusters measures the resolution of one table: the pairs that share a feature
 // are compared, the records clustered, and F1 is over the pairs of rows that
 // lie in one cluster.
 func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
-	c, err := columnsFor(o.Mapping)
+	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -33,39 +35,30 @@ func Clusters(ctx context.Context, o ClustersOptions) (*Report, error) {
 	records, sources, truth := make([]match.Attributes, len(rows)), make([]string, len(rows)), make([]string, len(rows))
 	for i, row := range rows {
 		records[i], sources[i], truth[i] = row.attributes, "set", row.columns[o.Truth]
+		if o.TruthOf != nil {
+			truth[i] = o.TruthOf(truth[i])
+		}
 	}
-	s := newSet(o.Pack, sources, records, nil)
+	s := newSet(c.kind, o.Pack, sources, records, nil)
 	results, took, err := s.compare(ctx, match.Candidates(s.records))
 	if err != nil {
 		return nil, err
 	}
 	r := s.report(cmp.Or(o.Name, o.Path), "clusters", results, took)
-	var edges []match.Edge
-	for _, c := range results {
-		if c.outcome != match.Different {
-			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
-		}
-	}
-	nodes := make([]match.NodeKey, len(s.records))
-	for i, record := range s.records {
-		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
-	}
-	s.judgeClusters(r, match.ClusterAll(nodes, edges), results, truth)
+	s.judgeClusters(r, s.clusters(results), results, truth)
 	return r, nil
 }
 
 // judgeClusters fills in figures and errors. A unit of the bootstrap is a true
 // entity with the pairs that its rows are in; a wrong pair belongs to the
 // entity of its first row.
-func (s *set) judgeClusters(r *Report, clusters [][]int, results []compared, truth []string) {
-	cluster := make([]int, len(truth))
-	for n, members := range clusters {
-		r.Largest = max(r.Largest, len(members))
-		for _, m := range members {
-			cluster[m] = n
-		}
+func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth []string) {
+	size := map[int]int{}
+	for _, n := range cluster {
+		size[n]++
+		r.Largest = max(r.Largest, size[n])
 	}
-	r.Clusters = len(clusters)
+	r.Clusters = len(size)
 	unit := map[string]int{}
 	var units []Counts
 	for _, t := range truth {
@@ -99,6 +92,7 @@ func (s *set) judgeClusters(r *Report, clusters [][]int, results []compared, tru
 		}
 	}
 	r.finish(units, nil, 0)
+	r.BCubed = bCubed(cluster, truth)
 	r.Blocking = ratio(found, r.Positives)
 	r.Errors = s.worstOf(mistakes)
 }

@@ -35,13 +35,14 @@ var forbidden = map[string]bool{
 type columns struct {
 	of    map[string]string // column → attribute
 	asked map[string]string // the part that was asked for: a file must have it
+	kind  *match.Schema
 }
 
 // columnsFor maps the columns that are named like an attribute, and those that
 // were asked for. Columns that give the answer away are refused.
-func columnsFor(asked map[string]string) (columns, error) {
-	c := columns{of: map[string]string{}, asked: asked}
-	for _, a := range place.Attributes {
+func columnsFor(kind *match.Schema, asked map[string]string) (columns, error) {
+	c := columns{of: map[string]string{}, asked: asked, kind: kind}
+	for _, a := range kind.Attributes {
 		c.of[a.Name] = a.Name
 	}
 	for _, column := range sortedKeys(asked) {
@@ -49,12 +50,22 @@ func columnsFor(asked map[string]string) (columns, error) {
 		if forbidden[name] {
 			return columns{}, fmt.Errorf("%w: map %q: leave it out", ErrForbidden, column)
 		}
-		if _, ok := place.Attribute(asked[column]); !ok {
-			return columns{}, fmt.Errorf("%w: map %q: kind %s has no attribute %q", ErrSet, column, place.Kind, asked[column])
+		if _, ok := kind.Attribute(asked[column]); !ok {
+			return columns{}, fmt.Errorf("%w: map %q: kind %s has no attribute %q", ErrSet, column, kind.Kind, asked[column])
 		}
 		c.of[column] = asked[column]
 	}
 	return c, nil
+}
+
+// add adds a value. Several columns of an attribute that has one value are parts of it, as house number
+// and street are.
+func (c columns) add(to match.Attributes, attribute, value string) {
+	if a, _ := c.kind.Attribute(attribute); !a.Many && len(to[attribute]) > 0 {
+		to[attribute][0] += " " + value
+		return
+	}
+	to[attribute] = append(to[attribute], value)
 }
 
 // row is one line of a CSV file: its attributes, and the columns that a
@@ -113,7 +124,7 @@ func readCSV(path string, c columns, wanted ...string) ([]row, error) {
 		next := row{attributes: match.Attributes{}, columns: map[string]string{}}
 		for _, column := range header {
 			if attribute, ok := c.of[column]; ok && field(column) != "" {
-				next.attributes[attribute] = append(next.attributes[attribute], field(column))
+				c.add(next.attributes, attribute, field(column))
 			}
 		}
 		for _, column := range wanted {

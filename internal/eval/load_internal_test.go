@@ -102,7 +102,7 @@ func TestReadDitto(t *testing.T) {
 // mapped are the columns of place and those that are asked for.
 func mapped(t *testing.T, asked map[string]string) columns {
 	t.Helper()
-	c, err := columnsFor(asked)
+	c, err := columnsFor(match.Place(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +124,14 @@ func TestReadCSV_ColumnsByPosition(t *testing.T) {
 func TestColumnsFor_RefusesWhatGivesTheAnswerAway(t *testing.T) {
 	t.Parallel()
 	for _, column := range []string{"class", "CLASS", "cluster", "True Id", "true_id", "unique_id", "rec_id", "Id", "source", "confidence", "label", "gold"} {
-		if _, err := columnsFor(map[string]string{column: "name"}); !errors.Is(err, ErrForbidden) {
+		if _, err := columnsFor(match.Place(), map[string]string{column: "name"}); !errors.Is(err, ErrForbidden) {
 			t.Errorf("%q may be mapped: %v", column, err)
 		}
 	}
-	if _, err := columnsFor(map[string]string{"Site name": "name"}); err != nil {
+	if _, err := columnsFor(match.Place(), map[string]string{"Site name": "name"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := columnsFor(map[string]string{"Site name": "title"}); !errors.Is(err, ErrSet) {
+	if _, err := columnsFor(match.Place(), map[string]string{"Site name": "title"}); !errors.Is(err, ErrSet) {
 		t.Errorf("an attribute that the kind does not have: %v", err)
 	}
 }

@@ -62,22 +62,30 @@ func figures(units []Counts) (precision, recall, f1 Figure) {
 	for _, u := range units {
 		all.add(u)
 	}
+	of := bootstrap(len(units), func(drawn func() int) [3]float64 {
+		var sum Counts
+		for range units {
+			sum.add(units[drawn()])
+		}
+		return [3]float64{sum.Precision(), sum.Recall(), sum.F1()}
+	}, [3]float64{all.Precision(), all.Recall(), all.F1()})
+	return of[0], of[1], of[2]
+}
+
+// bootstrap draws from n units with replacement, as often as the intervals need.
+func bootstrap(n int, draw func(drawn func() int) [3]float64, values [3]float64) (of [3]Figure) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	samples := [3][]float64{}
 	for range draws {
-		var sum Counts
-		for range units {
-			sum.add(units[random.IntN(len(units))])
-		}
-		for i, v := range [3]float64{sum.Precision(), sum.Recall(), sum.F1()} {
+		for i, v := range draw(func() int { return random.IntN(n) }) {
 			samples[i] = append(samples[i], v)
 		}
 	}
-	figure := func(value float64, sample []float64) Figure {
+	for i, sample := range samples {
 		slices.Sort(sample)
-		return Figure{Value: value, Low: sample[draws*25/1000], High: sample[draws*975/1000]}
+		of[i] = Figure{Value: values[i], Low: sample[draws*25/1000], High: sample[draws*975/1000]}
 	}
-	return figure(all.Precision(), samples[0]), figure(all.Recall(), samples[1]), figure(all.F1(), samples[2])
+	return of
 }
 
 // judged is a compared pair with its truth.

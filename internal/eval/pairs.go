@@ -19,6 +19,7 @@ type PairsOptions struct {
 	Split   string            // keep the pairs of this split only. Defaults to all
 	Also    []string          // further files whose records are counted for the statistics, unlabelled
 	Mapping map[string]string // column → attribute, beside the columns named like one
+	Kind    *match.Schema     // Defaults to place
 	Pack    *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
@@ -45,7 +46,7 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %s has no pair of split %q", ErrSet, o.Path, o.Split)
 	}
-	s := newSet(o.Pack, sources, records, others)
+	s := newSet(kindOr(o.Kind), o.Pack, sources, records, others)
 	results, took, err := s.compare(ctx, list)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func decided(positive, truth bool) Counts {
 
 // loadPairs reads the pairs of a file by its ending.
 func loadPairs(o PairsOptions) ([]pair, error) {
-	c, err := columnsFor(o.Mapping)
+	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ import (
 // Report is what was measured on one set.
 type Report struct {
 	Name       string  `json:"name"`
-	Protocol   string  `json:"protocol"` // pairs, tables or clusters
+	Kind       string  `json:"kind"`
+	Protocol   string  `json:"protocol"` // pairs, tables, clusters or labelled
 	Note       string  `json:"note,omitempty"`
 	Records    int     `json:"records"`   // of both sides
 	Positives  int     `json:"positives"` // pairs that the gold calls one thing
@@ -24,6 +25,7 @@ type Report struct {
 	Precision  Figure  `json:"precision"`
 	Recall     Figure  `json:"recall"`
 	F1         Figure  `json:"f1"`
+	BCubed     *BCubed `json:"b_cubed,omitempty"` // of clusters
 	Average    float64 `json:"average_precision,omitempty"`
 	Blocking   float64 `json:"blocking_recall"`       // share of the positives that share a feature
 	Candidates float64 `json:"candidates_per_record"` // compared pairs per record
@@ -62,6 +64,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		Figure
 	}{{"F1", r.F1}, {"precision", r.Precision}, {"recall", r.Recall}} {
 		fmt.Fprintf(t, "  %s\t%.4f\t95 %% interval %.4f to %.4f\n", f.name, f.Value, f.Low, f.High)
+	}
+	if b := r.BCubed; b != nil {
+		fmt.Fprintf(t, "  B-cubed F1\t%.4f\t95 %% interval %.4f to %.4f; precision %.4f, recall %.4f\n", b.F1.Value, b.F1.Low, b.F1.High, b.Precision.Value, b.Recall.Value)
 	}
 	if r.Average > 0 {
 		fmt.Fprintf(t, "  average precision\t%.4f\n", r.Average)

@@ -18,8 +18,13 @@ import (
 // worst is the number of errors that a report spells out.
 const worst = 20
 
-// place is the kind of all labelled sets.
-var place = match.Place()
+// kindOr is the kind of a set: place if it names none.
+func kindOr(kind *match.Schema) *match.Schema {
+	if kind == nil {
+		return match.Place()
+	}
+	return kind
+}
 
 // set is loaded records with all that a protocol needs of them.
 type set struct {
@@ -31,7 +36,7 @@ type set struct {
 // newSet normalises records. Statistics are counted over distinct records, and
 // without labels. A record's key is the hash of its content, so that neither
 // an id nor the order of rows can leak into a decision.
-func newSet(pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
+func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	var distinct []match.Attributes
 	seen := map[string]int{}
@@ -55,9 +60,9 @@ func newSet(pack *match.Pack, sources []string, records []match.Attributes, also
 		seen[key]++
 	}
 	if pack == nil {
-		pack = match.BuildPack(place, slices.Values(distinct))
+		pack = match.BuildPack(kind, slices.Values(distinct))
 	}
-	s := &set{matcher: match.New(place, pack)}
+	s := &set{matcher: match.New(kind, pack)}
 	start := time.Now()
 	for i, a := range records {
 		s.records = append(s.records, s.matcher.Normalise(sources[i], keys[i], a))
@@ -89,7 +94,7 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 
 // report fills in what all protocols report alike.
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
-	r := &Report{Name: name, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
+	r := &Report{Name: name, Kind: s.matcher.Schema().Kind, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {
 		switch p.outcome {
 		case match.Same:

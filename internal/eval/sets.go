@@ -5,6 +5,7 @@ package eval
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/locus-db/locus/match"
 )
@@ -17,6 +18,11 @@ var (
 		"name": "name", "category": "category", "phones": "phones", "websites": "websites",
 		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region", "postcode": "postcode", "country": "country",
 	}
+	febrlColumns = map[string]string{
+		"given_name": "given_name", "surname": "family_name", "street_number": "address", "address_1": "address",
+		"suburb": "city", "postcode": "postcode", "state": "region", "date_of_birth": "birth_date",
+	}
+	fakeColumns      = map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date", "city": "city", "email": "emails"}
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
@@ -37,6 +43,11 @@ var sets = []namedSet{
 	{"overture train", overture("train"), "errors read here"},
 	{"overture validation", overture("validation"), "its figure alone was seen"},
 	{"chicago childcare", childcare, "errors read here"},
+	{"riddle", riddle, "the restaurants of fodors-zagats, without phones"},
+	{"febrl 1", febrl("dataset1.csv"), "errors read here"},
+	{"febrl 2", febrl("dataset2.csv"), "its figure alone was seen"},
+	{"fake 1000", fake, "errors read here"},
+	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000"},
 }
 
 func fodorsTables(oneToOne bool) func(context.Context, string, string, *match.Pack) (*Report, error) {
@@ -73,4 +84,37 @@ func overture(split string) func(context.Context, string, string, *match.Pack) (
 
 func childcare(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Pack: pack})
+}
+
+func riddle(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+	path := filepath.Join(dir, "fodors_zagats", "riddle")
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Pack: pack})
+}
+
+func febrl(file string) func(context.Context, string, string, *match.Pack) (*Report, error) {
+	return func(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+		// rec-7-org and rec-7-dup-0 are one person.
+		person := func(id string) string {
+			return strings.Join(strings.SplitN(id, "-", 3)[:min(2, strings.Count(id, "-")+1)], "-")
+		}
+		return Clusters(ctx, ClustersOptions{
+			Name: name, Path: filepath.Join(dir, "febrl", file), Truth: "rec_id", TruthOf: person,
+			Mapping: febrlColumns, Kind: match.Person(), Pack: pack,
+		})
+	}
+}
+
+func fake(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+	return Clusters(ctx, ClustersOptions{
+		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), Truth: "cluster",
+		Mapping: fakeColumns, Kind: match.Person(), Pack: pack,
+	})
+}
+
+func fakeLabelled(ctx context.Context, dir, name string, pack *match.Pack) (*Report, error) {
+	return Labelled(ctx, LabelledOptions{
+		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), ID: "unique_id",
+		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r", Label: "clerical_match_score",
+		Mapping: fakeColumns, Kind: match.Person(), Pack: pack,
+	})
 }

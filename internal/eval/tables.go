@@ -21,13 +21,14 @@ type TablesOptions struct {
 	GoldRight         string            // and with the right one. Defaults to its second
 	OneToOne          bool              // every row has at most one partner: the best ones are taken first
 	Mapping           map[string]string // column → attribute, beside the columns named like one
+	Kind              *match.Schema     // Defaults to place
 	Pack              *match.Pack       // Defaults to counts of the set itself, which see no labels
 }
 
 // Tables measures matching across two tables: the pairs that share a feature
 // are compared, and F1 is over the pairs that are taken for one thing.
 func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
-	c, err := columnsFor(o.Mapping)
+	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		return nil, err
 	}
 	names := []string{o.GoldLeft, o.GoldRight} // filled in where they are empty
-	gold, err := readCSV(o.Gold, columns{}, names...)
+	gold, err := readCSV(o.Gold, columns{kind: c.kind}, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		}
 		truth[[2]int{i, j}] = true
 	}
-	s := newSet(o.Pack, sources, records, nil)
+	s := newSet(c.kind, o.Pack, sources, records, nil)
 	across := slices.DeleteFunc(match.Candidates(s.records), func(p [2]int) bool { return p[0] >= len(left) || p[1] < len(left) })
 	results, took, err := s.compare(ctx, across)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,9 @@ func (s *Server) registerConsole() {
 	}, p.picture))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
-		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "kind"}, {name: "cursor"}},
+		query: []param{
+			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "cursor"},
+		},
 	}, p.searchPage))
 	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads, query: []param{{name: "author"}}}, p.entityPage))
 	s.mux.Handle("GET /entities/{id}/what-if", p.page(&route{
@@ -169,47 +172,62 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	return s, err
 }
 
-// searchPage finds by name, by attribute, or both; what was typed as a name may also be an address.
+// searchPage finds what the question says; what was typed as words may also be an address.
 func (p *site) searchPage(c *call, body *bytes.Buffer) error {
+	c.query.unfilled()
 	if c.query["value"] == "" {
-		delete(c.query, "attribute") // a form sends its fields whether they are filled or not
+		delete(c.query, "attribute")
 		if found, err := p.jump(c); found || err != nil {
 			return err
 		}
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
+		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"],
 		Kind: c.query["kind"], Kinds: p.svc.Kinds(), Schema: p.svc.Schema(c.query["kind"]), Further: c.query["cursor"] != "",
 	}
 	if shown.Schema == nil {
 		shown.Schema, shown.Kind, shown.Problem = p.svc.Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
 		return p.pages.Search(body, shown)
 	}
-	if shown.Kind == "" {
-		delete(c.query, "kind")
+	if c.query["value"] != "" { // one more filter, under whose name the cursor is found on the next page
+		c.query["filter"] = strings.Join(append(slices.Clone(shown.Filters), shown.Attribute+":"+shown.Value), "\n")
+		delete(c.query, "attribute")
+		delete(c.query, "value")
 	}
-	if c.query["cursor"] == "" {
-		delete(c.query, "cursor")
-	}
-	after, err := p.after(c)
+	after, err := p.afterPlace(c)
 	if err != nil {
 		return err
 	}
-	var next entity.PUID
-	if len(shown.Name) > locus.MaxQuery {
-		shown.Problem = "This name is longer than 256 bytes."
-	} else {
-		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{
-			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, Kind: shown.Kind, After: after, Limit: pageLimit,
-		})
-		if _, invalid := errors.AsType[*locus.InvalidError](err); invalid {
-			shown.Problem = toFault(err, "").Detail
-		} else if err != nil {
-			return err
+	q, err := c.query.entities()
+	var next entity.Place
+	switch {
+	case len(shown.Name) > locus.MaxQuery:
+		err, shown.Problem = nil, "These words are longer than 256 bytes."
+	case err == nil:
+		q.After, q.Limit = after, pageLimit
+		shown.Found, next, err = p.svc.Entities(c, q)
+	}
+	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
+		shown.Problem = toFault(err, "").Detail
+	} else if err != nil {
+		return err
+	}
+	shown.Cursor = p.placeCursor(c, next)
+	return p.pages.Search(body, shown)
+}
+
+// unfilled drops what a form sends of fields that were not filled.
+func (q values) unfilled() {
+	for name, text := range q {
+		if repeated[name] {
+			text = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s == "" }), "\n")
+			q[name] = text
+		}
+		if text == "" {
+			delete(q, name)
 		}
 	}
-	shown.Cursor = p.cursor(c, next)
-	return p.pages.Search(body, shown)
 }
 
 // jump goes to the entity behind an address that was typed where a name was expected. What only might

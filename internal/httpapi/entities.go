@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
@@ -18,9 +19,16 @@ type Entity struct {
 	// RedirectedFrom is the id that was asked for, if it was merged into this one.
 	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
 	Records        int             `json:"records" doc:"How many records it has"`
+	Rank           Rank            `json:"rank" doc:"How good the picture is; lists have the best first"`
 	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
 	Members        []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
+}
+
+// Rank is what an entity is ordered by, and what it is made of.
+type Rank struct {
+	Points int `json:"points" doc:"The sum of the others"`
+	entity.Rank
 }
 
 // View is the merged view: a JSON object whose names keep the order of the schema.
@@ -104,6 +112,7 @@ func (v *View) UnmarshalJSON(data []byte) error {
 // entity translates; requested is the id that was asked for.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
+	out.Rank = Rank{e.Rank.Points(), e.Rank}
 	if requested != e.ID {
 		out.RedirectedFrom = requested
 	}
@@ -165,18 +174,15 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.after(c)
+	after, err := s.afterPlace(c)
 	if err != nil {
 		return nil, err
 	}
-	q := locus.EntityQuery{Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"]}
-	if len(q.Name) > locus.MaxQuery {
-		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), locus.MaxQuery)
+	q, err := c.query.entities()
+	if err != nil {
+		return nil, err
 	}
-	if (q.Attribute == "") != (q.Value == "") {
-		return nil, fault(CodeInvalid, "?attribute", "attribute and value go together: give both or none")
-	}
-	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Entity, entity.PUID, error) {
+	page, next, err := fill(after, limit, func(after entity.Place, limit int) ([]Entity, entity.Place, error) {
 		q.After, q.Limit = after, limit
 		found, next, err := s.svc.Entities(c, q)
 		entities := make([]Entity, 0, len(found))
@@ -188,7 +194,23 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return EntityList{Entities: page, Cursor: s.cursor(c, next)}, nil
+	return EntityList{Entities: page, Cursor: s.placeCursor(c, next)}, nil
+}
+
+// entities reads what entities are asked for.
+func (q values) entities() (locus.EntityQuery, error) {
+	query := locus.EntityQuery{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: locus.Order(q["order"])}
+	if len(query.Text) > locus.MaxQuery {
+		return query, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(query.Text), locus.MaxQuery)
+	}
+	for _, text := range q.list("filter") {
+		attribute, value, found := strings.Cut(text, ":")
+		if !found {
+			return query, fault(CodeInvalid, "?filter", "%.60q is not a filter: want ATTRIBUTE:VALUE, such as city:Oakland", text)
+		}
+		query.Where = append(query.Where, locus.Filter{Attribute: attribute, Value: value})
+	}
+	return query, nil
 }
 
 // id is the entity id in the path.

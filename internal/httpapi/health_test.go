@@ -89,7 +89,7 @@ func TestStatusAndSchema(t *testing.T) {
 	f := setup(t, nil)
 	f.item(joe)
 	status := decode[map[string]any](f.get("/v1/status"))
-	if status["ready"] != true || status["kind"] != "place" || len(status["cells"].([]any)) != 2 {
+	if status["ready"] != true || len(status["kinds"].([]any)) == 0 || len(status["cells"].([]any)) != 2 {
 		t.Errorf("%v", status)
 	}
 	schema := decode[httpapi.Schema](f.get("/v1/schema"))

@@ -64,11 +64,14 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/entities", class: reads, handle: s.listEntities, answer: EntityList{}, failures: reading,
-			summary: "Search entities by name and by an exact attribute; all of them without a filter",
+			summary: "Search entities, the best first; all of them in the order of ids if nothing is asked for",
 			query: append([]param{
-				{"q", "Words that must all be in a name, the last one as a beginning too; at most 256 bytes", false},
-				{"attribute", "With value: an attribute that must have this value", false},
-				{"value", "With attribute: the value, compared as the matcher normalises it", false},
+				{"q", "Words that must all be in a name, a category or a city, the last one as a beginning too; at most 256 bytes", false},
+				{"filter", "ATTRIBUTE:VALUE, compared as the kind normalises it; may be given several times, all must hold", false},
+				{"has", "An attribute that must have a value; may be given several times", false},
+				{"without", "An attribute that must have no value; may be given several times", false},
+				{"kind", "Only entities of this kind", false},
+				{"order", "best, the order of rank.points, or id; without it best if anything is asked for", false},
 			}, lists...),
 		},
 		{

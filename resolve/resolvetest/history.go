@@ -114,6 +114,7 @@ var readAll = []call{
 		return s.Unsure(ctx, resolve.Edge{Score: match.Threshold}, all)
 	}),
 	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, first, all) }),
+	ask("Definition", func(ctx context.Context, s resolve.Store) ([]byte, error) { return s.Definition(ctx, "rules") }),
 	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
 }
 

@@ -18,16 +18,17 @@ type model struct {
 	postings map[resolve.Posting]bool
 	edges    map[resolve.Pair]resolve.Edge
 	redo     map[entity.PUID]resolve.Redo
+	defined  map[string][]byte
 }
 
 var _ resolve.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}}
+	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}, map[string][]byte{}}
 }
 
 func (m *model) clone() *model {
-	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo)}
+	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo), maps.Clone(m.defined)}
 }
 
 func (m *model) Post(ctx context.Context, add, remove []resolve.Posting) error {
@@ -122,3 +123,12 @@ func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 }
 
 func (m *model) RedoDepth(ctx context.Context) (int, error) { return len(m.redo), ctx.Err() }
+
+func (m *model) Definition(ctx context.Context, name string) ([]byte, error) {
+	return m.defined[name], ctx.Err()
+}
+
+func (m *model) PutDefinition(ctx context.Context, name string, body []byte) error {
+	m.defined[name] = slices.Clone(body)
+	return ctx.Err()
+}

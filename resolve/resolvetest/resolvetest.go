@@ -54,6 +54,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "UnsureBestFirst", Run: unsureBestFirst},
 	{Name: "RedoIsASet", Run: redoIsASet},
 	{Name: "RedoKeepsWhatIsThere", Run: redoKeepsWhatIsThere},
+	{Name: "DefinitionsByName", Run: definitionsByName},
 	{Name: "ThousandItems", Run: thousandItems},
 	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
 	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},

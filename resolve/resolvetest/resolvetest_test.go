@@ -197,6 +197,27 @@ func (s store) PutRows(ctx context.Context, generation int64, rows []rollup.Row)
 	return s.Tx.PutRows(ctx, generation, rows)
 }
 
+func (s store) Definition(ctx context.Context, name string) ([]byte, error) {
+	if s.bug == "definitions in any case" {
+		name = strings.ToLower(name)
+	}
+	return s.Tx.Definition(ctx, name)
+}
+
+func (s store) PutDefinition(ctx context.Context, name string, body []byte) error {
+	switch s.bug {
+	case "definitions in any case":
+		name = strings.ToLower(name)
+	case "definitions are texts":
+		body = []byte(strings.ToValidUTF8(string(body), "?"))
+	case "definitions stay":
+		if there, err := s.Tx.Definition(ctx, name); err != nil || there != nil {
+			return err
+		}
+	}
+	return s.Tx.PutDefinition(ctx, name, body)
+}
+
 func (s store) Skip(ctx context.Context, n uint64) error {
 	if s.bug == "skipping is for puids" {
 		return nil
@@ -314,6 +335,9 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"redo begins at the entry named":        "RedoIsASet",
 			"only the first is cleared":             "RedoIsASet",
 			"depth is a guess":                      "RedoIsASet",
+			"definitions in any case":               "DefinitionsByName",
+			"definitions are texts":                 "DefinitionsByName",
+			"definitions stay":                      "DefinitionsByName",
 			"the log is written elsewhere":          "StoresCommitTogether",
 			"rows of rollups are written elsewhere": "StoresCommitTogether",
 			"skipping is for puids":                 "SkipsTheLogToo",

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/match"
+)
+
+// LabelledOptions name a table and pairs of its rows that people labelled.
+type LabelledOptions struct {
+	Name        string
+	Path        string // CSV file with a header
+	ID          string // its column of ids
+	Labels      string // CSV file: two ids and a label, 1 for one thing
+	Left, Right string // columns of ids
+	Label       string
+	Mapping     map[string]string // column → attribute, beside the columns named like one
+	Kind        *match.Schema     // Defaults to place
+	Pack        *match.Pack       // Defaults to counts of the set itself, which see no labels
+}
+
+// Labelled measures decisions about the labelled pairs of a table. The rows are resolved as those of
+// Clusters: a pair is one thing if it lies in one cluster.
+func Labelled(ctx context.Context, o LabelledOptions) (*Report, error) {
+	c, err := columnsFor(kindOr(o.Kind), o.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := readCSV(o.Path, c, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := readCSV(o.Labels, columns{kind: c.kind}, o.Left, o.Right, o.Label)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	records, sources := make([]match.Attributes, len(rows)), make([]string, len(rows))
+	for i, row := range rows {
+		at[row.columns[o.ID]], records[i], sources[i] = i, row.attributes, "set"
+	}
+	s := newSet(c.kind, o.Pack, sources, records, nil)
+	results, took, err := s.compare(ctx, match.Candidates(s.records))
+	if err != nil {
+		return nil, err
+	}
+	r := s.report(cmp.Or(o.Name, o.Path), "labelled", results, took)
+	cluster := s.clusters(results)
+	units := map[string]*Counts{}
+	met := 0
+	var mistakes []mistake
+	for n, label := range labels {
+		i, ok := at[label.columns[o.Left]]
+		j, also := at[label.columns[o.Right]]
+		if !ok || !also {
+			return nil, fmt.Errorf("%w: label %d of %s names a row that the table does not have", ErrSet, n+1, o.Labels)
+		}
+		same, together := isOne(label.columns[o.Label]), cluster[i] == cluster[j]
+		if units[label.columns[o.Left]] == nil {
+			units[label.columns[o.Left]] = &Counts{}
+		}
+		units[label.columns[o.Left]].add(decided(together, same))
+		if same {
+			r.Positives++
+			if sharesFeature(s.records[i], s.records[j]) {
+				met++
+			}
+		}
+		if same != together {
+			mistakes = append(mistakes, mistake{i, j, together, s.matcher.Score(s.matcher.Compare(s.records[i], s.records[j]))})
+		}
+	}
+	list := make([]Counts, 0, len(units))
+	for _, id := range sortedKeys(units) {
+		list = append(list, *units[id])
+	}
+	r.finish(list, nil, 0)
+	r.Blocking = ratio(met, r.Positives)
+	r.Errors = s.worstOf(mistakes)
+	return r, nil
+}
+
+func isOne(label string) bool { return label == "1" || label == "1.0" }
+
+// clusters answers with the cluster of every record.
+func (s *set) clusters(results []compared) []int {
+	var edges []match.Edge
+	for _, c := range results {
+		if c.outcome != match.Different {
+			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
+		}
+	}
+	nodes := make([]match.NodeKey, len(s.records))
+	for i, record := range s.records {
+		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
+	}
+	cluster := make([]int, len(s.records))
+	for n, members := range match.ClusterAll(nodes, edges) {
+		for _, m := range members {
+			cluster[m] = n
+		}
+	}
+	return cluster
+}

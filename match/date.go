@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"strings"
+)
+
+// date is a day, a month or a year, of no calendar but the written one: a day that does not exist is
+// a mistake of which most digits are right, and compared as such.
+type date struct {
+	year       uint16
+	month, day uint8 // 0: not said
+}
+
+func (d date) valid() bool { return d.year > 0 }
+
+// String is the normal form: 1969-07-20, 1969-07, 1969.
+func (d date) String() string {
+	switch {
+	case !d.valid():
+		return ""
+	case d.day > 0:
+		return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day)
+	case d.month > 0:
+		return fmt.Sprintf("%04d-%02d", d.year, d.month)
+	}
+	return fmt.Sprintf("%04d", d.year)
+}
+
+var months = map[string]uint8{
+	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+	"mai": 5, "okt": 10, "dez": 12, "fev": 2, "avr": 4, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
+}
+
+// parseDate reads a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with
+// a time behind it or not. Of 7/8/1969 the month comes first, of 8.7.1969 the day; the other reading is a
+// level of its own. Years have four digits. The first days of 1900 and 1970, which are what
+// empty fields become, say nothing.
+func parseDate(raw string) date {
+	raw = strings.TrimSpace(raw)
+	if i := strings.IndexAny(raw, "Tt "); i >= 8 && strings.Contains(raw[i:], ":") {
+		raw = raw[:i]
+	}
+	var numbers [3]string
+	n, word, wordAt := 0, uint8(0), -1
+	for part := range strings.SplitSeq(fold(raw), " ") {
+		switch {
+		case n == len(numbers):
+			return date{}
+		case digits(strings.TrimRight(part, "stndrh")):
+			numbers[n] = strings.TrimRight(part, "stndrh")
+			n++
+		case len(part) >= 3 && months[part[:3]] > 0 && wordAt < 0:
+			word, wordAt = months[part[:3]], n
+		case part != "" && part != "of" && part != "de":
+			return date{}
+		}
+	}
+	d := readDate(numbers[:n], word, strings.Contains(raw, "/"))
+	switch {
+	case d.year < 1000 || d.year > 2999 || d.month == 0 && d.day > 0,
+		d == date{1900, 1, 1}, d == date{1970, 1, 1}, d == date{1111, 11, 11}, d == date{2222, 22, 22}:
+		return date{}
+	}
+	return d
+}
+
+func readDate(n []string, month uint8, monthFirst bool) (d date) {
+	switch {
+	case month > 0 && len(n) == 1 && len(n[0]) == 4:
+		d.year, d.month = small(n[0]), month
+	case month > 0 && len(n) == 2 && len(n[1]) == 4 && len(n[0]) <= 2:
+		d.year, d.month, d.day = small(n[1]), month, uint8(small(n[0]))
+	case month > 0 && len(n) == 2 && len(n[0]) == 4 && len(n[1]) <= 2:
+		d.year, d.month, d.day = small(n[0]), month, uint8(small(n[1]))
+	case month > 0:
+	case len(n) == 1 && len(n[0]) == 8:
+		d = date{small(n[0][:4]), uint8(small(n[0][4:6])), uint8(small(n[0][6:]))}
+	case len(n) == 1 && len(n[0]) == 4:
+		d.year = small(n[0])
+	case len(n) == 2 && len(n[0]) == 4 && len(n[1]) <= 2:
+		d.year, d.month = small(n[0]), uint8(small(n[1]))
+	case len(n) == 2 && len(n[1]) == 4 && len(n[0]) <= 2:
+		d.year, d.month = small(n[1]), uint8(small(n[0]))
+	case len(n) == 3 && len(n[0]) == 4 && len(n[1]) <= 2 && len(n[2]) <= 2:
+		d = date{small(n[0]), uint8(small(n[1])), uint8(small(n[2]))}
+	case len(n) == 3 && len(n[2]) == 4 && len(n[0]) <= 2 && len(n[1]) <= 2:
+		d = date{small(n[2]), uint8(small(n[1])), uint8(small(n[0]))}
+		if monthFirst && d.day <= 12 || d.month > 12 && d.day <= 12 {
+			d.month, d.day = d.day, d.month
+		}
+	}
+	return d
+}
+
+// small reads up to four digits.
+func small(digits string) (n uint16) {
+	for i := range min(len(digits), 4) {
+		n = 10*n + uint16(digits[i]-'0')
+	}
+	return n
+}
+
+func compareDates(a, b date) level {
+	switch {
+	case !a.valid() || !b.valid():
+		return levelNone
+	case a.day > 0 && b.day > 0:
+		return compareDays(a, b)
+	case a.year != b.year, a.month > 0 && b.month > 0 && a.month != b.month:
+		return dateDifferent
+	case a.month > 0 && b.month > 0:
+		return dateMonth
+	}
+	return dateYear
+}
+
+func compareDays(a, b date) level {
+	switch {
+	case a == b:
+		return dateEqual
+	case a.year == b.year && a.month == b.day && a.day == b.month:
+		return dateSwapped
+	case slip(a.String(), b.String()):
+		return dateOneOff
+	case a.year == b.year:
+		return dateOtherDay
+	}
+	return dateDifferent
+}
+
+// slip tells whether two texts of one length differ in one byte, or in two neighbours that were swapped.
+func slip(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) {
+		return false
+	}
+	if a[i+1:] == b[i+1:] {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}

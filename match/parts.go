@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// parts is a set of kinds of parts, one bit each: of the words that a name keeps for itself, or of
+// what a source says a thing is.
+type parts uint64
+
+// partsOf holds the words that name a part of a place, or somebody who works in it. They are looked
+// up in names and in categories alike: "Valley Bank ATM" is a part of a bank and not of an ATM.
+var partsOf, ownParts = func() (map[string]parts, parts) {
+	m, own := map[string]parts{}, parts(0)
+	kind := 0
+	for i, list := range [...]string{partWords, ownWords} {
+		for line := range strings.Lines(list) {
+			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
+			for _, w := range words {
+				m[w] |= 1 << kind
+			}
+			if i == 1 {
+				own |= 1 << kind
+			}
+			kind++
+		}
+	}
+	return m, own
+}()
+
+// A kind of part a line, in the languages of the address parser. Left out is what names a whole as
+// often: center, office, service, shop.
+const partWords = `
+atm atms bitcoin geldautomat geldautomaten bankomat bankamatik bancomat cajero cajeros cashpoint kontomat
+mortgage mortgages loan loans lending lender hypothek hipoteca
+wealth investment investments
+money
+pharmacy pharmacie pharmacies apotheke farmacia drugstore rx apteka apotek
+vision optical optician optik optique optometry optometrist eye eyes eyewear eyecare glasses
+photo photos photography foto
+print printing copy
+tech
+tire tires tyre tyres
+collision body
+parts accessories
+fuel gas gasoline petrol tankstelle carburant gasolinera diesel truck
+charging charger chargers ev recharge supercharger ladestation
+wash
+grooming groomer groomers
+floral florist florists flower flowers blumen fleuriste floristeria
+pickup pick delivery
+vending kiosk locker lockers packstation
+parking 駐車場 停车场 停車場 주차장 parkhaus parkplatz parcheggio estacionamiento estacionamento aparcamiento carpark
+cardiology cardiologist cardiovascular heart
+radiology radiologist imaging mri xray diagnostic
+oncology oncologist cancer hematology
+pediatrics pediatric pediatrician paediatric paediatrics
+orthopedics orthopedic orthopaedic orthopaedics orthopedist
+dermatology dermatologist
+urology urologist
+neurology neurologist neurosurgery neuroscience
+gynecology gynecologist gyn obgyn obstetrics obstetrician
+surgery surgical surgeon surgeons
+ent otolaryngology audiology
+gastroenterology gastroenterologist
+endocrinology diabetes
+rheumatology rheumatologist
+nephrology dialysis
+vascular pulmonary pulmonology
+psychiatry psychiatric behavioral
+rehabilitation rehab physiotherapy
+emergency urgent er icu sicu
+laboratory laboratories lab labs
+maternity birth birthing
+infusion
+pool schwimmbad piscina piscine swimming
+playground spielplatz
+court courts field fields tennis basketball baseball soccer football
+bus haltestelle バス停 バス停留所 停留所 公交站 정류장
+department dept division annex
+festival
+`
+
+// What stands alone as often as it is a part: a part only of what is known to be something else.
+const ownWords = `
+auto automotive car garage lube
+training trainer trainers school schools schule escuela ecole escola college university education
+vet veterinary veterinarian vaccination vaccinations tierarzt
+bakery backerei boulangerie panaderia padaria panificio restaurant restaurants ristorante restaurante cafe coffee caffe kaffee kafe bar pub bistro pizza pizzeria grill deli delicatessen drinking eat food kitchen
+dining
+liquor liquors wine
+gym 体育館 gymnasium sporthalle turnhalle palestra gimnasio fitness
+library 図書館 图书馆 bibliothek biblioteca bibliotheque
+stadium stadion auditorium
+church kirche iglesia igreja chapel kapelle parish cathedral
+cemetery friedhof
+daycare preschool kindergarten childcare
+hotel hotels motel hostel lodging
+museum museums
+spa spas
+`
+
+// tails are the words of parts in scripts that put no space before them, the longest first.
+var tails = func() []string {
+	var list []string
+	for w := range partsOf {
+		if !ascii(w) {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return list
+}()
+
+// cutTail takes the word of a part off the end of a word that is written together with it.
+func cutTail(word string) (rest, tail string) {
+	if ascii(word) {
+		return word, ""
+	}
+	for _, t := range tails {
+		if rest, ok := strings.CutSuffix(word, t); ok && rest != "" {
+			return rest, t
+		}
+	}
+	return word, ""
+}

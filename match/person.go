@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// person is the name of a person, ready to be compared. Either part may be missing.
+type person struct {
+	given, family part
+	generation    string // jr, sr, iii
+}
+
+// part is one part of a name: the words of the family name, or all given names.
+type part struct {
+	words   []string
+	compact string // without spaces
+	sound   string // of the first word
+	rare    bool
+}
+
+func (p *part) said() bool { return len(p.words) > 0 }
+
+// rarePart is the weight from which a part of a name is rare: one person of 400 has it.
+const rarePart weight = 600
+
+func newPart(pack *Pack, words []string) part {
+	words = words[:min(len(words), maxNameTokens)]
+	if len(words) == 0 {
+		return part{}
+	}
+	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
+	if pack.records > 0 {
+		w, _ := pack.weigh(words[0], xxhash.Sum64String(words[0]), 0)
+		p.rare = w >= rarePart
+	}
+	return p
+}
+
+// parsePerson reads the parts of a name, where they are said apart, and what a whole name adds to them:
+// "Smith, John" begins with the family name, "John Smith" ends with it.
+func parsePerson(pack *Pack, given, family, whole string) person {
+	var p person
+	words := func(text string) []string { return p.words(text) }
+	g, f := words(given), words(family)
+	if len(g) == 0 || len(f) == 0 {
+		wholeGiven, wholeFamily := splitWhole(whole, words)
+		if len(g) == 0 && len(f) == 0 {
+			g, f = wholeGiven, wholeFamily
+		} else if len(g) == 0 && slices.Equal(f, wholeFamily) {
+			g = wholeGiven
+		} else if len(f) == 0 && len(wholeGiven) > 0 && wholeGiven[0] == g[0] {
+			f = wholeFamily
+		}
+	}
+	p.given, p.family = newPart(pack, g), newPart(pack, f)
+	return p
+}
+
+// words folds a part of a name and takes titles and generations out of it.
+func (p *person) words(text string) []string {
+	folded := fold(text)
+	if isNothing(folded) {
+		return nil
+	}
+	all := strings.Fields(folded)
+	kept := make([]string, 0, len(all))
+	for i, w := range all {
+		switch {
+		case len(all) > 1 && i > 0 && generations[w] != "":
+			p.generation = generations[w]
+		case len(all) > 1 && titles[w]:
+		default:
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+func splitWhole(whole string, words func(string) []string) (given, family []string) {
+	if before, after, ok := strings.Cut(whole, ","); ok && strings.TrimSpace(after) != "" {
+		family, given = words(before), words(after)
+		if len(family) > 0 && len(given) > 0 {
+			return given, family
+		}
+		whole = before // "John Smith, Jr."
+	}
+	all := words(whole)
+	at := len(all) - 1
+	for at > 1 && particles[all[at-1]] {
+		at--
+	}
+	if at < 0 {
+		return nil, nil
+	}
+	return all[:at], all[at:]
+}
+
+// comparePersons sets the levels of family name and given names, as they are, or with the parts
+// swapped if that agrees better.
+func comparePersons(v *Vector, a, b *person) {
+	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
+	if family < familyAlike && given <= givenSounds && partsSwapped(a, b) {
+		family, given = familySwapped, givenSwapped
+		if !a.given.said() || !b.given.said() || !a.family.said() || !b.family.said() {
+			given = levelNone // one part alone, which stands in the other's place
+		}
+	}
+	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
+		given == givenDifferent && family >= familyAlike && v.namesHousehold() {
+		given = givenHousehold
+	}
+	v.set(fieldName, family)
+	v.set(fieldResidual, given)
+}
+
+// namesHousehold tells whether two records live under one roof, where people of one family name are
+// relatives sooner than they are one person under two given names.
+func (v Vector) namesHousehold() bool {
+	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) == phoneEqual
+}
+
+func partsSwapped(a, b *person) bool {
+	one, two := samePart(&a.family, &b.given), samePart(&a.given, &b.family)
+	switch {
+	case one && two:
+		return true
+	case one:
+		return !a.given.said() || !b.family.said()
+	case two:
+		return !a.family.said() || !b.given.said()
+	}
+	return false
+}
+
+func samePart(a, b *part) bool {
+	return a.said() && b.said() && (a.compact == b.compact || likeWord(a.words[0], b.words[0]))
+}
+
+func compareFamilies(a, b *part) level {
+	switch {
+	case !a.said() || !b.said():
+		return levelNone
+	case a.compact == b.compact && a.rare && b.rare:
+		return familyEqualRare
+	case a.compact == b.compact:
+		return familyEqual
+	case likeWord(a.compact, b.compact):
+		return familyAlike
+	case slices.ContainsFunc(a.words, func(w string) bool { return len(w) > 2 && !particles[w] && slices.Contains(b.words, w) }):
+		return familyPart
+	case a.sound == b.sound || similar(a.compact, b.compact) >= 0.8:
+		return familySounds
+	}
+	return familyDifferent
+}
+
+func compareGivens(a, b *part) level {
+	if !a.said() || !b.said() {
+		return levelNone
+	}
+	x, y := a.words[0], b.words[0]
+	switch {
+	case a.compact == b.compact && a.rare && b.rare:
+		return givenEqualRare
+	case a.compact == b.compact:
+		return givenEqual
+	case len(x) == 1 || len(y) == 1:
+		if x[0] == y[0] {
+			return givenInitial
+		}
+		return givenDifferent
+	case x == y && secondsDiffer(a, b):
+		return givenAlike
+	case x == y:
+		return givenEqual
+	case likeWord(a.compact, b.compact) || likeWord(x, y):
+		return givenAlike
+	case nickname(x, y):
+		return givenNickname
+	case slices.Contains(a.words[1:], y) || slices.Contains(b.words[1:], x):
+		return givenAlike // called by the second name
+	case a.sound == b.sound || similar(x, y) >= 0.8:
+		return givenSounds
+	}
+	return givenDifferent
+}
+
+// secondsDiffer tells whether both have a second given name, of another letter.
+func secondsDiffer(a, b *part) bool {
+	return len(a.words) > 1 && len(b.words) > 1 && a.words[1][0] != b.words[1][0]
+}
+
+// likeWord tells whether a slip of the pen may be what tells two words apart.
+func likeWord(a, b string) bool {
+	switch {
+	case a == b:
+		return true
+	case len(a) < 3 || len(b) < 3:
+		return false
+	case len(a) == 3 || len(b) == 3:
+		return slip(a, b) && a[0] == b[0]
+	}
+	return slip(a, b) || similar(a, b) >= softSimilar
+}
+
+// sound is how a word sounds, in the letters that carry it: Meyer, Maier and Mayr are "mr".
+func sound(word string) string {
+	word = soundSpelling.Replace(word)
+	var out [6]byte
+	n := 0
+	for i := 0; i < len(word) && n < len(out); i++ {
+		c := word[i]
+		switch {
+		case c >= 0x80:
+			return word // another script is not spelled by ear
+		case strings.IndexByte("aeiouyhw", c) >= 0:
+			if i > 0 {
+				continue
+			}
+			if c != 'h' && c != 'w' {
+				c = 'a'
+			}
+		case c == 'c':
+			if c = 'k'; i+1 < len(word) && strings.IndexByte("eiy", word[i+1]) >= 0 {
+				c = 's'
+			}
+		case c == 'q':
+			c = 'k'
+		case c == 'z':
+			c = 's'
+		case c == 'v':
+			c = 'f'
+		case c == 'j':
+			c = 'g'
+		case c == 'd':
+			c = 't'
+		case c == 'b':
+			c = 'p'
+		case c == 'm':
+			c = 'n'
+		}
+		if n == 0 || out[n-1] != c {
+			out[n] = c
+			n++
+		}
+	}
+	return string(out[:n])
+}
+
+var soundSpelling = strings.NewReplacer("sch", "s", "sh", "s", "ch", "k", "ph", "f", "ck", "k", "kn", "n", "wr", "r", "th", "t", "gh", "g", "x", "ks")

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a kind.
+const (
+	maxSources    = 4096
+	maxSourceName = 255   // bytes
+	maxHalfLife   = 36500 // days: a century
+	maxBits       = 20    // of a level, either way
+)
+
+// SchemaError says everything that is wrong with a kind.
+type SchemaError struct{ Problems []SchemaProblem }
+
+// SchemaProblem is one thing that is wrong with a kind.
+type SchemaProblem struct {
+	// Line of the text, from 1; 0 if there is none.
+	Line int `json:"line,omitempty"`
+	// Field is the way to it, such as attributes.phones.region.
+	Field string `json:"field"`
+	Text  string `json:"text"` // for people; says what to try
+}
+
+// String is the problem in one line.
+func (p SchemaProblem) String() string {
+	if p.Line == 0 {
+		return clip(p.Field) + ": " + p.Text
+	}
+	return fmt.Sprintf("line %d, %s: %s", p.Line, clip(p.Field), p.Text)
+}
+
+// Error is all of it in one line.
+func (e *SchemaError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return "match: the kind is not valid: " + strings.Join(lines, "; ")
+}
+
+// Validate checks a kind that was not read from YAML. The error is a *SchemaError.
+func (s *Schema) Validate() error {
+	if problems := s.problems(); len(problems) > 0 {
+		return &SchemaError{problems}
+	}
+	return nil
+}
+
+func sortProblems(problems []SchemaProblem) {
+	slices.SortStableFunc(problems, func(x, y SchemaProblem) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Field, y.Field))
+	})
+}
+
+var (
+	nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	types    = []string{"name", "phone", "address", "geo", "url", "email", "category", "text", "number", "date", "id"}
+	styles   = []string{"business", "person", "title"}
+	scopes   = []string{"source", "world"}
+	// rolesOf are the roles of a type; a type that is not here has none.
+	rolesOf = map[Type][]string{
+		TypeText: {"locality", "postcode", "region"},
+		TypeGeo:  {"latitude", "longitude"},
+		TypeName: {"given", "family"},
+	}
+)
+
+// schemaCheck collects what is wrong.
+type schemaCheck struct {
+	schema   *Schema
+	problems []SchemaProblem
+}
+
+func (c *schemaCheck) fail(field, format string, args ...any) {
+	c.problems = append(c.problems, SchemaProblem{Field: field, Text: fmt.Sprintf(format, args...)})
+}
+
+// word checks a word that is one of several, or not said.
+func (c *schemaCheck) word(field, word string, words []string) {
+	if word != "" && !slices.Contains(words, word) {
+		c.fail(field, "no such %s %q: there are %s%s", field[strings.LastIndexByte(field, '.')+1:], clip(word), strings.Join(words, ", "), meant(word, words))
+	}
+}
+
+// meant says which word was probably meant.
+func meant(word string, words []string) string {
+	best, similarity := "", 0.75
+	for _, w := range words {
+		if v := similar(fold(word), fold(w)); v > similarity {
+			best, similarity = w, v
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+func (s *Schema) problems() []SchemaProblem {
+	c := &schemaCheck{schema: s}
+	if !nameForm.MatchString(s.Kind) {
+		c.fail("kind", "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", clip(s.Kind))
+	}
+	if s.Version < 1 || s.Version > math.MaxInt32 {
+		c.fail("version", "want a whole number from 1; a change of the kind takes the next one")
+	}
+	if len(s.Attributes) > MaxAttributes {
+		c.fail("attributes", "a kind has at most %d attributes, this one has %d", MaxAttributes, len(s.Attributes))
+	}
+	meets := false
+	for i := range s.Attributes {
+		a := &s.Attributes[i]
+		c.attribute(a)
+		meets = meets || meetsBy(a.Type)
+	}
+	if !meets {
+		c.fail("attributes", "two records meet by a name, phone, address, url, email or id: declare one")
+	}
+	c.together()
+	c.sources()
+	c.bits()
+	return c.problems
+}
+
+// meetsBy tells whether records may meet by an attribute of a type.
+func meetsBy(t Type) bool {
+	switch t {
+	case TypeName, TypePhone, TypeAddress, TypeURL, TypeEmail, TypeID:
+		return true
+	}
+	return false
+}
+
+// attribute checks one attribute by itself.
+func (c *schemaCheck) attribute(a *Attribute) {
+	at := "attributes." + a.Name
+	if !nameForm.MatchString(a.Name) {
+		c.fail(at, "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", clip(a.Name))
+	}
+	if a.Type == "" {
+		c.fail(at, "has no type: there are %s", strings.Join(types, ", "))
+		return
+	}
+	c.word(at+".type", string(a.Type), types)
+	c.word(at+".style", string(a.Style), styles)
+	c.word(at+".scope", string(a.Scope), scopes)
+	switch roles := rolesOf[a.Type]; {
+	case a.Role != "" && len(roles) == 0:
+		c.fail(at+".role", "an attribute of type %s has no role", clip(string(a.Type)))
+	case a.Type == TypeGeo && a.Role == "":
+		c.fail(at, "an attribute of type geo has role latitude or longitude")
+	default:
+		c.word(at+".role", string(a.Role), roles)
+	}
+	if a.Style != "" && a.Type != TypeName {
+		c.fail(at+".style", "only an attribute of type name has a style")
+	}
+	if a.Scope != "" && a.Type != TypeID {
+		c.fail(at+".scope", "only an attribute of type id has a scope")
+	}
+	if a.Many && (a.Type == TypeGeo || a.Role != "") {
+		c.fail(at+".many", "an attribute with a role has one value")
+	}
+	if a.HalfLife < 0 || a.HalfLife > maxHalfLife {
+		c.fail(at+".half_life", "want days from 1 to %d", maxHalfLife)
+	}
+	if a.Region == "" {
+		return
+	}
+	of, ok := c.schema.Attribute(a.Region)
+	switch {
+	case a.Type != TypePhone:
+		c.fail(at+".region", "only an attribute of type phone has a region")
+	case !ok:
+		c.fail(at+".region", "there is no attribute %q: name the one that holds the country%s", clip(a.Region), meant(a.Region, c.names()))
+	case of.Type != TypeText && of.Type != TypeCategory:
+		c.fail(at+".region", "%q is of type %s: name one of type text or category that holds the country", of.Name, clip(string(of.Type)))
+	}
+}
+
+func (c *schemaCheck) names() []string {
+	names := make([]string, len(c.schema.Attributes))
+	for i, a := range c.schema.Attributes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// together checks what attributes are to each other.
+func (c *schemaCheck) together() {
+	names, roles := map[string]bool{}, map[Role]string{}
+	plain := "" // the name without a role
+	var first *Attribute
+	for i := range c.schema.Attributes {
+		a := &c.schema.Attributes[i]
+		at := "attributes." + a.Name
+		if names[a.Name] {
+			c.fail(at, "stands here twice: leave one of the two")
+		}
+		names[a.Name] = true
+		if other := roles[a.Role]; a.Role != "" && other != "" {
+			c.fail(at+".role", "%q is the %s already: a kind has one", other, clip(string(a.Role)))
+		} else if slices.Contains(rolesOf[a.Type], string(a.Role)) {
+			roles[a.Role] = a.Name
+		}
+		if a.Type != TypeName {
+			continue
+		}
+		switch style := c.schema.Style(); {
+		case a.Role != "" && style != StylePerson:
+			c.fail(at+".role", "only names of style person have the roles given and family: add \"style: person\"")
+		case first != nil && a.Style != "" && a.Style != style:
+			c.fail(at+".style", "%q has style %s: a kind has one style", first.Name, style)
+		}
+		if a.Role == "" && plain != "" {
+			c.fail(at, "%q is the name already: a kind has one; declare other names as text", plain)
+		} else if a.Role == "" {
+			plain = a.Name
+		}
+		if first == nil {
+			first = a
+		}
+	}
+	if (roles[RoleLatitude] == "") != (roles[RoleLongitude] == "") {
+		at := "attributes." + roles[RoleLatitude] + roles[RoleLongitude]
+		c.fail(at, "a latitude needs a longitude, and the other way round: declare both")
+	}
+}
+
+func (c *schemaCheck) sources() {
+	s := c.schema
+	if len(s.Sources) > maxSources {
+		c.fail("sources", "a kind names at most %d sources, this one names %d", maxSources, len(s.Sources))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
+		at, source := "sources."+name, s.Sources[name]
+		if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			c.fail(at, "want the name of a source, at most %d bytes without control characters", maxSourceName)
+		}
+		c.trust(at+".trust", source.Trust)
+		for _, attribute := range slices.Sorted(maps.Keys(source.Attributes)) {
+			if _, ok := s.Attribute(attribute); !ok {
+				c.fail(at+".attributes."+attribute, "there is no such attribute%s", meant(attribute, c.names()))
+			}
+			c.trust(at+".attributes."+attribute, source.Attributes[attribute])
+		}
+	}
+}
+
+func (c *schemaCheck) trust(field string, trust float64) {
+	if !(trust >= 0 && trust <= 1) {
+		c.fail(field, "want a number above 0, up to 1")
+	}
+}
+
+// bits checks that what is overridden is there to be.
+func (c *schemaCheck) bits() {
+	style := c.schema.Style()
+	for _, line := range slices.Sorted(maps.Keys(c.schema.Bits)) {
+		at := "bits." + line
+		f := style.fieldNamed(line)
+		if f == fieldCount || f == fieldSource || f == fieldRelation {
+			lines := style.fieldNames()
+			c.fail(at, "no such line: there are %s%s", strings.Join(lines, ", "), meant(line, lines))
+			continue
+		}
+		words := style.levelWords(f)
+		for _, level := range slices.Sorted(maps.Keys(c.schema.Bits[line])) {
+			if !slices.Contains(words, level) {
+				c.fail(at+"."+level, "no such level: there are %s%s", quoteAll(words), meant(level, words))
+			}
+			if bits := c.schema.Bits[line][level]; bits < -100*maxBits || bits > 100*maxBits {
+				c.fail(at+"."+level, "want bits from %d to %d", -maxBits, maxBits)
+			}
+		}
+	}
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = fmt.Sprintf("%q", w)
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// YAML is the kind as text that ParseSchema reads. Kinds that are equal have one text: what is the
+// default is not written, sources and bits stand in the order of their names, attributes in their own,
+// which is that of a merged view.
+func (s *Schema) YAML() []byte {
+	var w strings.Builder
+	w.WriteString("kind: " + yamlText(s.Kind) + "\nversion: " + strconv.Itoa(s.Version) + "\nattributes:\n")
+	for _, a := range s.Attributes {
+		w.WriteString("  " + yamlText(a.Name) + ": " + a.yaml() + "\n")
+	}
+	section := func(title string, names []string, one func(name string) string) {
+		lines := 0
+		for _, name := range names {
+			text := one(name)
+			if text == "" {
+				continue
+			}
+			if lines++; lines == 1 {
+				w.WriteString(title + ":\n")
+			}
+			w.WriteString("  " + yamlText(name) + ": " + text + "\n")
+		}
+	}
+	section("sources", slices.Sorted(maps.Keys(s.Sources)), func(name string) string { return s.Sources[name].yaml() })
+	section("bits", slices.Sorted(maps.Keys(s.Bits)), func(name string) string {
+		levels := s.Bits[name]
+		var f flow
+		for _, level := range slices.Sorted(maps.Keys(levels)) {
+			f.add(yamlText(level), yamlNumber(float64(levels[level])/100))
+		}
+		return f.String()
+	})
+	return []byte(w.String())
+}
+
+// Hash names the kind: equal kinds, equal hash, on every machine.
+func (s *Schema) Hash() uint64 { return xxhash.Sum64(s.YAML()) }
+
+func (a Attribute) yaml() string {
+	var f flow
+	f.add("type", yamlText(string(a.Type)))
+	for _, word := range []struct{ name, value, unsaid string }{
+		{"role", string(a.Role), ""},
+		{"style", string(a.Style), string(StyleBusiness)},
+		{"scope", string(a.Scope), string(ScopeSource)},
+		{"region", a.Region, ""},
+	} {
+		if word.value != "" && word.value != word.unsaid {
+			f.add(word.name, yamlText(word.value))
+		}
+	}
+	if a.HalfLife > 0 {
+		f.add("half_life", strconv.Itoa(a.HalfLife))
+	}
+	f.truth("many", a.Many)
+	f.truth("required", a.Required)
+	f.truth("tag", a.Tag)
+	f.truth("dimension", a.Dimension)
+	return f.String()
+}
+
+// yaml is "" for a source of which nothing is said.
+func (s Source) yaml() string {
+	var f, attributes flow
+	if s.Trust > 0 && s.Trust != DefaultTrust {
+		f.add("trust", yamlNumber(s.Trust))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Attributes)) {
+		if s.Attributes[name] > 0 {
+			attributes.add(yamlText(name), yamlNumber(s.Attributes[name]))
+		}
+	}
+	if text := attributes.String(); text != "" {
+		f.add("attributes", text)
+	}
+	f.truth("deduplicated", s.Deduplicated)
+	return f.String()
+}
+
+// flow is a mapping on one line.
+type flow []string
+
+func (f *flow) add(name, value string) { *f = append(*f, name+": "+value) }
+
+func (f *flow) truth(name string, said bool) {
+	if said {
+		f.add(name, "true")
+	}
+}
+
+// String is "" for an empty mapping.
+func (f flow) String() string {
+	if len(f) == 0 {
+		return ""
+	}
+	return "{ " + strings.Join(f, ", ") + " }"
+}
+
+func yamlNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+var (
+	yamlPlain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*([ .-][A-Za-z0-9_]+)*$`)
+	yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|nan|inf)$`)
+)
+
+// yamlText writes a word as it is and everything else between quotes, as JSON does, which YAML reads.
+func yamlText(s string) string {
+	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
+		return s
+	}
+	quoted, _ := json.Marshal(s) // text always can be
+	return string(quoted)
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// The names of persons and titles are compared in the two fields of a name, with levels of their own.
+
+// The levels of fieldName of a person: the family name.
+const (
+	familyDifferent level = 1 + iota
+	familySounds
+	familyPart
+	familyAlike
+	familySwapped
+	familyEqual
+	familyEqualRare
+)
+
+// The levels of fieldResidual of a person: the given names.
+const (
+	givenHousehold level = 1 + iota
+	givenDifferent
+	givenInitial
+	givenSounds
+	givenAlike
+	givenNickname
+	givenSwapped
+	givenEqual
+	givenEqualRare
+)
+
+// titleModel is a level of fieldResidual of a title, above those of a business.
+const titleModel = residualNothing + 1
+
+// styleGrades are the grades of a style where they are not those of the table.
+var styleGrades = map[Style]map[field][]grade{
+	StylePerson: {
+		fieldName: {
+			{},
+			{"different", -450},
+			{"sounds alike", 100},
+			{"one has a part of the other", 250},
+			{"alike", 400},
+			{"swapped with the given name", 500},
+			{"equal", 600},
+			{"equal and rare", 800},
+			{},
+			{},
+			{"not compared, taken as different", -2450},
+		},
+		fieldResidual: {
+			{},
+			{"different, in one household", -2000},
+			{"different", -500},
+			{"an initial", 100},
+			{"sounds alike", 100},
+			{"alike", 300},
+			{"a short form", 300},
+			{"swapped with the family name", 300},
+			{"equal", 400},
+			{"equal and rare", 600},
+		},
+	},
+	StyleTitle: {
+		fieldName: append([]grade{}, table[fieldName]...),
+		fieldResidual: {
+			{},
+			{"model numbers differ", -900},
+			{"both keep words of their own", -300},
+			{"one is a part or an accessory", -700},
+			{"one keeps a word", -30},
+			{"nothing is left over", 30},
+			{"model numbers agree", 400},
+		},
+	},
+}
+
+// styleNames are the names of the lines of an explanation where they are not those of all kinds.
+var styleNames = map[Style]map[field]string{
+	StylePerson: {fieldName: "family name", fieldResidual: "given name"},
+	StyleTitle:  {fieldName: "title", fieldResidual: "title residual"},
+}
+
+// grades are the levels of a field.
+func (s Style) grades(f field) []grade {
+	if grades, ok := styleGrades[s][f]; ok {
+		return grades
+	}
+	return table[f]
+}
+
+// fieldName is the name of a line of an explanation.
+func (s Style) fieldName(f field) string {
+	if name, ok := styleNames[s][f]; ok {
+		return name
+	}
+	return fieldNames[f]
+}
+
+// fieldNames are the lines whose bits a kind may override.
+func (s Style) fieldNames() []string {
+	var names []string
+	for f := range fieldCount {
+		if f != fieldSource && f != fieldRelation {
+			names = append(names, s.fieldName(f))
+		}
+	}
+	return names
+}
+
+// fieldNamed is the field of a line, fieldCount if there is none.
+func (s Style) fieldNamed(name string) field {
+	for f := range fieldCount {
+		if s.fieldName(f) == name {
+			return f
+		}
+	}
+	return fieldCount
+}
+
+// levelWords are the words of the levels of a field. That a name was not compared is none: its bits
+// follow from those of the others.
+func (s Style) levelWords(f field) []string {
+	var words []string
+	for l, g := range s.grades(f) {
+		if g.word != "" && (f != fieldName || level(l) != nameSkipped) {
+			words = append(words, g.word)
+		}
+	}
+	return words
+}
+
+// readName reads the name of a person or a title.
+func (r *Record) readName(given, family, whole string) {
+	pack := r.matcher.pack
+	switch r.matcher.style {
+	case StylePerson:
+		r.person = parsePerson(pack, given, family, whole)
+		r.name = parseName(pack, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
+	case StyleTitle:
+		r.title = parseTitle(pack, whole)
+		r.name = r.title.name
+	}
+}
+
+// firstSaid answers with the first value that says something.
+func firstSaid(values []string) string {
+	for _, v := range values {
+		if !isNothing(fold(v)) {
+			return v
+		}
+	}
+	return ""
+}
+
+// normalID is an identifier as it is compared: one of a source as it is written, one of the world
+// without the signs that people put between its letters and digits.
+func normalID(a *Attribute, raw string) string {
+	id := parseID(raw)
+	if a.Scope != ScopeWorld || id == "" {
+		return id
+	}
+	id = strings.ReplaceAll(fold(id), " ", "")
+	if digits(id) {
+		if id = strings.TrimLeft(id, "0"); dummyID(id) {
+			return ""
+		}
+	}
+	return id
+}
+
+// dummyID tells whether digits are what a form is filled with that wants some.
+func dummyID(id string) bool { return id == "" || strings.Trim(id, id[:1]) == "" || id == "123456789" }
+
+// compareWorldIDs compares the identifiers that all sources know: one that is equal is enough.
+func compareWorldIDs(a, b []identifier) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case !x.world || x.attribute != y.attribute:
+			case x.value == y.value:
+				return idEqual
+			case slip(x.value, y.value):
+				best = idMistyped
+			case best == levelNone:
+				best = idWorldDifferent
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// strangers are records that share nothing.
+func strangers(n int) (ops []resolve.Op) {
+	for i := range n {
+		ops = append(ops, resolve.Op{
+			Ref: entity.Ref{Source: "stranger", Key: fmt.Sprint(i)}, Observed: time.UnixMilli(1700000000000),
+			Attributes: entity.Attributes{
+				"name": {fmt.Sprintf("%c%cquill %c%czephyr", 'a'+i, 'b'+i, 'c'+i, 'd'+i)}, "phones": {fmt.Sprintf("%d-555-%04d", 415+10*i, 1000+137*i)},
+			},
+		})
+	}
+	return ops
+}
+
+// A process that is gone after any of its commits leaves nothing of a decision half done: it stands under both
+// records or under neither, and the entities are what it makes of them.
+func TestP09_ACrashWhilePeopleDecide(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(27, 27))
+	for name, ops := range map[string][]resolve.Op{"records that resemble each other": world(30, 14), "strangers": strangers(16)} {
+		var first, second []ruling
+		if name != "strangers" {
+			first, second = rulings(r, ops, 12), rulings(r, ops, 10)
+		}
+		for i := range len(ops) / 2 { // joined by people alone
+			first = append(first, ruling{verdict: entity.VerdictSame, a: ops[i].Ref, b: ops[len(ops)-1-i].Ref})
+		}
+		for i := range first { // and most of it taken back
+			if i%4 > 0 {
+				second = append(second, first[i])
+				second[len(second)-1].withdrawn = true
+			}
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crashWhileDeciding(t, ops, first, second)
+		})
+	}
+}
+
+func crashWhileDeciding(t *testing.T, ops []resolve.Op, first, second []ruling) {
+	t.Helper()
+	unfinished := 0
+	for step := 0; ; step++ {
+		dir := t.TempDir()
+		in := open(t, dir, nil)
+		in.apply(t, ops)
+		in.decide(t, first...)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		fault := &crash{left: step}
+		in = open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		answers := in.Decide(t.Context(), in.decisions(t, second))
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		in = open(t, dir, nil)
+		if in.depth(t) > 0 {
+			unfinished++
+		}
+		in.check(t)
+		in.reads(t).same(t, in)
+		stored := map[entity.DecisionKey]entity.Decision{}
+		for _, d := range in.decided(t) {
+			stored[d.Key()] = d
+		}
+		done := true
+		for _, a := range answers {
+			done = done && a.Err == nil && !a.Pending
+			if d := stored[a.Key()]; a.Err == nil && d.At.Before(a.At) {
+				t.Fatalf("a crash after %d commits lost %+v", step, a.Decision)
+			}
+		}
+		if done {
+			t.Logf("%d places to crash, %d left work behind", step, unfinished)
+			break
+		}
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if unfinished < 4 {
+		t.Error("hardly a crash left anything to repair: the test does not reach what it is for")
+	}
+}
+
+// Deletions and returns of records that people decided about are repaired as any others.
+func TestP09_ACrashAmongDecisions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(28, 28))
+	ops := world(31, 14)
+	crashAmongDecisions(t, ops, rulings(r, ops, 16))
+	ops = strangers(16)
+	var made []ruling
+	for i := range len(ops) / 2 {
+		made = append(made, ruling{verdict: entity.VerdictSame, a: ops[i].Ref, b: ops[len(ops)-1-i].Ref})
+	}
+	crashAmongDecisions(t, ops, made)
+}
+
+func crashAmongDecisions(t *testing.T, ops []resolve.Op, made []ruling) {
+	t.Helper()
+	for step := 0; ; step++ {
+		dir := t.TempDir()
+		in := open(t, dir, nil)
+		in.apply(t, ops)
+		in.decide(t, made...)
+		var batch []resolve.Op
+		for _, op := range ops[:12] {
+			batch = append(batch, resolve.Op{Ref: op.Ref, Delete: true})
+		}
+		in.apply(t, batch[:6])
+		in.check(t)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		batch = append(batch[6:], ops[:6]...) // some go, others return
+		fault := &crash{left: step}
+		in = open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		results := in.Apply(t.Context(), batch)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		in = open(t, dir, nil)
+		in.check(t)
+		in.reads(t).same(t, in)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(results, func(r resolve.Result) bool { return r.Err != nil || r.Pending }) {
+			break
+		}
+	}
+}
+
+// Several processes that write to the same cells, few or many, while people decide through any of them, make
+// what one process makes of one cell.
+func TestP09_ManyProcessesDecide(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(1) {
+		for _, shape := range []struct{ cells, processes int }{{1, 4}, {16, 1}, {16, 4}} {
+			r := rand.New(rand.NewPCG(seed, 29))
+			ops := shuffled(r, world(seed+80, 40))
+			var refs []resolve.Op // each in one decision at most: then their order does not matter
+			for _, op := range ops {
+				refs = append(refs, resolve.Op{Ref: op.Ref})
+			}
+			var made []ruling
+			for i := 0; i+1 < len(refs)/2; i += 2 {
+				made = append(made, ruling{verdict: []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent}[i/2%2], a: refs[i].Ref, b: refs[i+1].Ref})
+			}
+			alone := openCells(t, 1)
+			one := processOver(t, alone, alone, "", ticks())
+			one.apply(t, ops)
+			one.decide(t, made...)
+			want := members(one.check(t))
+
+			cells := openCells(t, shape.cells)
+			var all []*installation
+			for p := range shape.processes {
+				all = append(all, process(t, cells, fmt.Sprint("process ", p), nil))
+			}
+			early, late := ops[:len(ops)/2], ops[len(ops)/2:]
+			all[0].apply(t, early)
+			all[0].Leave(t.Context())
+			decisions := all[0].decisions(t, made)
+			work := make(chan func(in *installation))
+			var wg sync.WaitGroup
+			for _, in := range all {
+				wg.Go(func() {
+					for do := range work {
+						do(in)
+					}
+					in.Leave(context.Background())
+				})
+			}
+			put := groups(r, late, 15)
+			for i := range max(len(put), len(decisions)) {
+				if i < len(put) {
+					work <- func(in *installation) {
+						for i, res := range in.Apply(context.Background(), put[i]) {
+							if res.Err != nil {
+								t.Errorf("%v: %v", put[i], res.Err)
+							}
+						}
+					}
+				}
+				if i < len(decisions) {
+					work <- func(in *installation) {
+						for _, d := range in.Decide(context.Background(), decisions[i:i+1]) {
+							if d.Err != nil {
+								t.Errorf("%+v: %v", d.Decision, d.Err)
+							}
+						}
+					}
+				}
+			}
+			close(work)
+			wg.Wait()
+			got := members(all[0].check(t))
+			all[0].Leave(t.Context())
+			if !slices.Equal(got, want) {
+				t.Errorf("%d cells, %d processes: other entities", shape.cells, shape.processes)
+			}
+			if len(all[0].decided(t)) != 2*len(decisions) {
+				t.Errorf("%d decisions of %d", len(all[0].decided(t)), 2*len(decisions))
+			}
+		}
+	}
+}
+
+// A cell that is down when people decide about its records: who is there is told that it waits, and it is done when
+// the cell is back.
+func TestP09_DecisionsWaitForACellThatIsDown(t *testing.T) {
+	t.Parallel()
+	for which := range 3 {
+		r := rand.New(rand.NewPCG(uint64(which), 30))
+		in, down := openFaulty(t, which)
+		ops := world(uint64(which)+90, 30)
+		in.apply(t, ops)
+		in.check(t)
+		decisions := in.decisions(t, rulings(r, ops, 30))
+		down.Store(true)
+		failed, pending := 0, 0
+		var again []entity.Decision
+		for _, d := range decisions {
+			a := in.Decide(t.Context(), []entity.Decision{d})[0]
+			if a.Err != nil {
+				failed++
+				again = append(again, d)
+			} else if a.Pending {
+				pending++
+			}
+		}
+		if failed == 0 {
+			t.Error("no decision failed: the test does not reach what it is for")
+		}
+		down.Store(false)
+		for _, a := range in.Decide(t.Context(), again) {
+			if a.Err != nil {
+				t.Fatalf("%+v: %v", a.Decision, a.Err)
+			}
+		}
+		t.Logf("cell %d: %d failed, %d waited", which, failed, pending)
+		in.apply(t, []resolve.Op{ops[0]})
+		in.check(t)
+	}
+}
