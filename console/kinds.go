@@ -34,6 +34,7 @@ type kind struct {
 	Version    int
 	Attributes []kindAttribute
 	Sources    []kindSource
+	Weights    []kindWeight
 	Unknown    string // the trust in a source that nobody declared
 	Link       string // its entities
 	Command    string
@@ -46,20 +47,27 @@ type kindAttribute struct {
 
 type kindSource struct {
 	Name, Trust  string
+	In           []string // attributes that it is trusted in otherwise
 	Deduplicated bool
 }
+
+// kindWeight is what a level of agreement weighs, where it differs from the table for all kinds.
+type kindWeight struct{ Line, Level, Bits string }
 
 func newKind(s *match.Schema) kind {
 	k := kind{
 		Name: s.Kind, Version: s.Version, Unknown: decimal(match.DefaultTrust),
-		Link: Search{Kind: s.Kind}.address(""), Command: command("locus", "kind", "get", s.Kind),
+		Link: Search{Kind: s.Kind}.address(""), Command: command("locus", "kind", "show", s.Kind),
 	}
 	for _, a := range s.Attributes {
 		line := kindAttribute{Name: a.Name, Type: string(a.Type), Role: string(a.Role)}
 		for _, trait := range []struct {
 			has  bool
 			says string
-		}{{a.Required, "required"}, {a.Many, "a list"}, {a.Tag, "a group of rollups"}, {a.Dimension, "a dimension of rollups"}} {
+		}{
+			{a.Style != "", "read as a " + string(a.Style)}, {a.Scope == match.ScopeWorld, "known to all sources"},
+			{a.Region != "", "of the country in " + a.Region}, {a.HalfLife > 0, "half as much after " + counted(int64(a.HalfLife), "day")},
+			{a.Required, "required"}, {a.Many, "a list"}, {a.Tag, "a group of rollups"}, {a.Dimension, "a dimension of rollups"}} {
 			if trait.has {
 				line.Traits = append(line.Traits, trait.says)
 			}
@@ -67,7 +75,16 @@ func newKind(s *match.Schema) kind {
 		k.Attributes = append(k.Attributes, line)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
-		k.Sources = append(k.Sources, kindSource{Name: name, Trust: decimal(s.Trust(name)), Deduplicated: s.Sources[name].Deduplicated})
+		source := kindSource{Name: name, Trust: decimal(s.Trust(name)), Deduplicated: s.Sources[name].Deduplicated}
+		for _, a := range slices.Sorted(maps.Keys(s.Sources[name].Attributes)) {
+			source.In = append(source.In, a+" "+decimal(s.TrustIn(name, a)))
+		}
+		k.Sources = append(k.Sources, source)
+	}
+	for _, line := range slices.Sorted(maps.Keys(s.Bits)) {
+		for _, level := range slices.Sorted(maps.Keys(s.Bits[line])) {
+			k.Weights = append(k.Weights, kindWeight{line, level, s.Bits[line][level].String()})
+		}
 	}
 	return k
 }

@@ -114,7 +114,8 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	explained := why(t, s, s+" 2", s+" 3")
 	explained.Entity.Kind = s
 	schema := match.Place()
-	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true}}
+	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true, Attributes: map[string]float64{s: 0.3}}}
+	schema.Bits = map[string]map[string]match.Score{s: {s: 450}}
 	supposed := &locus.Supposed{
 		Before: []locus.SupposedEntity{{ID: id(t, 1), Records: []entity.Ref{one.A.Ref, one.B.Ref}, View: one.EntityA.View}},
 		After: []locus.SupposedEntity{
@@ -366,7 +367,10 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 			t.Errorf("%s: %q, want %q", attribute, got, want)
 		}
 	}
-	if got := find(t, table(t, root, "sources"), "yelp"); got != "0.9 | to describe nothing twice" {
+	if got := find(t, table(t, root, "sources"), "yelp"); got != "0.9, yelp 0.3 | to describe nothing twice" {
 		t.Errorf("source: %q", got)
+	}
+	if got := find(t, table(t, root, "weights"), "yelp"); got != "yelp | +4.50" {
+		t.Errorf("weight: %q", got)
 	}
 }

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -75,9 +76,7 @@ func back(fields values, say url.Values) string {
 		to = &url.URL{Path: "/review"}
 	}
 	q := to.Query()
-	for name, values := range say {
-		q[name] = values
-	}
+	maps.Copy(q, say)
 	if fields["author"] != "" {
 		q.Set("author", fields["author"])
 	}
