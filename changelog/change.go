@@ -35,6 +35,18 @@ const (
 // OfRecord tells whether changes of the kind are about a record; the others are about an entity.
 func (k Kind) OfRecord() bool { return k == Put || k == Deleted || k == Assigned }
 
+// Cause says what made a change.
+type Cause string
+
+// The causes. A change that a batch of several writes made has that of its own records.
+const (
+	CausePut      Cause = "put"      // a record was put
+	CauseDelete   Cause = "delete"   // a record was deleted
+	CauseDecision Cause = "decision" // a person decided about a record, or withdrew that
+	CauseRedo     Cause = "redo"     // what a crash, or a cell that did not answer, had left undone was done
+	CausePack     Cause = "pack"     // records are resolved by other rules
+)
+
 // Version is a record at one of its versions.
 type Version struct {
 	PUID    entity.PUID `json:"puid"`
@@ -48,6 +60,8 @@ type Change struct {
 	Seq  Seq       `json:"seq,string"` // given by the cell
 	Time time.Time `json:"time"`       // UTC, to the millisecond
 	Kind Kind      `json:"kind"`
+	// Cause is what made the change.
+	Cause Cause `json:"cause,omitempty"`
 	// Entity is the entity that changed, or for Put and Deleted the birth id of the record.
 	Entity locality.ID `json:"entity"`
 	// Into is where the id of a retired entity leads; zero if its last record was deleted.

@@ -22,11 +22,11 @@ type Member struct {
 
 // Entity is the thing itself: a cluster of records and the merged view of them.
 type Entity struct {
-	// ID is the birth id of the anchor, the record that was born first.
+	// ID is the birth id of the anchor: the record that was born first, or that people chose.
 	ID locality.ID `json:"id"`
 	// Kind of the thing, that of all its members.
 	Kind string `json:"kind"`
-	// Members in the order of birth, so that the anchor is the first.
+	// Members in the order of birth, but for the anchor, which is the first.
 	Members []Member `json:"members"`
 	// View is the merged view; see Merge.
 	View View `json:"view"`
@@ -37,17 +37,24 @@ type Entity struct {
 	Stamp uint64 `json:"stamp,string"`
 }
 
-// Anchor is the puid of the earliest member, under which the entity is stored.
+// Anchor is the puid of the first member, under which the entity is stored.
 func (e *Entity) Anchor() PUID { return e.Members[0].PUID }
 
-// Stamp hashes the members and the rules (schema and pack) that an entity was made with.
-func Stamp(members []Member, rules uint64) uint64 {
+// Stamp hashes the members and the rules (schema and pack) that an entity was made with, and what people
+// chose for it: its anchor, and values.
+func Stamp(members []Member, rules uint64, pins ...Decision) uint64 {
 	sorted := slices.Clone(members)
 	slices.SortFunc(sorted, func(a, b Member) int { return cmp.Compare(a.PUID, b.PUID) })
 	buf := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+16*len(sorted)), rules)
 	for _, m := range sorted {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(m.PUID))
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(m.Version))
+	}
+	for _, d := range slices.SortedFunc(slices.Values(pins), func(a, b Decision) int { return a.Key().Compare(b.Key()) }) {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(d.A))
+		for _, text := range []string{string(d.Verdict), d.Attribute, d.Value} {
+			buf = append(binary.LittleEndian.AppendUint64(buf, uint64(len(text))), text...)
+		}
 	}
 	return xxhash.Sum64(buf)
 }

@@ -66,8 +66,7 @@ func TestStamp_Frozen(t *testing.T) {
 func TestEntity_JSON(t *testing.T) {
 	t.Parallel()
 	want := entity.Entity{
-		ID:      locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2"),
-		Kind:    "place",
+		ID: locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2"), Kind: "place",
 		Members: []entity.Member{{PUID: -7, Ref: entity.Ref{Source: "osm", Key: "node/1"}, Version: 2}},
 		View:    entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		Stamp:   1<<64 - 1,

@@ -45,6 +45,18 @@ type Store interface {
 	// for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
+	// Decisions answers with all that stand under these records, those that were withdrawn too,
+	// ordered by A and then topic.
+	Decisions(ctx context.Context, puids []PUID) ([]Decision, error)
+	// PutDecisions writes decisions by A and topic. One that is older than what is there is passed over; of
+	// two that were made in one millisecond the one whose JSON is greater stays, in whatever order they come.
+	PutDecisions(ctx context.Context, decisions []Decision) error
+	// ListDecisions answers with decisions in the order of their keys, those after the given key only, at
+	// most limit.
+	ListDecisions(ctx context.Context, after DecisionKey, limit int) ([]Decision, error)
+	// DeleteDecisions removes all that stand under these records.
+	DeleteDecisions(ctx context.Context, puids []PUID) error
+
 	// AddCounts adds to the counts of the cell.
 	AddCounts(ctx context.Context, delta Counts) error
 	// Counts answers with the counts of the cell in constant time.

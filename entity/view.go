@@ -29,8 +29,10 @@ type MergedValue struct {
 	// Value is a raw spelling, byte for byte as one of the members sent it.
 	Value string `json:"value"`
 	// Members are the positions in Entity.Members of the records that say so, in whatever
-	// spelling.
+	// spelling; none if nobody but a person does.
 	Members []int `json:"members"`
+	// Pinned tells that a person chose the value.
+	Pinned bool `json:"pinned,omitempty"`
 }
 
 // First is the value of an attribute that people would name when asked for one, "" if there is
@@ -57,6 +59,12 @@ type Testimony struct {
 // never shown.
 type Spelling struct{ Raw, Normal string }
 
+// Pin is a value that a person chose for an attribute.
+type Pin struct {
+	Attribute string
+	Spelling
+}
+
 // Policy says how much a source is believed.
 type Policy interface {
 	// Names are the attributes of a view, in order.
@@ -76,8 +84,9 @@ const listShare = 0.1
 // trust x 2^(-age / half-life), where age is in whole days before the newest observation among
 // the members (not before now: a view must not change overnight). The heaviest value leads, in its
 // longest spelling; ties go to the smaller hash of the value, so that no source is favoured by its
-// name. In an attribute with many values those under a tenth of the heaviest are left out.
-func Merge(members []Testimony, policy Policy) View {
+// name. In an attribute with many values those under a tenth of the heaviest are left out. A value that a
+// person chose comes first, whatever it weighs, and as the person spelled it.
+func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	var newest time.Time
 	for _, m := range members {
 		if m.Observed.After(newest) {
@@ -86,7 +95,11 @@ func Merge(members []Testimony, policy Policy) View {
 	}
 	var view View
 	for _, name := range policy.Names() {
-		values := mergeValues(name, members, newest, policy)
+		var chosen *Pin
+		if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == name }); i >= 0 {
+			chosen = &pins[i]
+		}
+		values := mergeValues(name, members, newest, policy, chosen)
 		if len(values) > 0 {
 			view = append(view, MergedAttribute{Name: name, Values: values})
 		}
@@ -102,7 +115,7 @@ type candidate struct {
 	members     []int
 }
 
-func mergeValues(name string, members []Testimony, newest time.Time, policy Policy) []MergedValue {
+func mergeValues(name string, members []Testimony, newest time.Time, policy Policy, chosen *Pin) []MergedValue {
 	var candidates []candidate
 	for _, m := range members {
 		age := math.Floor(newest.Sub(m.Observed).Hours() / 24)
@@ -131,7 +144,20 @@ func mergeValues(name string, members []Testimony, newest time.Time, policy Poli
 			cmp.Compare(xxhash.Sum64String(a.normal), xxhash.Sum64String(b.normal)), cmp.Compare(a.normal, b.normal))
 	})
 	var values []MergedValue
+	if chosen != nil {
+		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}
+		for _, c := range candidates {
+			if c.normal == chosen.Normal {
+				slices.Sort(c.members)
+				pinned.Members = c.members
+			}
+		}
+		values = append(values, pinned)
+	}
 	for _, c := range candidates {
+		if chosen != nil && c.normal == chosen.Normal {
+			continue
+		}
 		if policy.Many(name) && float64(c.weight) < listShare*float64(candidates[0].weight) {
 			break
 		}

@@ -4,28 +4,38 @@ package resolve
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"time"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
 
-// Batch resolves a set of records from nothing, in memory: entities = f(live records, schema,
-// pack). It is written apart from the Resolver and as simply as can be, of package match alone and
+// Batch resolves a set of records from nothing, in memory: entities = f(live records, decisions, schema,
+// pack). Of decisions on one topic the newest counts. It is written apart from the Resolver and as simply as can be, of package match alone and
 // without postings or a graph of edges, for it is the oracle: what the Resolver has made of any
-// history of puts and deletes, with any crashes in between, must be what Batch makes of the records
+// history of puts, deletes and decisions, with any crashes in between, must be what Batch makes of the records
 // that are left. It answers with the members of every entity, the anchor first, ordered by the
 // anchors' birth ids. It compares every pair that shares a feature: use it on sets that fit into
 // memory.
-func Batch(m *match.Matcher, records []*entity.Record) [][]*entity.Record {
+func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decision) [][]*entity.Record {
 	norms, nodes := make([]*match.Record, len(records)), make([]match.NodeKey, len(records))
 	for i, rec := range records {
 		norms[i] = m.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 		nodes[i] = match.NodeKey(rec.Ref)
 	}
+	decided, chosen := decidedPairs(records, decisions)
 	var linked []match.Edge
+	for pair, d := range decided {
+		e, at := decidedEdge(d)
+		linked = append(linked, match.Edge{A: pair[0], B: pair[1], Score: e.Score, Decided: at})
+	}
 	for _, p := range match.Candidates(norms) {
+		if _, said := decided[p]; said {
+			continue
+		}
 		if v := m.Compare(norms[p[0]], norms[p[1]]); m.Decide(v) != match.Different {
 			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: m.Weight(v)})
 		}
@@ -36,11 +46,43 @@ func Batch(m *match.Matcher, records []*entity.Record) [][]*entity.Record {
 		for n, i := range group {
 			members[n] = records[i]
 		}
-		slices.SortFunc(members, func(a, b *entity.Record) int { return compareBirth(a.Birth, b.Birth) })
+		slices.SortFunc(members, func(a, b *entity.Record) int {
+			return cmp.Or(chosen[b.PUID].Compare(chosen[a.PUID]), compareBirth(a.Birth, b.Birth))
+		})
+		slices.SortFunc(members[1:], func(a, b *entity.Record) int { return compareBirth(a.Birth, b.Birth) })
 		entities = append(entities, members)
 	}
 	slices.SortFunc(entities, func(a, b []*entity.Record) int { return bytes.Compare(a[0].Birth[:], b[0].Birth[:]) })
 	return entities
+}
+
+// decidedPairs are the newest decisions about pairs, by the positions of their records, the lower first, and when
+// records were chosen as anchors.
+func decidedPairs(records []*entity.Record, decisions []entity.Decision) (pairs map[[2]int]entity.Decision, chosen map[entity.PUID]time.Time) {
+	newest := map[entity.DecisionKey]entity.Decision{}
+	for _, d := range decisions {
+		d = lower(d)
+		if old, there := newest[d.Key()]; !there || d.At.After(old.At) {
+			newest[d.Key()] = d
+		}
+	}
+	at := map[entity.PUID]int{}
+	for i, rec := range records {
+		at[rec.PUID] = i
+	}
+	pairs, chosen = map[[2]int]entity.Decision{}, map[entity.PUID]time.Time{}
+	for _, d := range newest {
+		i, a := at[d.A]
+		j, b := at[d.B]
+		switch {
+		case d.Withdrawn || !a:
+		case d.Verdict == entity.VerdictAnchor:
+			chosen[d.A] = d.At
+		case d.Pair() && b:
+			pairs[[2]int{min(i, j), max(i, j)}] = d
+		}
+	}
+	return pairs, chosen
 }
 
 // compareBirth orders records by the time of their birth, then by birth id.

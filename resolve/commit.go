@@ -25,7 +25,8 @@ type outcome struct {
 	changed  []changed // of each change
 	counts   entity.Counts
 	now      time.Time
-	mark     changelog.Seq // the end of the log, if somebody counts by it
+	cause    changelog.Cause // of records that are assigned
+	mark     changelog.Seq   // the end of the log, if somebody counts by it
 }
 
 // changed is the entity that a change is about: where it stands, and what it is from now on, if anything.
@@ -44,18 +45,19 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	stored := make(map[entity.PUID]edges, len(b.writes))
 	var have []entity.PUID
 	for p, w := range b.writes {
-		if w.fresh() && !b.repair {
+		if w.fresh() && !w.back && !b.repair {
 			stored[p] = nil
 		} else {
 			have = append(have, p)
 		}
 	}
-	if err := b.readEdges(ctx, stored, have); err != nil {
+	if err := b.readAround(ctx, stored, have); err != nil {
 		return err
 	}
-	out := &outcomes{Resolver: b.Resolver, now: b.now, cells: map[cell.ID]*outcome{}}
+	out := &outcomes{Resolver: b.Resolver, now: b.now, cause: b.assigns(), cells: map[cell.ID]*outcome{}}
 	seeds := b.diff(stored, now, out)
-	g := newGraph(b.writes, stored, now)
+	b.partners(seeds)
+	g := newGraph(b, stored, now)
 	var p *plan
 	for {
 		components, affected, err := b.changed(ctx, g, seeds)
@@ -132,8 +134,23 @@ func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entit
 type outcomes struct {
 	*Resolver
 	now   time.Time
+	cause changelog.Cause
 	cells map[cell.ID]*outcome
 	err   error
+}
+
+// assigns is the cause of which records become members of other entities: that of the batch, or else what was
+// done to its records, put before all.
+func (b *batch) assigns() changelog.Cause {
+	if b.cause != "" {
+		return b.cause
+	}
+	for _, w := range b.writes {
+		if w.new != nil {
+			return changelog.CausePut
+		}
+	}
+	return changelog.CauseDelete
 }
 
 // at is the outcome of the cell that holds a record. An address that no cell has stops the commit.
@@ -143,7 +160,7 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 		o.err = err
 	}
 	if o.cells[id] == nil {
-		o.cells[id] = &outcome{now: o.now}
+		o.cells[id] = &outcome{now: o.now, cause: o.cause}
 	}
 	return o.cells[id]
 }

@@ -4,7 +4,6 @@ package resolve
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -82,34 +81,6 @@ func (b *batch) meet(n, c *node, m *meetings) bool {
 		}
 	}
 	return false
-}
-
-// readEdges reads the stored edges of records into stored, those that were not read yet.
-func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
-	var missing []entity.PUID
-	for _, p := range unique(puids) {
-		if _, read := stored[p]; !read {
-			missing = append(missing, p)
-		}
-	}
-	return fromHomes(ctx, r, r.read, missing, func(tx Tx, group []entity.PUID) (edges, error) {
-		rows, err := tx.Edges(ctx, group)
-		if err != nil {
-			return nil, fmt.Errorf("read edges: %w", err)
-		}
-		return rows, nil
-	}, func(group []entity.PUID, rows edges) {
-		for _, p := range group {
-			stored[p] = nil
-		}
-		for len(rows) > 0 {
-			n := 1
-			for n < len(rows) && rows[n].A == rows[0].A {
-				n++
-			}
-			stored[rows[0].A], rows = rows[:n:n], rows[n:]
-		}
-	})
 }
 
 // parallel runs fn for 0 to n-1 on all processors.

@@ -5,6 +5,7 @@ package resolve
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/locus-db/locus/entity"
@@ -13,7 +14,7 @@ import (
 )
 
 // MaxLinked is the size above which a component that no cut divides is left apart: each of its
-// records is an entity of its own.
+// records is an entity of its own, but for those that people said to be one thing.
 const MaxLinked = match.MaxLinked
 
 // graph is the graph of edges around a batch, as it was and as it is now. It is read as far as the
@@ -23,6 +24,9 @@ type graph struct {
 	now    map[entity.PUID]edges // of written records
 	toward map[entity.PUID]edges // of records not written: their edges to written ones
 	writes map[entity.PUID]*write
+	// What people decided about the records that were read, and these.
+	decided map[entity.PUID][]entity.Decision
+	nodes   map[entity.PUID]*node
 
 	was, is walk
 	missing map[entity.PUID]struct{} // whose edges the walk needs
@@ -42,14 +46,14 @@ func newWalk(now bool) walk {
 	return walk{now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Score{}, map[entity.PUID]struct{}{}, map[entity.PUID]struct{}{}}
 }
 
-func newGraph(writes map[entity.PUID]*write, stored, now map[entity.PUID]edges) *graph {
+func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {
 	g := &graph{
-		stored: stored, now: now, toward: map[entity.PUID]edges{}, writes: writes,
+		stored: stored, now: now, toward: map[entity.PUID]edges{}, writes: b.writes, decided: b.decided, nodes: b.nodes,
 		was: newWalk(false), is: newWalk(true), missing: map[entity.PUID]struct{}{},
 	}
 	for _, found := range now {
 		for _, e := range found {
-			if writes[e.B] == nil {
+			if b.writes[e.B] == nil {
 				g.toward[e.B] = append(g.toward[e.B], e.mirror())
 			}
 		}
@@ -57,7 +61,7 @@ func newGraph(writes map[entity.PUID]*write, stored, now map[entity.PUID]edges) 
 	return g
 }
 
-// each calls fn for every edge that a record has now, or had before.
+// each calls fn for every edge that a record has now, or had before, by comparison.
 func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
 	if now && g.writes[p] != nil {
 		for _, e := range g.now[p] {
@@ -102,7 +106,7 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) 
 	seen := map[entity.PUID]struct{}{from: {}}
 	found := []entity.PUID{from}
 	for i := 0; i < len(found) && len(found) <= limit; i++ {
-		g.each(found[i], now, func(e Edge) {
+		g.edgesAt(found[i], now, func(e Edge, _ int64) {
 			if _, ok := seen[e.B]; !ok && e.Score >= least {
 				seen[e.B] = struct{}{}
 				found = append(found, e.B)
@@ -114,7 +118,8 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) 
 
 // component answers with the records that are clustered together with this one: those that edges
 // of at least the threshold connect, and where they are more than match.MaxComponent, those that
-// edges of a higher score still do. Nil if edges are missing. What it learns of one record it
+// edges of a higher score still do, and in the end those that people said to be one thing. Nil if edges are
+// missing. What it learns of one record it
 // knows of all that it met on the way.
 func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 	if members := w.components[p]; members != nil {
@@ -125,14 +130,15 @@ func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 	}
 	for least := max(w.least[p], match.Threshold); ; least += match.CutStep {
 		limit := match.MaxComponent
-		if least >= match.CutMax {
+		switch {
+		case least == match.CutMax:
 			limit = MaxLinked
+		case least > match.CutMax:
+			least, limit = match.MustLink, math.MaxInt
 		}
 		before := g.misses
 		members := g.reach(p, w.now, least, limit)
 		switch {
-		case len(members) > limit && least >= match.CutMax:
-			members = []entity.PUID{p}
 		case len(members) > limit:
 			for _, m := range members {
 				w.least[m] = max(w.least[m], least+match.CutStep)
@@ -203,7 +209,7 @@ func (b *batch) changed(ctx context.Context, g *graph, seeds map[entity.PUID]str
 		if affected != nil {
 			return components, affected, nil
 		}
-		if err := b.readEdges(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
+		if err := b.readAround(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
 			return nil, nil, err
 		}
 		clear(g.missing)

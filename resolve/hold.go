@@ -126,6 +126,9 @@ func (r *Resolver) doubt() {
 	r.dirty = true
 	r.cache.clear()
 	clear(r.cleared)
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	clear(r.undecided)
 }
 
 // holds tells, in a transaction of a cell, whether it still takes what is done under the lease.

@@ -79,7 +79,7 @@ func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved 
 		}
 		at := []changelog.Version{{PUID: rec.PUID, Version: rec.Version}}
 		moved = append(moved, changelog.Change{
-			Time: o.now, Kind: changelog.Assigned, Entity: rec.Birth, Before: at, After: at,
+			Time: o.now, Kind: changelog.Assigned, Cause: o.cause, Entity: rec.Birth, Before: at, After: at,
 			Was: changelog.ImageOfRecord(rec, attributes), Is: changelog.ImageOfRecord(&is, attributes),
 		})
 	}

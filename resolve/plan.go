@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -25,7 +26,8 @@ type plan struct {
 
 // cluster is an entity to be.
 type cluster struct {
-	nodes  []*node // in the order of birth
+	nodes  []*node           // in the order of birth, the anchor first
+	pins   []entity.Decision // what people chose
 	entity *entity.Entity
 }
 
@@ -75,9 +77,9 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 		var linked []match.Edge
 		for i, n := range nodes {
 			keys[i] = match.NodeKey(n.Ref)
-			g.each(n.PUID, true, func(e Edge) {
+			g.edgesAt(n.PUID, true, func(e Edge, decided int64) {
 				if j, ok := index[e.B]; ok && i < j {
-					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score})
+					linked = append(linked, match.Edge{A: i, B: j, Score: e.Score, Decided: decided})
 				}
 			})
 		}
@@ -89,7 +91,7 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 			c.nodes[i] = nodes[j]
 			p.of[nodes[j].PUID] = c
 		}
-		slices.SortFunc(c.nodes, func(a, b *node) int { return compareBirth(a.Birth, b.Birth) })
+		c.pins = p.order(c.nodes)
 		p.clusters = append(p.clusters, c)
 		p.byAnchor[c.anchor()] = c
 	}
@@ -136,7 +138,7 @@ func (p *plan) write(out *outcomes) {
 			o.counts.Entities++
 		}
 		o.changes = append(o.changes, changelog.Change{
-			Time: p.now, Kind: kind, Entity: c.entity.ID, Before: versions(old), After: versions(c.entity),
+			Time: p.now, Kind: kind, Cause: p.why(old, c.nodes), Entity: c.entity.ID, Before: versions(old), After: versions(c.entity),
 		})
 		o.changed = append(o.changed, changed{anchor, c.entity})
 	}
@@ -158,12 +160,15 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	if p.byAnchor[anchor] != nil {
 		return
 	}
-	change := changelog.Change{Time: p.now, Kind: changelog.Retired, Entity: old.ID, Before: versions(old)}
+	change := changelog.Change{Time: p.now, Kind: changelog.Retired, Cause: p.why(old, nil), Entity: old.ID, Before: versions(old)}
 	if len(parts) > 0 {
 		change.Into = parts[0].entity.ID
 	}
 	o.retired = append(o.retired, anchor)
 	o.counts.Entities--
+	if mutant.On("P9p") {
+		return
+	}
 	o.changes = append(o.changes, change)
 	o.changed = append(o.changed, changed{anchor: anchor})
 }
@@ -202,6 +207,35 @@ func (p *plan) kind(c *cluster, old *entity.Entity) (changelog.Kind, int64) {
 		}
 	}
 	return changelog.Changed, merges
+}
+
+// why is the cause of a change of an entity: that of the batch, or else what was done to the records that it has or
+// had, and to those of the entities that they come from.
+func (p *plan) why(old *entity.Entity, nodes []*node) changelog.Cause {
+	if p.cause != "" {
+		return p.cause
+	}
+	deleted := false
+	put := func(q entity.PUID) bool {
+		w := p.writes[q]
+		deleted = deleted || w != nil && w.new == nil
+		return w != nil && w.new != nil && w.new != w.old
+	}
+	putOf := func(e *entity.Entity) bool {
+		return e != nil && slices.ContainsFunc(e.Members, func(m entity.Member) bool { return put(m.PUID) })
+	}
+	for _, n := range nodes {
+		if put(n.PUID) || putOf(p.olds[n.Anchor]) {
+			return changelog.CausePut
+		}
+	}
+	switch {
+	case putOf(old):
+		return changelog.CausePut
+	case deleted:
+		return changelog.CauseDelete
+	}
+	return p.assigns()
 }
 
 func contains(e *entity.Entity, q entity.PUID) bool {

@@ -137,7 +137,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
-		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
+		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil && !mutant.On("P9o")}, rec)
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
@@ -157,12 +157,12 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 }
 
 func (p *putter) put(w *write, rec *entity.Record) {
-	p.add(w, rec, changelog.Change{Kind: changelog.Put, Entity: rec.Birth, After: versionOf(w.new)})
+	p.add(w, rec, changelog.Change{Kind: changelog.Put, Cause: changelog.CausePut, Entity: rec.Birth, After: versionOf(w.new)})
 }
 
 func (p *putter) delete(i int, stored *entity.Record) {
 	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
-	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Entity: stored.Birth})
+	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Cause: changelog.CauseDelete, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
 	p.counts.Records--
 	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}

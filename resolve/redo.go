@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/lease"
 )
@@ -51,8 +52,8 @@ func (r *Resolver) mend(ctx context.Context, err error) error {
 
 // drain works off the redo sets of all cells if that is due, and answers with the versions of records that
 // it did. In health it reads nothing. Entries that take a cell that does not answer stay; so do those of
-// such a cell.
-func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
+// such a cell, and those at the versions of own, which the caller does itself.
+func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[entity.PUID]int64, error) {
 	if !r.dirty && (r.whole() || r.opts.Now().Before(r.sweep)) {
 		return nil, nil
 	}
@@ -63,7 +64,7 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 	r.asks.Lock()
 	clear(r.down)
 	r.asks.Unlock()
-	if err := r.drainCells(ctx, worked); err != nil {
+	if err := r.drainCells(ctx, own, worked); err != nil {
 		r.dirty = true
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (r *Resolver) drain(ctx context.Context) (map[entity.PUID]int64, error) {
 }
 
 // drainCells works off the redo sets of all cells together: what came in together belongs together.
-func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64) error {
+func (r *Resolver) drainCells(ctx context.Context, own, worked map[entity.PUID]int64) error {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range r.opts.Cells.Map().Cells() {
 		after[id] = math.MinInt64
@@ -106,8 +107,9 @@ func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64)
 		}); err != nil {
 			return fmt.Errorf("read the redo set: %w", err)
 		}
+		entries = slices.DeleteFunc(entries, func(e Redo) bool { return own[e.PUID] == e.Version })
 		for batch := range slices.Chunk(entries, redoBatch) {
-			if err := r.redoAll(ctx, batch); err != nil {
+			if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
 				return err
 			}
 		}
@@ -122,12 +124,12 @@ func (r *Resolver) drainCells(ctx context.Context, worked map[entity.PUID]int64)
 
 // redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
 // and blocked; the others are done.
-func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
+func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	if len(entries) == 0 {
 		return nil
 	}
 	for attempt := 0; ; attempt++ {
-		err := r.redoTogether(ctx, entries)
+		err := r.redoTogether(ctx, entries, cause)
 		switch {
 		case err == nil:
 			return nil
@@ -139,7 +141,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
 			}
 		case len(entries) > 1:
 			half := len(entries) / 2
-			return errors.Join(r.redoAll(ctx, entries[:half]), r.redoAll(ctx, entries[half:]))
+			return errors.Join(r.redoAll(ctx, entries[:half], cause), r.redoAll(ctx, entries[half:], cause))
 		default:
 			r.block(entries[0].PUID, err)
 			return nil
@@ -150,9 +152,9 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo) error {
 // redoTogether does the second and third round again for entries, as if every feature of theirs were new
 // and together with everyone they share one with: whichever of the rounds' writes were done are done
 // again, and the others now.
-func (r *Resolver) redoTogether(ctx context.Context, entries []Redo) error {
+func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
-	b.repair = true
+	b.repair, b.cause = true, cause
 	puids := make([]entity.PUID, len(entries))
 	for i, e := range entries {
 		puids[i] = e.PUID
@@ -174,6 +176,9 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo) error {
 			continue
 		}
 		b.writes[e.PUID] = w
+	}
+	if err := b.mirror(ctx, entries); err != nil {
+		return err
 	}
 	m, err := b.post(ctx)
 	if err != nil {
@@ -303,7 +308,7 @@ func (r *Resolver) Drain(ctx context.Context) error {
 		return err
 	}
 	r.dirty = !r.whole()
-	if _, err := r.drain(ctx); err != nil {
+	if _, err := r.drain(ctx, nil); err != nil {
 		return err
 	}
 	return r.clear(ctx)
@@ -319,7 +324,7 @@ func (r *Resolver) Rest(ctx context.Context) time.Duration {
 	due := r.dirty || (r.lease != nil || !r.whole()) && !now.Before(r.sweep)
 	if due && r.hold(ctx, 0) == nil {
 		r.dirty = true
-		if _, err := r.drain(ctx); err != nil && r.mend(ctx, err) != nil {
+		if _, err := r.drain(ctx, nil); err != nil && r.mend(ctx, err) != nil {
 			r.sweep = now.Add(retryBlocked)
 		}
 	} else if due {

@@ -106,11 +106,13 @@ type Resolver struct {
 	unread  bool                     // a cell did not say what its redo set is
 	sweep   time.Time                // when the redo set is looked through again
 
-	asks   sync.Mutex                // guards what follows: cells are asked side by side
-	down   map[cell.ID]bool          // the cells that did not answer
-	fenced map[cell.ID]int64         // below which token the cells refuse, as far as known
-	marks  map[cell.ID]changelog.Seq // where this Apply has left their logs
-	merges int                       // since the last report
+	asks   sync.Mutex        // guards what follows: cells are asked side by side
+	down   map[cell.ID]bool  // the cells that did not answer
+	fenced map[cell.ID]int64 // below which token the cells refuse, as far as known
+	// undecided are cells in which nobody has decided anything, as far as is known.
+	undecided map[cell.ID]bool
+	marks     map[cell.ID]changelog.Seq // where this Apply has left their logs
+	merges    int                       // since the last report
 	// compared are the candidates of the Apply that runs.
 	compared int
 	splits   int
@@ -125,6 +127,7 @@ func New(opts Options) (*Resolver, error) {
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
+		undecided: map[cell.ID]bool{},
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {

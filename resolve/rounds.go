@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -16,6 +17,7 @@ type write struct {
 	puid     entity.PUID
 	old, new *node
 	lost     []uint64 // features of former versions that the record carries no more
+	back     bool     // the record had been deleted
 }
 
 // fresh tells whether the record had no edges and no entity before the batch.
@@ -32,14 +34,17 @@ type batch struct {
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch looked at, as it is now
 	redo   map[cell.ID][]Redo
-	repair bool // the writes come from the redo set: what follows from them may be half done
+	// decided is what people decided, and did not withdraw, about the records whose edges were read.
+	decided map[entity.PUID][]entity.Decision
+	cause   changelog.Cause // of what changes, "" if the writes are
+	repair  bool            // the writes come from the redo set: what follows from them may be half done
 }
 
 func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	return &batch{
 		Resolver: r, ops: ops, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
-		redo: map[cell.ID][]Redo{},
+		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
 	}
 }
 
@@ -81,7 +86,13 @@ func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
 			return err
 		}
 	}
-	worked, err := b.drain(ctx)
+	own := map[entity.PUID]int64{}
+	for _, entries := range b.redo {
+		for _, e := range entries {
+			own[e.PUID] = e.Version
+		}
+	}
+	worked, err := b.drain(ctx, own)
 	if err != nil {
 		return err
 	}
@@ -93,7 +104,7 @@ func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
 			}
 		}
 	}
-	if err := b.redoAll(ctx, left); err != nil {
+	if err := b.redoAll(ctx, left, ""); err != nil {
 		return err
 	}
 	report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil

@@ -3,6 +3,8 @@
 package resolve
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,10 +106,41 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 		testimony[i] = entity.Testimony{Member: i, Source: n.Source, Observed: n.Observed, Values: said.values}
 	}
 	r.index(&indexed, c.nodes)
-	e.Stamp = entity.Stamp(e.Members, kind.Hash)
-	e.View = entity.Merge(testimony, kind.Policy)
+	var pins []entity.Pin
+	for _, d := range c.pins {
+		if pin, ok := r.pin(&indexed, c.nodes, d); ok {
+			pins = append(pins, pin)
+		}
+	}
+	e.Stamp = entity.Stamp(e.Members, kind.Hash, c.pins...)
+	e.View = entity.Merge(testimony, kind.Policy, pins...)
 	e.Rank = entity.RankOf(e.Members, e.View, kind.Policy)
 	return indexed
+}
+
+// pin is a value that a person chose, as it reads beside what its record says. The entity is found by it too.
+func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (pin entity.Pin, ok bool) {
+	i := slices.IndexFunc(members, func(n *node) bool { return n.PUID == d.A })
+	if d.Verdict != entity.VerdictValue || i < 0 {
+		return pin, false
+	}
+	rec := *members[i].Record
+	rec.Attributes = maps.Clone(rec.Attributes)
+	rec.Attributes[d.Attribute] = []string{d.Value}
+	said := r.say(r.node(&rec))
+	spellings := said.values[d.Attribute]
+	if len(spellings) == 0 {
+		return pin, false // another schema
+	}
+	e.Words, e.Terms = sortedUnion(e.Words, said.words), sortedUnion(e.Terms, said.terms)
+	return entity.Pin{Attribute: d.Attribute, Spelling: spellings[0]}, true
+}
+
+// sortedUnion is what is in either list, in order, each once.
+func sortedUnion[T cmp.Ordered](a, b []T) []T {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // index adds to an entity what it can be found by, which its members say.
@@ -117,10 +150,7 @@ func (r *Resolver) index(e *entity.Indexed, members []*node) {
 		e.Words = append(e.Words, said.words...)
 		e.Terms = append(e.Terms, said.terms...)
 	}
-	slices.Sort(e.Terms)
-	e.Terms = slices.Compact(e.Terms)
-	slices.Sort(e.Words)
-	e.Words = slices.Compact(e.Words)
+	e.Words, e.Terms = sortedUnion(e.Words, nil), sortedUnion(e.Terms, nil)
 }
 
 // SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it

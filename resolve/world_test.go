@@ -201,9 +201,9 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 }
 
 // batch is what the entities of these records must be.
-func batch(records []*entity.Record) map[locality.ID]string {
+func batch(records []*entity.Record, decisions []entity.Decision) map[locality.ID]string {
 	want := map[locality.ID]string{}
-	for _, members := range resolve.Batch(matcher, records) {
+	for _, members := range resolve.Batch(matcher, records, decisions...) {
 		var refs []string
 		for _, rec := range members {
 			refs = append(refs, rec.String())
@@ -237,7 +237,7 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 		t.Fatal(err)
 	}
 	got, live := in.state(t)
-	if d := differ(got, batch(live)); d != "" {
+	if d := differ(got, batch(live, in.decided(t))); d != "" {
 		t.Fatalf("the store is not what its records make:\n%s", d)
 	}
 	return got

@@ -13,7 +13,8 @@ import (
 // An entity is the largest row and the one that is written most often, and all of it follows from
 // records: so it is no JSON, which takes four times the bytes, two of three of them names.
 //
-//	format 1 | kind | members: source, key, puid, version | view: name, values: value, which members
+//	format 1 | kind | members: source, key, puid, version | view: name, values: value, how many members
+//	times 2 and 1 if it is pinned, which members
 //
 // Numbers are varints, a puid is 8 bytes, big endian; a text or a list begins with its length.
 
@@ -35,7 +36,11 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 	for _, a := range e.View {
 		b = binary.AppendUvarint(appendText(b, a.Name), uint64(len(a.Values)))
 		for _, v := range a.Values {
-			b = binary.AppendUvarint(appendText(b, v.Value), uint64(len(v.Members)))
+			count := uint64(len(v.Members)) << 1
+			if v.Pinned {
+				count++
+			}
+			b = binary.AppendUvarint(appendText(b, v.Value), count)
 			for _, m := range v.Members {
 				b = binary.AppendUvarint(b, uint64(m))
 			}
@@ -62,7 +67,9 @@ func ParseEntity(body []byte, e *entity.Entity) error {
 		a.Name, a.Values = s.text(), list[entity.MergedValue](s.count())
 		for k := range a.Values {
 			v := &a.Values[k]
-			v.Value, v.Members = s.text(), list[int](s.count())
+			v.Value = s.text()
+			count := s.number()
+			v.Pinned, v.Members = count&1 == 1, make([]int, s.most(count>>1))
 			for n := range v.Members {
 				v.Members[n] = s.place(len(e.Members))
 			}
@@ -126,8 +133,10 @@ func (s *unpack) word() (n uint64) {
 func (s *unpack) text() string { return s.take(s.number()) }
 
 // count takes the length of a list, each of whose items is at least a byte.
-func (s *unpack) count() int {
-	n := s.number()
+func (s *unpack) count() int { return s.most(s.number()) }
+
+// most is n, if there are as many bytes.
+func (s *unpack) most(n uint64) int {
 	if n > uint64(len(s.rest)) {
 		s.rest, s.bad = "", true
 		return 0

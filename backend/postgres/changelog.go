@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	sqlChanges = `SELECT seq, at, kind, entity, into_id, before::text, after::text, was::text, became::text
+	sqlChanges = `SELECT seq, at, kind, entity, into_id, before::text, after::text, was::text, became::text, cause
 		FROM change WHERE seq > $1 ORDER BY seq LIMIT $2`
 
 	sqlBounds = "SELECT trimmed, seq FROM locus_total"
@@ -80,7 +80,7 @@ func readChange(r pgx.Rows) (c changelog.Change, err error) {
 	var at int64
 	var into locality.NullID
 	var before, after, was, became *string
-	if err := r.Scan((*int64)(&c.Seq), &at, (*string)(&c.Kind), &c.Entity, &into, &before, &after, &was, &became); err != nil {
+	if err := r.Scan((*int64)(&c.Seq), &at, (*string)(&c.Kind), &c.Entity, &into, &before, &after, &was, &became, (*string)(&c.Cause)); err != nil {
 		return c, err
 	}
 	c.Time, c.Into = time.UnixMilli(at).UTC(), into.ID

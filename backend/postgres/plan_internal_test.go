@@ -173,6 +173,9 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { _, err := t.ScanRows(ctx, 1, []rollup.Range{{}, {Last: true}}); return err },
 		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
+		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
 		func() error { _, err := t.Redo(ctx, math.MinInt64, 1); return err },
 		func() error { _, err := t.RedoDepth(ctx); return err },
 		func() error { _, err := t.Lease(ctx, "resolve"); return err },
@@ -204,6 +207,8 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error {
 			return t.Post(ctx, []resolve.Posting{{Feature: 1, PUID: 1}}, []resolve.Posting{{Feature: 1, PUID: 1}})
 		},
+		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
+		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },

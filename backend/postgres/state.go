@@ -129,10 +129,10 @@ const (
 		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, trimmed = greatest(trimmed, $6)`
 
 	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
-		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became)
-		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json
-		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[])
-			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, n)`
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json, c.cause
+		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, n)`
 )
 
 // queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
@@ -155,7 +155,8 @@ func (t *tx) queueTotals() {
 			column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }),
 			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }),
 			column(changes, func(c changelog.Change) *string { return t.image(c.Was) }),
-			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }))...)
+			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }),
+			column(changes, func(c changelog.Change) string { return string(c.Cause) }))...)
 	case n != entity.Counts{} || trimmed > 0:
 		t.exec(sqlAddTotals, args...)
 	}

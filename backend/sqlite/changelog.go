@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	sqlAppend  = "INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became FROM change WHERE seq > ? ORDER BY seq LIMIT ?"
+	sqlAppend  = "INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became, cause FROM change WHERE seq > ? ORDER BY seq LIMIT ?"
 	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT ?) RETURNING seq"
 )
 
@@ -27,7 +27,7 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 		err = each(t, sqlAppend, changes, func(st *stmt, c changelog.Change) error {
 			s.seq++
 			return st.exec(s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
-				t.image(c.Was), t.image(c.Is))
+				t.image(c.Was), t.image(c.Is), string(c.Cause))
 		})
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 }
 
 func readChange(r row) (c changelog.Change, err error) {
-	c = changelog.Change{Seq: changelog.Seq(r.int(0)), Time: time.UnixMilli(r.int(1)).UTC(), Kind: changelog.Kind(r.text(2))}
+	c = changelog.Change{Seq: changelog.Seq(r.int(0)), Time: time.UnixMilli(r.int(1)).UTC(), Kind: changelog.Kind(r.text(2)), Cause: changelog.Cause(r.text(9))}
 	if c.Entity, err = readID(r.blob(3)); err == nil {
 		c.Into, err = readID(r.blob(4))
 	}

@@ -118,6 +118,10 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 			return err
 		},
 		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
+		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
+		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
+		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
 		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
 		func() error { _, err := t.Counts(ctx); return err },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
@@ -144,6 +148,7 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // there already

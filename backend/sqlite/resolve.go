@@ -106,6 +106,31 @@ func readEdge(r row) (resolve.Edge, error) {
 	return resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))}, nil
 }
 
+// Those that follow have the score of the one before them, or a lower one: two statements, for one would
+// read all that come before.
+const (
+	sqlUnsure      = "SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500"
+	sqlUnsureAlike = sqlUnsure + " AND score = ? AND (a, b) > (?, ?) ORDER BY score DESC, a, b LIMIT ?"
+	sqlUnsureBelow = sqlUnsure + " AND score < ? ORDER BY score DESC, a, b LIMIT ?"
+)
+
+// Unsure is two statements.
+func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	edges, err := rows(ctx, t, readEdge, sqlUnsureAlike, int64(after.Score), int64(after.A), int64(after.B), int64(limit))
+	if err == nil {
+		var below []resolve.Edge
+		below, err = rows(ctx, t, readEdge, sqlUnsureBelow, int64(after.Score), int64(limit-len(edges)))
+		edges = append(edges, below...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read edges that are not sure: %w", err)
+	}
+	return edges, nil
+}
+
 // PutEdges is a row each.
 func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	if err := t.alter(ctx); err != nil {

@@ -162,7 +162,7 @@ func (s store) WriteRows(ctx context.Context, table string, rows [][]any) error 
 		if table == "change" {
 			rows = slices.Clone(rows)
 			for i := range rows {
-				rows[i] = append(slices.Clone(rows[i][:7]), nil, nil)
+				rows[i] = slices.Concat(rows[i][:7], []any{nil, nil}, rows[i][9:])
 			}
 		}
 	}
@@ -232,6 +232,7 @@ var notNoted = map[string]string{
 	"hits are not noted":            "counter_hour",
 	"keys of batches are not noted": "counter_key",
 	"the floor is not noted":        "counter_floor",
+	"decisions are not noted":       "decision",
 }
 
 func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {

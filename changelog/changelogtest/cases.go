@@ -25,7 +25,7 @@ func id(n int64) (id locality.ID) {
 // change is the n-th of a series of changes.
 func change(n int64) changelog.Change {
 	return changelog.Change{
-		Time: time.UnixMilli(1_700_000_000_000 + n).UTC(), Kind: changelog.Changed, Entity: id(n),
+		Time: time.UnixMilli(1_700_000_000_000 + n).UTC(), Kind: changelog.Changed, Cause: changelog.CausePut, Entity: id(n),
 		Before: []changelog.Version{{PUID: entity.PUID(n), Version: 1}},
 		After:  []changelog.Version{{PUID: entity.PUID(n), Version: 2}, {PUID: entity.PUID(-n), Version: 1}},
 	}
@@ -56,12 +56,12 @@ func comeBackWhole(t tester, c Cell) {
 	edges := []changelog.Version{{PUID: math.MinInt64, Version: math.MaxInt64}, {PUID: math.MaxInt64, Version: 1}, {PUID: -1}, {PUID: 1<<53 + 1, Version: 1<<53 + 1}}
 	at := time.UnixMilli(1_700_000_000_123).UTC()
 	want := []changelog.Change{
-		{Time: at, Kind: changelog.Put, Entity: id(1), After: edges[:1]},
-		{Time: at, Kind: changelog.Deleted, Entity: id(1), Before: edges[:1]},
-		{Time: at, Kind: changelog.Created, Entity: id(2), After: many},
+		{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: id(1), After: edges[:1]},
+		{Time: at, Kind: changelog.Deleted, Cause: changelog.CauseDelete, Entity: id(1), Before: edges[:1]},
+		{Time: at, Kind: changelog.Created, Cause: changelog.CauseDecision, Entity: id(2), After: many},
 		{Time: at, Kind: changelog.Changed, Entity: id(2), Before: edges, After: edges[1:]},
-		{Time: at, Kind: changelog.Merged, Entity: id(2), Before: edges[:1], After: many},
-		{Time: at, Kind: changelog.Split, Entity: locality.Max(), Before: many, After: edges},
+		{Time: at, Kind: changelog.Merged, Cause: changelog.CauseRedo, Entity: id(2), Before: edges[:1], After: many},
+		{Time: at, Kind: changelog.Split, Cause: changelog.CausePack, Entity: locality.Max(), Before: many, After: edges},
 		{Time: at, Kind: changelog.Retired, Entity: id(3), Into: locality.Max(), Before: edges},
 		{Time: at, Kind: changelog.Retired, Entity: id(4), Before: edges},
 		{Time: time.UnixMilli(0).UTC(), Kind: changelog.Changed, Entity: id(5)},

@@ -63,6 +63,8 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 			c.Time = c.Time.Truncate(time.Second)
 		case "local time":
 			c.Time = c.Time.In(time.FixedZone("", 3600))
+		case "causes are lost":
+			c.Cause = ""
 		case "successors are lost":
 			c.Into = locality.ID{}
 		case "images are lost":
@@ -190,6 +192,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"seconds only":             "ComeBackWhole",
 			"local time":               "ComeBackWhole",
 			"successors are lost":      "ComeBackWhole",
+			"causes are lost":          "ComeBackWhole",
 			"numbers of 53 bits":       "ComeBackWhole",
 			"newest first":             "NumbersRise",
 			"rollback keeps rows":      "RollbackLeavesNothing",

@@ -72,7 +72,8 @@ var (
 			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Entity: drawID.Draw(t, "entity"),
 			Into:   rapid.OneOf(rapid.Just(locality.ID{}), drawID).Draw(t, "into"),
 			Before: drawVersions.Draw(t, "before"), After: drawVersions.Draw(t, "after"),
-			Was: drawImage.Draw(t, "was"), Is: drawImage.Draw(t, "is"),
+			Cause: rapid.SampledFrom([]changelog.Cause{"", changelog.CausePut, changelog.CauseDelete, changelog.CauseDecision, changelog.CauseRedo, changelog.CausePack}).Draw(t, "cause"),
+			Was:   drawImage.Draw(t, "was"), Is: drawImage.Draw(t, "is"),
 		}
 	})
 )

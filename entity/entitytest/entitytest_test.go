@@ -199,6 +199,54 @@ func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, er
 	return found, err
 }
 
+func (s store) PutDecisions(ctx context.Context, decisions []entity.Decision) error {
+	decisions = slices.Clone(decisions)
+	for i := range decisions {
+		d := &decisions[i]
+		switch s.bug {
+		case "reasons are not kept":
+			d.Reason = ""
+		case "what is withdrawn is as if it had never been":
+			d.Withdrawn = false
+		case "the last decision stays":
+			old, err := s.Store.Decisions(ctx, []entity.PUID{d.A})
+			for _, o := range old {
+				if o.Topic() == d.Topic() && !d.At.After(o.At) {
+					d.At = o.At.Add(time.Millisecond)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		case "the first of one millisecond stays":
+			old, err := s.Store.Decisions(ctx, []entity.PUID{d.A})
+			for _, o := range old {
+				if o.Topic() == d.Topic() && d.At.Equal(o.At) {
+					*d = o
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return s.Store.PutDecisions(ctx, decisions)
+}
+
+func (s store) ListDecisions(ctx context.Context, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
+	if s.bug == "decisions are listed record by record" {
+		after.Topic = ""
+	}
+	return s.Store.ListDecisions(ctx, after, limit)
+}
+
+func (s store) DeleteDecisions(ctx context.Context, puids []entity.PUID) error {
+	if s.bug == "decisions of one record are deleted" && len(puids) > 1 {
+		puids = puids[:1]
+	}
+	return s.Store.DeleteDecisions(ctx, puids)
+}
+
 func (s store) AddCounts(ctx context.Context, delta entity.Counts) error {
 	if s.bug == "counts never fall" {
 		delta.Records = max(delta.Records, 0)
@@ -230,47 +278,53 @@ func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	entitytest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
-			"the context is not asked":                    "CancelledContext",
-			"records in the order of the table":           "RecordsInTheOrderAsked",
-			"empty questions fail":                        "EmptyArguments",
-			"absent ones are left out":                    "EmptyCell",
-			"tombstones are hidden":                       "RecordsComeBackWhole",
-			"seconds only":                                "RecordsComeBackWhole",
-			"no attributes are a tombstone":               "RecordsComeBackWhole",
-			"numbers of 53 bits":                          "RecordsComeBackWhole",
-			"one normal form":                             "HostileStrings",
-			"the first of a batch wins":                   "LaterRecordOfABatchWins",
-			"unsigned puids":                              "WholeRangeOfPUIDs",
-			"long batches are cut":                        "ThousandItems",
-			"unknown records stop an assignment":          "AssignSetsTheAnchorOnly",
-			"after is included":                           "ListRecordsInPages",
-			"all sources are listed":                      "ListRecordsOfASource",
-			"births are written once":                     "BirthsAnswerForEver",
-			"signed stamps":                               "EntitiesComeBackWhole",
-			"only the first is deleted":                   "EntitiesReplaceAndDelete",
-			"words are folded":                            "SearchAllScripts",
-			"young scripts are separators":                "SearchAllScripts",
-			"terms are words":                             "SearchTerms",
-			"old words are kept":                          "SearchForgets",
-			"the last word matches whole only":            "SearchPrefixOfLastWordOnly",
-			"any word will do":                            "SearchWords",
-			"quotes are operators":                        "SearchHostileWords",
-			"best first":                                  "SearchInPages",
-			"ranks are not asked":                         "SearchBestFirst",
-			"ranks are written once":                      "SearchBestFirst",
-			"all ranks begin behind the anchor":           "SearchBestInPages",
-			"a rank is put in order as far as it is read": "SearchBestOfMany",
-			"nothing is left out":                         "SearchWithout",
-			"counts never fall":                           "CountsAddUp",
-			"rollback keeps rows":                         "RollbackLeavesNothing",
-			"error is swallowed":                          "RollbackLeavesNothing",
-			"nothing is kept":                             "SurvivesReopening",
+			"the context is not asked":                     "CancelledContext",
+			"records in the order of the table":            "RecordsInTheOrderAsked",
+			"empty questions fail":                         "EmptyArguments",
+			"absent ones are left out":                     "EmptyCell",
+			"tombstones are hidden":                        "RecordsComeBackWhole",
+			"seconds only":                                 "RecordsComeBackWhole",
+			"no attributes are a tombstone":                "RecordsComeBackWhole",
+			"numbers of 53 bits":                           "RecordsComeBackWhole",
+			"one normal form":                              "HostileStrings",
+			"the first of a batch wins":                    "LaterRecordOfABatchWins",
+			"unsigned puids":                               "WholeRangeOfPUIDs",
+			"long batches are cut":                         "ThousandItems",
+			"unknown records stop an assignment":           "AssignSetsTheAnchorOnly",
+			"after is included":                            "ListRecordsInPages",
+			"all sources are listed":                       "ListRecordsOfASource",
+			"births are written once":                      "BirthsAnswerForEver",
+			"signed stamps":                                "EntitiesComeBackWhole",
+			"only the first is deleted":                    "EntitiesReplaceAndDelete",
+			"words are folded":                             "SearchAllScripts",
+			"young scripts are separators":                 "SearchAllScripts",
+			"terms are words":                              "SearchTerms",
+			"old words are kept":                           "SearchForgets",
+			"the last word matches whole only":             "SearchPrefixOfLastWordOnly",
+			"any word will do":                             "SearchWords",
+			"quotes are operators":                         "SearchHostileWords",
+			"best first":                                   "SearchInPages",
+			"ranks are not asked":                          "SearchBestFirst",
+			"ranks are written once":                       "SearchBestFirst",
+			"all ranks begin behind the anchor":            "SearchBestInPages",
+			"a rank is put in order as far as it is read":  "SearchBestOfMany",
+			"nothing is left out":                          "SearchWithout",
+			"counts never fall":                            "CountsAddUp",
+			"rollback keeps rows":                          "RollbackLeavesNothing",
+			"error is swallowed":                           "RollbackLeavesNothing",
+			"nothing is kept":                              "SurvivesReopening",
+			"reasons are not kept":                         "DecisionsComeBackWhole",
+			"what is withdrawn is as if it had never been": "DecisionsComeBackWhole",
+			"the last decision stays":                      "NewerDecisionStays",
+			"the first of one millisecond stays":           "NewerDecisionStays",
+			"decisions are listed record by record":        "ListDecisionsInPages",
+			"decisions of one record are deleted":          "DecisionsAreDeleted",
 		},
 		ByModel: []string{
 			"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form",
 			"the first of a batch wins", "all sources are listed", "births are written once",
 			"only the first is deleted", "any word will do", "best first", "ranks are not asked", "nothing is left out", "counts never fall", "rollback keeps rows",
-			"error is swallowed",
+			"error is swallowed", "reasons are not kept", "the last decision stays", "decisions of one record are deleted",
 		},
 		Tries: 100,
 	})

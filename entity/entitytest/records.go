@@ -20,10 +20,11 @@ func emptyArguments(t tester, c Cell) {
 		records, err1 := s.Records(ctx, nil)
 		births, err2 := s.Births(ctx, nil)
 		entities, err3 := s.Entities(ctx, nil)
-		if n := len(records) + len(births) + len(entities); n > 0 {
+		decisions, err4 := s.Decisions(ctx, nil)
+		if n := len(records) + len(births) + len(entities) + len(decisions); n > 0 {
 			return fmt.Errorf("%d answers to no questions", n)
 		}
-		return errors.Join(err1, err2, err3, s.PutRecords(ctx, nil), s.Assign(ctx, nil), s.PutBirths(ctx, nil),
+		return errors.Join(err1, err2, err3, err4, s.PutDecisions(ctx, nil), s.DeleteDecisions(ctx, nil), s.PutRecords(ctx, nil), s.Assign(ctx, nil), s.PutBirths(ctx, nil),
 			s.PutEntities(ctx, nil), s.DeleteEntities(ctx, nil), s.AddCounts(ctx, entity.Counts{}))
 	})
 }

@@ -206,6 +206,7 @@ var sentinels = []struct {
 	{cell.ErrPreflight, CodeUnavailable},
 	{locus.ErrClosed, CodeDraining},
 	{resolve.ErrClosed, CodeDraining},
+	{resolve.ErrDecision, CodeInvalid},
 	{context.DeadlineExceeded, CodeUnavailable},
 	{context.Canceled, CodeUnavailable},
 }

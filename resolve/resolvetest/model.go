@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -65,6 +66,20 @@ func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge,
 	return edges, ctx.Err()
 }
 
+func (m *model) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	order := func(e, f resolve.Edge) int {
+		return cmp.Or(cmp.Compare(f.Score, e.Score), cmp.Compare(e.A, f.A), cmp.Compare(e.B, f.B))
+	}
+	var edges []resolve.Edge
+	for _, e := range m.edges {
+		if e.A < e.B && e.Score >= 0 && e.Score < match.Threshold && order(after, e) < 0 {
+			edges = append(edges, e)
+		}
+	}
+	slices.SortFunc(edges, order)
+	return edges[:min(limit, len(edges))], ctx.Err()
+}
+
 func (m *model) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	for _, e := range edges {
 		m.edges[resolve.Pair{A: e.A, B: e.B}] = e
@@ -82,7 +97,7 @@ func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	for _, e := range entries {
 		old := m.redo[e.PUID]
-		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Lost: slices.Concat(old.Lost, e.Lost)}
+		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), Lost: slices.Concat(old.Lost, e.Lost)}
 	}
 	now := make([]resolve.Redo, len(entries))
 	for i, e := range entries {
@@ -99,7 +114,7 @@ func (m *model) Redo(ctx context.Context, after entity.PUID, limit int) ([]resol
 
 func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	for _, e := range entries {
-		if m.redo[e.PUID].Version <= e.Version {
+		if old := m.redo[e.PUID]; old.Version <= e.Version && old.Decided <= e.Decided {
 			delete(m.redo, e.PUID)
 		}
 	}

@@ -3,6 +3,7 @@
 package resolvetest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -87,6 +88,18 @@ func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, 
 	return edges, err
 }
 
+func (s store) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	switch s.bug {
+	case "of one score there is one page":
+		after.A, after.B = math.MaxInt64, math.MaxInt64
+	case "pairs that are not sure in any order":
+		edges, err := s.Tx.Unsure(ctx, after, limit)
+		slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+		return edges, err
+	}
+	return s.Tx.Unsure(ctx, after, limit)
+}
+
 func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	switch s.bug {
 	case "an edge is one row":
@@ -113,7 +126,7 @@ func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.R
 	case "an entry is replaced":
 		all := make([]resolve.Redo, len(entries))
 		for i, e := range entries {
-			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64}
+			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64, Decided: math.MaxInt64}
 		}
 		if err := s.Tx.ClearRedo(ctx, all); err != nil {
 			return nil, err
@@ -152,6 +165,11 @@ func (s store) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 		entries = slices.Clone(entries)
 		for i := range entries {
 			entries[i].Version = math.MaxInt64
+		}
+	case "a later decision is cleared":
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].Decided = math.MaxInt64
 		}
 	}
 	return s.Tx.ClearRedo(ctx, entries)
@@ -285,6 +303,9 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"edges in the order asked":              "EdgesInOrder",
 			"an edge is one row":                    "EdgesStandUnderA",
 			"edges are written once":                "EdgesReplaceAndDelete",
+			"of one score there is one page":        "UnsureBestFirst",
+			"pairs that are not sure in any order":  "UnsureBestFirst",
+			"a later decision is cleared":           "RedoKeepsWhatIsThere",
 			"lost features are signed":              "RedoIsASet",
 			"an entry is replaced":                  "RedoKeepsWhatIsThere",
 			"the later version counts":              "RedoKeepsWhatIsThere",

@@ -111,6 +111,15 @@ CREATE TABLE entity (
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
 
+-- What people decided. A decision about two records stands under both.
+CREATE TABLE decision (
+  puid  bigint NOT NULL,
+  topic text   COLLATE "C" NOT NULL, -- the other record, the anchor, or an attribute
+  at    bigint NOT NULL, -- milliseconds since 1970
+  body  text   COLLATE "C" NOT NULL, -- JSON
+  PRIMARY KEY (puid, topic)
+);
+
 -- before and after are members: [[puid, version], ...], NULL for none; was and became are images, NULL
 -- for none and where nobody asks for them.
 CREATE TABLE change (
@@ -122,7 +131,8 @@ CREATE TABLE change (
   before  json,
   after   json,
   was     json,
-  became  json
+  became  json,
+  cause   text   NOT NULL
 );
 
 -- What is counted. first is the first day since 1970 that anything was counted on.
@@ -211,10 +221,13 @@ CREATE TABLE edge (
   score bigint NOT NULL,
   PRIMARY KEY (a, b)
 );
+-- Pairs that are not sure, each once, the best first.
+CREATE INDEX edge_unsure ON edge (score DESC, a, b) WHERE a < b AND score >= 0 AND score < 500;
 
 CREATE TABLE redo (
   puid    bigint   PRIMARY KEY,
   version bigint   NOT NULL, -- of the record
+  decided bigint   NOT NULL, -- milliseconds since 1970, 0 for no decision
   lost    bigint[] NOT NULL -- features, as in posting
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 

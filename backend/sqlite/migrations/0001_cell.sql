@@ -101,6 +101,15 @@ CREATE VIRTUAL TABLE search USING fts5 (
   words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
 
+-- What people decided. A decision about two records stands under both.
+CREATE TABLE decision (
+  puid  INTEGER NOT NULL,
+  topic TEXT    NOT NULL, -- the other record, the anchor, or an attribute
+  at    INTEGER NOT NULL, -- milliseconds since 1970
+  body  TEXT    NOT NULL, -- JSON
+  PRIMARY KEY (puid, topic)
+) STRICT, WITHOUT ROWID;
+
 -- before and after are members: [[puid, version], ...]; was and became are what the entity or record
 -- said before and after, as JSON. NULL for none.
 CREATE TABLE change (
@@ -112,7 +121,8 @@ CREATE TABLE change (
   before  TEXT,
   after   TEXT,
   was     TEXT,
-  became  TEXT
+  became  TEXT,
+  cause   TEXT    NOT NULL
 ) STRICT;
 
 -- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
@@ -219,10 +229,13 @@ CREATE TABLE edge (
   score INTEGER NOT NULL,
   PRIMARY KEY (a, b)
 ) STRICT, WITHOUT ROWID;
+-- Pairs that are not sure, each once, the best first.
+CREATE INDEX edge_unsure ON edge (score DESC, a, b) WHERE a < b AND score >= 0 AND score < 500;
 
 CREATE TABLE redo (
   puid    INTEGER PRIMARY KEY,
   version INTEGER NOT NULL, -- of the record
+  decided INTEGER NOT NULL, -- milliseconds since 1970, 0 for no decision
   lost    BLOB -- features, 8 bytes each, big endian
 ) STRICT;
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/lease"
+)
+
+// ErrDecision means that no such decision can be made: of a record with itself, of records of two kinds,
+// of an attribute that the kind does not have.
+var ErrDecision = errors.New("resolve: not a decision")
+
+// Decided is what became of a decision.
+type Decided struct {
+	// Decision as it stands: with the time that it was given.
+	entity.Decision
+	// Pending tells that the decision is durable and what follows from it is not done yet.
+	Pending bool
+	// Marks are places in the logs of the cells, as those of a Result.
+	Marks map[cell.ID]changelog.Seq
+	Err   error
+}
+
+// Decide makes decisions, or withdraws them, and does what follows. They are made one after the other, a
+// millisecond apart, and each is newer than all that were made about its record before. A decision about a pair stands under both records; it is
+// durable once it stands under the one with the lower puid, with a redo entry that carries it to the other.
+func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := newBatch(r, nil, nil, nil)
+	if !b.held() {
+		b.cache.clear() // others may have written since
+	}
+	answers := make([]Decided, len(decisions))
+	groups := map[cell.ID][]int{}
+	for i, d := range decisions {
+		answers[i].Decision = d
+		id, err := b.decidable(ctx, d)
+		if err != nil {
+			answers[i].Err = err
+			continue
+		}
+		groups[id] = append(groups[id], i)
+	}
+	entries := b.enter(ctx, groups, answers)
+	if len(entries) > 0 {
+		b.follow(context.WithoutCancel(ctx), entries, answers)
+	}
+	marks := r.takeMarks()
+	for i := range answers {
+		answers[i].Marks = marks
+	}
+	r.yield(ctx, leaseSlice)
+	r.idle = r.opts.Now()
+	return answers
+}
+
+// lower is the record under which a decision is durable first.
+func lower(d entity.Decision) entity.Decision {
+	if d.Pair() && d.B < d.A {
+		return d.Mirror()
+	}
+	return d
+}
+
+// decidable answers with the cell that a decision is written to first, if it can be made.
+func (b *batch) decidable(ctx context.Context, d entity.Decision) (cell.ID, error) {
+	puids := []entity.PUID{d.A}
+	switch d.Verdict {
+	case entity.VerdictSame, entity.VerdictDifferent:
+		if puids = append(puids, d.B); d.A == d.B {
+			return cell.ID{}, fmt.Errorf("%w: record %v and itself", ErrDecision, d.A)
+		}
+	case entity.VerdictAnchor, entity.VerdictValue:
+		if d.B != 0 {
+			return cell.ID{}, fmt.Errorf("%w: verdict %q is about one record", ErrDecision, d.Verdict)
+		}
+	default:
+		return cell.ID{}, fmt.Errorf("%w: verdict %q", ErrDecision, d.Verdict)
+	}
+	if err := b.load(ctx, b.nodes, puids); err != nil {
+		return cell.ID{}, err
+	}
+	for _, p := range puids {
+		if b.nodes[p] == nil {
+			return cell.ID{}, entity.ErrNotFound
+		}
+	}
+	x, y := b.nodes[puids[0]], b.nodes[puids[len(puids)-1]]
+	if d.Verdict == entity.VerdictSame && !d.Withdrawn && x.norm != nil && y.norm != nil && x.kind != y.kind {
+		return cell.ID{}, fmt.Errorf("%w: a %s and a %s", ErrDecision, x.kind.Name(), y.kind.Name())
+	}
+	if d.Verdict == entity.VerdictValue && x.norm != nil && !slices.Contains(x.kind.Policy.Names(), d.Attribute) {
+		return cell.ID{}, fmt.Errorf("%w: a %s has no %q", ErrDecision, x.kind.Name(), d.Attribute)
+	}
+	return b.home(lower(d).A)
+}
+
+// enter makes decisions durable, and answers with their redo entries.
+func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []Decided) (entries []Redo) {
+	var mu sync.Mutex
+	_ = eachCell(groups, func(id cell.ID, group []int) error {
+		var entered []Redo
+		err := b.again(ctx, func() error {
+			c, err := b.opts.Cells.Cell(id)
+			if err != nil {
+				return err
+			}
+			return c.Update(ctx, func(tx Tx) (err error) {
+				entered, err = b.enterCell(ctx, tx, group, answers)
+				return err
+			})
+		})
+		if err != nil {
+			err = fmt.Errorf("cell %v: %w", id, b.asked(id, err))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if errors.Is(err, ErrUnknownOutcome) {
+			b.dirty = true
+		}
+		if err == nil {
+			entries = append(entries, entered...)
+		}
+		for _, i := range group {
+			b.doubtDecisions(answers[i].A, answers[i].B)
+			answers[i].Err = err
+		}
+		return nil
+	})
+	return entries
+}
+
+// again does something until the cell map is new enough for it.
+func (b *batch) again(ctx context.Context, do func() error) error {
+	for attempt := 0; ; attempt++ {
+		err := do()
+		if !outdated(err) {
+			return err
+		}
+		if attempt == maxAttempts {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		if e := b.pause(ctx, attempt); e != nil {
+			return fmt.Errorf("%w: %w", err, e)
+		}
+		if e := b.refresh(ctx, err); e != nil {
+			return e
+		}
+	}
+}
+
+// enterCell writes decisions, each later than what stands under its record.
+func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Decided) ([]Redo, error) {
+	puids := make([]entity.PUID, len(group))
+	for n, i := range group {
+		puids[n] = lower(answers[i].Decision).A
+	}
+	records, err := tx.Records(ctx, puids) // and nobody else decides about them meanwhile
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	stored, err := tx.Decisions(ctx, puids)
+	if err != nil {
+		return nil, fmt.Errorf("read decisions: %w", err)
+	}
+	last := map[entity.PUID]time.Time{}
+	for _, d := range stored {
+		if d.At.After(last[d.A]) {
+			last[d.A] = d.At
+		}
+	}
+	made, redos := make([]entity.Decision, len(group)), make([]Redo, len(group))
+	for n, i := range group {
+		p := puids[n]
+		if records[n] == nil {
+			return nil, fmt.Errorf("record %v: %w", p, entity.ErrNotFound)
+		}
+		at := b.now.Add(time.Duration(i) * time.Millisecond) // in the order of the call
+		if !at.After(last[p]) {
+			at = last[p].Add(time.Millisecond)
+		}
+		last[p], answers[i].At = at, at
+		made[n] = lower(answers[i].Decision)
+		redos[n] = Redo{PUID: p, Version: records[n].Version, Decided: at.UnixMilli()}
+	}
+	if err := tx.PutDecisions(ctx, made); err != nil {
+		return nil, err
+	}
+	if mutant.On("P9k") {
+		return redos, nil
+	}
+	entered, err := tx.PutRedo(ctx, redos)
+	if err != nil {
+		return nil, fmt.Errorf("put redo: %w", err)
+	}
+	return entered, nil
+}
+
+// follow does what follows from decisions, under the lease.
+func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
+	err := b.hold(ctx, leasePatience)
+	if err == nil {
+		last := map[entity.PUID]Redo{}
+		for _, e := range entries {
+			if e.Decided >= last[e.PUID].Decided {
+				last[e.PUID] = e
+			}
+		}
+		var once []Redo
+		for _, e := range last {
+			once = append(once, e)
+		}
+		slices.SortFunc(once, func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+		err = b.redoAll(ctx, once, changelog.CauseDecision)
+	}
+	if err != nil {
+		b.doubt()
+		if errors.Is(err, lease.ErrLost) && b.lease != nil {
+			b.lease.Lost()
+		}
+	}
+	for i := range answers {
+		a := &answers[i]
+		_, waits := b.blocked[lower(a.Decision).A]
+		a.Pending = a.Err == nil && (err != nil || waits)
+	}
+}
+
+// mirror writes decisions under the other records of their pairs, and takes these along: what a decision
+// changes, it changes on both sides.
+func (b *batch) mirror(ctx context.Context, entries []Redo) error {
+	var puids []entity.PUID
+	for _, e := range entries {
+		if e.Decided != 0 {
+			puids = append(puids, e.PUID)
+		}
+	}
+	if len(puids) == 0 {
+		return nil
+	}
+	groups := map[cell.ID][]entity.Decision{}
+	var others []entity.PUID
+	err := fromHomes(ctx, b.Resolver, b.read, puids, func(tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+		return tx.Decisions(ctx, group)
+	}, func(_ []entity.PUID, decisions []entity.Decision) {
+		for _, d := range decisions {
+			if id, err := b.home(d.B); d.Pair() && err == nil {
+				groups[id], others = append(groups[id], d.Mirror()), append(others, d.B)
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read decisions: %w", err)
+	}
+	b.doubtDecisions(append(puids, others...)...)
+	if !mutant.On("P9l") {
+		if err := eachCell(groups, func(id cell.ID, decisions []entity.Decision) error {
+			return b.write(ctx, id, func(tx Tx) error { return tx.PutDecisions(ctx, decisions) })
+		}); err != nil {
+			return fmt.Errorf("mirror decisions: %w", err)
+		}
+	}
+	if err := b.load(ctx, b.nodes, unique(others)); err != nil {
+		return err
+	}
+	for _, q := range others {
+		if n := b.nodes[q]; b.writes[q] == nil && n != nil && n.norm != nil && !mutant.On("P9m") {
+			b.writes[q] = &write{puid: q, old: n, new: n}
+		}
+	}
+	return nil
+}
