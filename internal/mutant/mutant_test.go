@@ -100,6 +100,9 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9g", "who lost the lease still writes what is done under it", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9h", "who takes the lease over does not shut the former owner out", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
 	{"P9i", "who takes the lease over trusts what it knew", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
+
+	{"P14a", "vacuum leaves the images of erased records in the log", ".", "TestP14_ErasedFromEveryFile"},
+	{"P14b", "vacuum leaves the words of erased records in the index of the search", ".", "TestP14_ErasedFromEveryFile"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.
