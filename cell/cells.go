@@ -246,6 +246,15 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 	return stats, err
 }
 
+// Vacuum writes the database of a cell anew, see Opened.
+func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	return h.use(ctx, func(db Opened[T]) error { return db.Vacuum(ctx) })
+}
+
 // Close waits for what goes on by itself and for the transactions in flight, and closes
 // all cells. Calling it again does nothing.
 func (c *Cells[T]) Close() error {

@@ -54,6 +54,9 @@ type Opened[T Store] interface {
 	Identify(ctx context.Context, id Identity) error
 	// Stats tells how full the cell is.
 	Stats(ctx context.Context) (Stats, error)
+	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
+	// stopped in stays as it was.
+	Vacuum(ctx context.Context) error
 	// Close waits for the transactions in flight.
 	Close() error
 }

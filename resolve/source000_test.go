@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -117,6 +118,52 @@ func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Ten thousand records whose postal codes are spellings of nothing share no candidate through them: no
+// two have a feature in common, though nothing else of them is left out.
+func TestSource000_FourSpellingsOfNothingAreNoCandidates(t *testing.T) {
+	t.Parallel()
+	seen := map[uint64]int{}
+	for i := range 10_000 {
+		r := matcher.Normalise("crawl", fmt.Sprint(i), match.Attributes{
+			"name": {fmt.Sprintf("q%c%c%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26, 'a'+i/17576)}, "phones": {fmt.Sprintf("415-55%d-%04d", i/10000, i%10000)},
+			"postcode": {[]string{"00000", "null", "NA", "N/A"}[i%4]},
+		})
+		if len(r.Features()) == 0 {
+			t.Fatalf("record %d has no feature at all", i)
+		}
+		for _, f := range r.Features() {
+			if other, there := seen[f.Hash]; there {
+				_, text, _ := r.Feature(f.Hash)
+				t.Fatalf("records %d and %d meet through %v %q", other, i, f.Kind, text)
+			}
+			seen[f.Hash] = i
+		}
+	}
+}
+
+// "All of this data may be dirty": whatever stands in an attribute is kept as it came, and what means nothing
+// is not shown.
+func TestSource000_DirtIsNeverRefused(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	dirt := entity.Attributes{
+		"name": {"Zephyr\u00a0 Trampolines!!", "N/A"}, "phones": {"call us", "000", "415-555-2300 ext. ask for Bob"}, "address": {"???"}, "city": {"null"},
+		"postcode": {"NA"}, "latitude": {"91.5"}, "longitude": {"west"}, "websites": {"http://", "zephyr.example"}, "emails": {"@"}, "category": {" > > "}, "hours": {"-"},
+	}
+	in.apply(t, []resolve.Op{{Ref: entity.Ref{Source: "crawl", Key: "1"}, Observed: time.UnixMilli(1371513600000), Attributes: dirt}})
+	in.check(t)
+	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
+		records, err := tx.ListRecords(t.Context(), "", lo, 10)
+		for _, r := range records {
+			if !reflect.DeepEqual(r.Attributes, dirt) {
+				t.Errorf("the record has %q, was sent %q", r.Attributes, dirt)
+			}
+		}
+		return err
+	})
+	in.goldenEntity(t, "dirt.json")
 }
 
 // "Many businesses have multiple phone numbers": the best pair decides, the view has them all.

@@ -13,8 +13,8 @@ import (
 // An entity is the largest row and the one that is written most often, and all of it follows from
 // records: so it is no JSON, which takes four times the bytes, two of three of them names.
 //
-//	format 1 | kind | members: source, key, puid, version | view: name, values: value, which members (twice their number,
-//	one more if a person chose the value)
+//	format 1 | kind | members: source, key, puid, version | view: name, values: value, how many members
+//	times 2 and 1 if it is pinned, which members
 //
 // Numbers are varints, a puid is 8 bytes, big endian; a text or a list begins with its length.
 
@@ -36,11 +36,11 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 	for _, a := range e.View {
 		b = binary.AppendUvarint(appendText(b, a.Name), uint64(len(a.Values)))
 		for _, v := range a.Values {
-			said := 2 * uint64(len(v.Members))
+			count := uint64(len(v.Members)) << 1
 			if v.Pinned {
-				said++
+				count++
 			}
-			b = binary.AppendUvarint(appendText(b, v.Value), said)
+			b = binary.AppendUvarint(appendText(b, v.Value), count)
 			for _, m := range v.Members {
 				b = binary.AppendUvarint(b, uint64(m))
 			}
@@ -68,10 +68,10 @@ func ParseEntity(body []byte, e *entity.Entity) error {
 		for k := range a.Values {
 			v := &a.Values[k]
 			v.Value = s.text()
-			said := s.number()
-			v.Pinned, v.Members = said%2 == 1, list[int](s.fits(said/2))
+			count := s.number()
+			v.Pinned, v.Members = count&1 == 1, make([]int, s.most(count>>1))
 			for n := range v.Members {
-				v.Members[n] = int(s.number())
+				v.Members[n] = s.place(len(e.Members))
 			}
 		}
 	}
@@ -133,10 +133,10 @@ func (s *unpack) word() (n uint64) {
 func (s *unpack) text() string { return s.take(s.number()) }
 
 // count takes the length of a list, each of whose items is at least a byte.
-func (s *unpack) count() int { return s.fits(s.number()) }
+func (s *unpack) count() int { return s.most(s.number()) }
 
-// fits is a number of items that the rest has room for.
-func (s *unpack) fits(n uint64) int {
+// most is n, if there are as many bytes.
+func (s *unpack) most(n uint64) int {
 	if n > uint64(len(s.rest)) {
 		s.rest, s.bad = "", true
 		return 0
@@ -150,4 +150,14 @@ func list[T any](n int) []T {
 		return nil
 	}
 	return make([]T, n)
+}
+
+// place takes a number below n.
+func (s *unpack) place(n int) int {
+	p := s.number()
+	if p >= uint64(n) {
+		s.bad = true
+		return 0
+	}
+	return int(p)
 }

@@ -22,7 +22,7 @@ var drawEntity = rapid.Custom(func(t *rapid.T) *entity.Entity {
 	}), 1, 4).Draw(t, "members")}
 	e.View = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedAttribute {
 		return entity.MergedAttribute{Name: drawText.Draw(t, "name"), Values: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedValue {
-			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, len(e.Members)-1), 0, 3).Draw(t, "members"), Pinned: rapid.Bool().Draw(t, "pinned")}
+			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, len(e.Members)-1), 1, 3).Draw(t, "members")}
 		}), 1, 3).Draw(t, "values")}
 	}), 0, 4).Draw(t, "view")
 	return e
@@ -61,7 +61,7 @@ func TestEntity_Format(t *testing.T) {
 	}
 	const want = "\x01\x05place" +
 		"\x02\x01s\x02k1\x00\x00\x00\x01\x00\x00\x00\x07\x06\x01t\x02k2\xff\xff\xff\xff\xff\xff\xff\xfe\x02" +
-		"\x01\x04name\x01\x03Bar\x02\x00\x01"
+		"\x01\x04name\x01\x03Bar\x04\x00\x01"
 	if got := string(AppendEntity(nil, e)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

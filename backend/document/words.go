@@ -35,6 +35,10 @@ func AppendRank(b []byte, points int) []byte {
 	return append(append(b, rankMark...), digits[points])
 }
 
+// Few is how many entities are put in the order of their ranks one by one. Of more than these the list of a
+// rank has enough of them that it is soon done to meet the lists of ranks one after the other.
+const Few = 10_000
+
 // RankNumber is a rank as one number of a row.
 func RankNumber(r entity.Rank) int64 { return int64(r.Sources)<<8 | int64(r.Known) }
 

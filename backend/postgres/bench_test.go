@@ -18,6 +18,8 @@ import (
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
@@ -175,4 +177,13 @@ func BenchmarkTallies(b *testing.B) {
 			b.ReportMetric(float64(at.server.CPU()-server)/float64(b.N), "server-cpu-ns/op")
 		})
 	}
+}
+
+// BenchmarkSearch is a page of what a hundred thousand entities match.
+func BenchmarkSearch(b *testing.B) {
+	at := benchServer(b)
+	d := at.open(b)
+	entitytest.BenchSearch(b, entitytest.Cell{Update: func(ctx context.Context, fn func(entity.Store) error) error {
+		return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+	}}, func() { at.server.Exec(b, d.name, "VACUUM ANALYZE entity") })
 }

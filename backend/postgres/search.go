@@ -79,14 +79,20 @@ func beginning(word string) string {
 const (
 	sqlSearch = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND anchor > $2 ORDER BY anchor LIMIT $3"
 
+	sqlSearchFew = "SELECT count(*) FROM (SELECT FROM entity WHERE words @@ $1::text::tsquery LIMIT $2) AS few"
+
+	points         = "(rank >> 8) + (rank & 255)"
+	sqlSearchSmall = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND (" + points + " < $2 OR " + points +
+		" = $2 AND anchor > $3) ORDER BY " + points + " DESC, anchor LIMIT $4"
+
 	// The lists of ranks are read one after the other, as nothing sorts what the loop finds, and only until
-	// there is enough.
+	// there is enough. A sum is no column, so a list is never looked for along the table.
 	sqlSearchBest = `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS q (match, after) CROSS JOIN LATERAL (
-		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor LIMIT $3
+		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor + 0 LIMIT $3
 	) AS e LIMIT $3`
 )
 
-// Search meets the lists of the query's words; for the best it meets them with the list of each rank.
+// Search meets the lists of the query's words.
 func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	match, possible := t.expression(query)
 	switch {
@@ -99,16 +105,7 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 		return nil, err
 	}
 	if query.Best {
-		matches, after := make([]string, query.Points+1), make([]int64, query.Points+1)
-		for i := range matches {
-			ranked := appendRank(make([]byte, 0, len(match)+16), query.Points-i)
-			if match != "" {
-				ranked = append(append(ranked, " & "...), match...)
-			}
-			matches[i], after[i] = string(ranked), math.MinInt64
-		}
-		after[0] = int64(query.After)
-		found, err = rows(ctx, t, onlyEntity, sqlSearchBest, matches, after, int64(query.Limit))
+		found, err = t.searchBest(ctx, query, match)
 	} else {
 		found, err = rows(ctx, t, onlyEntity, sqlSearch, match, int64(query.After), int64(query.Limit))
 	}
@@ -116,6 +113,29 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return found, nil
+}
+
+// searchBest puts what is found in order if that is little, and otherwise reads the list of each rank.
+func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (found []*entity.Entity, err error) {
+	if match != "" {
+		few, err := rows(ctx, t, scalar[int64], sqlSearchFew, match, int64(document.Few+1))
+		switch {
+		case err != nil:
+			return nil, err
+		case few[0] <= document.Few:
+			return rows(ctx, t, onlyEntity, sqlSearchSmall, match, query.Points, int64(query.After), int64(query.Limit))
+		}
+	}
+	matches, after := make([]string, query.Points+1), make([]int64, query.Points+1)
+	for i := range matches {
+		ranked := appendRank(make([]byte, 0, len(match)+16), query.Points-i)
+		if match != "" {
+			ranked = append(append(ranked, " & "...), match...)
+		}
+		matches[i], after[i] = string(ranked), math.MinInt64
+	}
+	after[0] = int64(query.After)
+	return rows(ctx, t, onlyEntity, sqlSearchBest, matches, after, int64(query.Limit))
 }
 
 // expression is the text of a tsquery, "" for anything. Nothing is possible that no entity has.

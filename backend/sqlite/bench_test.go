@@ -3,6 +3,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entity/entitytest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
@@ -103,4 +106,12 @@ func BenchmarkTallies(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSearch is a page of what a hundred thousand entities match.
+func BenchmarkSearch(b *testing.B) {
+	f := openFile(b)
+	entitytest.BenchSearch(b, entitytest.Cell{Update: func(ctx context.Context, fn func(entity.Store) error) error {
+		return f.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+	}}, func() {})
 }

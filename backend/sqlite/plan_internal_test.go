@@ -112,6 +112,7 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
+		func() error { _, err := t.Search(ctx, entity.Query{Best: true, Points: 1, Limit: 1}); return err },
 		func() error {
 			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})
 			return err

@@ -58,11 +58,18 @@ func (t *tx) index(entries []entry) error {
 	})
 }
 
-const sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
-	WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
+const (
+	sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+		WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
 
-// Search meets the lists of the query's words; the lists are in the order of anchors. For the best it meets
-// them with the list of each rank, one after the other, so no more is read than is asked for.
+	sqlSearchFew = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+
+	points         = "(e.rank >> 8) + (e.rank & 255)"
+	sqlSearchSmall = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT ?`
+)
+
+// Search meets the lists of the query's words; the lists are in the order of anchors.
 func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -79,15 +86,42 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 		}
 		found, err = rows(ctx, t, readEntity, sqlSearch, has+hasNot, int64(query.After), int64(query.Limit))
 	}
-	after := query.After
-	for points := query.Points; query.Best && err == nil && points >= 0 && len(found) < query.Limit; points-- {
-		var some []*entity.Entity
-		match := string(document.AppendRank([]byte(has), points)) + hasNot
-		some, err = rows(ctx, t, readEntity, sqlSearch, match, int64(after), int64(query.Limit-len(found)))
-		found, after = append(found, some...), math.MinInt64
+	if query.Best {
+		found, err = t.searchBest(ctx, query, has, hasNot)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// searchBest puts what is found in order if that is little. Otherwise it meets the list of each rank with
+// those of the query, one after the other, and reads no more than is asked for.
+func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot string) (found []*entity.Entity, err error) {
+	count := func(match string, limit int) (n int64, err error) {
+		return n, t.query(ctx, sqlSearchFew, func(r row) error { n = r.int(0); return nil }, match, int64(limit))
+	}
+	if has != "" {
+		switch n, err := count(has+hasNot, document.Few+1); {
+		case err != nil:
+			return nil, err
+		case n <= document.Few:
+			return rows(ctx, t, readEntity, sqlSearchSmall, has+hasNot, int64(query.Points), int64(query.Points), int64(query.After), int64(query.Limit))
+		}
+	}
+	after := query.After
+	for points := query.Points; points >= 0 && len(found) < query.Limit; points-- {
+		rank := string(document.AppendRank(nil, points))
+		n, err := count(rank, 1)
+		if err == nil && n > 0 {
+			var some []*entity.Entity
+			some, err = rows(ctx, t, readEntity, sqlSearch, has+rank+hasNot, int64(after), int64(query.Limit-len(found)))
+			found = append(found, some...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		after = math.MinInt64
 	}
 	return found, nil
 }

@@ -61,7 +61,9 @@ func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
 	return d.opened.Identify(ctx, id)
 }
 func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.opened.Stats(ctx) }
-func (d dialled[T]) Close() error                                  { return d.opened.Close() }
+
+func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
+func (d dialled[T]) Close() error                     { return d.opened.Close() }
 
 var driverCases = conformance.Suite[kind]{
 	{Name: "NothingIsMadeUnasked", Run: nothingIsMadeUnasked},

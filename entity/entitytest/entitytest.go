@@ -69,6 +69,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "SearchWithout", Run: searchWithout},
 	{Name: "SearchBestFirst", Run: searchBestFirst},
 	{Name: "SearchBestInPages", Run: searchBestInPages},
+	{Name: "SearchBestOfMany", Run: searchBestOfMany},
 	{Name: "SearchForgets", Run: searchForgets},
 	{Name: "SearchHostileWords", Run: searchHostileWords},
 	{Name: "DecisionsComeBackWhole", Run: decisionsComeBackWhole},

@@ -64,3 +64,38 @@ func searchBestInPages(t tester, c Cell) {
 		page(0, math.MinInt64, 5)
 	}
 }
+
+// searchBestOfMany finds more than anybody would put in order one by one, and some of the same among others.
+func searchBestOfMany(t tester, c Cell) {
+	const n = 12_000
+	var entities []entity.Indexed
+	for i := range entity.PUID(n) {
+		e := indexed(i-n/2, "joes")
+		if i%5 == 0 {
+			e = indexed(i-n/2, "joes pizza", 1)
+		}
+		e.Rank = entity.Rank{Sources: int(i % 3), Known: int(i % 2)}
+		entities = append(entities, e)
+	}
+	putEntities(t, c, entities...)
+	for _, q := range []entity.Query{names("joes"), names("jo"), {Words: []string{"joes"}, Without: []uint64{1}}, {}} {
+		var want []entity.PUID
+		for points := entity.MaxRank; points >= 0; points-- {
+			for _, e := range entities {
+				if e.Rank.Points() == points && matches(e, q) {
+					want = append(want, e.Anchor())
+				}
+			}
+		}
+		q = best(q)
+		for from, limit := range map[int]int{0: 3, 1990: 30, 5000: 1, len(want) - 5: 20, len(want) - 1: 5} {
+			if from > 0 {
+				i := int(want[from-1] + n/2)
+				q.Points, q.After = i%3+i%2, want[from-1]
+			}
+			q.Limit = limit
+			finds(t, c, q, want[from:min(from+limit, len(want))]...)
+			q = best(q)
+		}
+	}
+}

@@ -91,9 +91,8 @@ func (a *app) entityList() *cobra.Command {
 		Long: "List entities, or search them: every word must be in a name, a category or a city, and the last may be\n" +
 			"the beginning of one. What is searched for comes best first, that is by points for the sources that\n" +
 			"speak of it and for what is known; everything comes in the order of ids, in which pages are stable.",
-		Example: "  locus entity list joes piz\n" +
-			"  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
-			"  locus entity list --where phones=415-555-2300",
+		Example: "  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
+			"  locus entity list --where phones=415-555-2300 --json",
 		Args: cobra.ArbitraryArgs,
 		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
 			query := url.Values{"has": has, "without": without}

@@ -112,6 +112,9 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9u", "who has the lease goes on by the rules that it knew", "resolve", "TestP09_TheLeaseComesWithTheRules"},
 	{"P9v", "a switch leaves the postings of former rules behind", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
 	{"P9w", "in a repair one of two records sees the other", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
+
+	{"P14a", "vacuum leaves the images of erased records in the log", ".", "TestP14_ErasedFromEveryFile"},
+	{"P14b", "vacuum leaves the words of erased records in the index of the search", ".", "TestP14_ErasedFromEveryFile"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.

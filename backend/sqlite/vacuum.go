@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/internal/mutant"
+)
+
+// Vacuum merges the index of the search, whose parts keep the words of entities that are gone, writes the
+// file anew and empties the write-ahead log. Writers wait for all of it, readers for the last step. If it is
+// stopped nothing is lost: a file that was not written to its end is not used.
+func (c *Cell) Vacuum(ctx context.Context) error {
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	steps := []string{"INSERT INTO search (search) VALUES ('optimize')", "VACUUM"}
+	if mutant.On("P14b") {
+		steps = steps[1:]
+	}
+	for _, sql := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := w.do(sql); err != nil {
+			return fmt.Errorf("vacuum cell %s: %w", c, c.failed(err))
+		}
+	}
+	for range cap(c.readers) {
+		r, err := take(ctx, c, c.readers)
+		if err != nil {
+			return err
+		}
+		defer func() { c.readers <- r }()
+	}
+	r, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)")
+	switch {
+	case err != nil:
+		return fmt.Errorf("vacuum cell %s: %w", c, c.failed(err))
+	case r.int(0) != 0:
+		return fmt.Errorf("vacuum cell %s: %w", c, errLogInUse)
+	}
+	c.pending = 0
+	return nil
+}
+
+var errLogInUse = errors.New("somebody else reads the file, so the write-ahead log cannot be emptied")

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// markers is how many records are erased; LOCUS_MARKERS asks for another number.
+func markers(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("LOCUS_MARKERS")
+	if text == "" {
+		return 200
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// holding counts the markers that are in a file under a directory.
+func holding(t *testing.T, dir string, markers []string) (n int) {
+	t.Helper()
+	var all []byte
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all = append(all, content...)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// The end of a marker is enough: an index of words leaves out how a word begins like the one before it.
+	const end = 24
+	tails := make(map[string]bool, len(markers))
+	for _, m := range markers {
+		tails[m[len(m)-end:]] = false
+	}
+	for i := range max(len(all)-end+1, 0) {
+		if _, there := tails[string(all[i:i+end])]; there {
+			tails[string(all[i:i+end])] = true
+		}
+	}
+	for _, found := range tails {
+		if found {
+			n++
+		}
+	}
+	return n
+}
+
+const sign = "marker"
+
+// decide writes decisions whose words are a marker, as people make them.
+func decide(t *testing.T, cells *locus.Cells, s *locus.Service, a, b entity.PUID, marker string) {
+	t.Helper()
+	at := time.UnixMilli(1_700_000_000_000).UTC()
+	same := entity.Decision{Verdict: entity.VerdictSame, A: a, B: b, Author: marker, Reason: marker, At: at}
+	for _, d := range []entity.Decision{same, same.Mirror(), {Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}} {
+		id, err := s.Map().Puid(int64(d.A))
+		if err != nil {
+			t.Fatal(err)
+		}
+		home, err := cells.Cell(id)
+		if err == nil {
+			err = home.Update(t.Context(), func(tx resolve.Tx) error { return tx.PutDecisions(t.Context(), []entity.Decision{d}) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Markers in every attribute, in keys and in what people decided are in the files of the cells before they are
+// erased, and after Vacuum nowhere.
+func TestP14_ErasedFromEveryFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cells, s := openBoth(t, dir, 2)
+	defer s.Close()
+	define(t, s, byCategory)
+	kept := place("kept", "Zephyr Trampolines", "sport", "Springfield")
+	put(t, s, kept)
+	var all []string
+	var refs []entity.Ref
+	for range markers(t) / 2 {
+		var secret [32]byte
+		rand.Read(secret[:])
+		marker := sign + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
+		all = append(all, marker)
+		attributes := entity.Attributes{}
+		for _, a := range s.Schema("place").Attributes {
+			if a.Type != match.TypeGeo { // which holds numbers only
+				attributes[a.Name] = []string{marker}
+			}
+		}
+		ours := []locus.Put{
+			{Ref: entity.Ref{Source: "a", Key: marker}, Attributes: attributes}, {Ref: entity.Ref{Source: "b", Key: marker}, Attributes: attributes},
+		}
+		done := put(t, s, ours...)
+		decide(t, cells, s, done[0].PUID, done[1].PUID, marker)
+		refs = append(refs, ours[0].Ref, ours[1].Ref)
+	}
+	latest(t, s, "by_category")
+	if n := holding(t, dir, all); n != len(all) {
+		t.Fatalf("%d markers of %d are in the files before they are erased", n, len(all))
+	}
+	results, err := s.Erase(t.Context(), refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Err != nil || r.Pending {
+			t.Fatalf("%v: pending %t, %v", r.Ref, r.Pending, r.Err)
+		}
+	}
+	latest(t, s, "by_category")
+	if err := s.Vacuum(t.Context(), func(v locus.Vacuumed) {
+		if v.Behind {
+			t.Errorf("cell %v is behind: %+v", v.Cell, v)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := holding(t, dir, all); n > 0 {
+		t.Errorf("%d markers of %d are found", n, len(all))
+	}
+	if _, err := s.Record(t.Context(), kept.Ref); err != nil {
+		t.Error(err)
+	}
+	if got := found(t, s, locus.EntityQuery{Text: "zephyr"}); len(got) != 1 {
+		t.Errorf("what is kept is found as %q", got)
+	}
+	wantTrue(t, s, "by_category")
+	if err := s.Vacuum(t.Context(), func(locus.Vacuumed) {}); err != nil {
+		t.Errorf("again: %v", err)
+	}
+}
