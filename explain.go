@@ -113,7 +113,7 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > match.MostCarriers(f.Hash)})
 	}
 	w.Reason, w.Message = reason(w)
 	return w, nil
@@ -138,7 +138,7 @@ func reason(w *WhyNot) (code, message string) {
 	case len(w.Shared) == 0:
 		return "no_common_feature", "they have no feature in common, so they were never compared"
 	case !usable:
-		return "only_generic_features", fmt.Sprintf("each feature that they have in common is carried by more than %d records, so they were never compared", resolve.MaxCarriers)
+		return "only_generic_features", "each feature that they have in common is carried by too many records to say anything, so they were never compared"
 	case score < match.Threshold:
 		return "below_threshold", fmt.Sprintf("the pair has %v bits, %v less than the %v that it takes", score, match.Threshold-score, match.Threshold)
 	default:
