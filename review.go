@@ -65,8 +65,8 @@ type How struct {
 	Entity *entity.Entity `json:"entity"`
 	Steps  []HowStep      `json:"steps"`
 	// Events are the changes of the entity that the logs still hold, the oldest first.
-	Events []CellChange `json:"events"`
-	Took time.Duration `json:"took_ns"`
+	Events []CellChange  `json:"events"`
+	Took   time.Duration `json:"took_ns"`
 }
 
 // HowStep is one step: two groups of records that became one because of a pair of them, or did not.

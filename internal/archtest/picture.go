@@ -160,7 +160,7 @@ var Picture = map[string]Rule{
 	"bench/resolve": {
 		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor", "bench/internal/rounds"},
 	},
-	"bench/internal/processor", "bench/internal/rounds": {},
+	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
