@@ -14,7 +14,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 LEAN := -gcflags=modernc.org/...=-race=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/ids test/growth test/e2e lint fmt fuzz bench bench/ids bench/counters bench/micro eval demo \
+.PHONY: help build test test/race test/short test/ids test/growth test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -63,6 +63,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 bench: ## the whole: durable resolves a second, latency, bytes a record (RECORDS=100000)
 	$(GO) run ./bench/resolve -records $(RECORDS)
 	$(GO) run ./bench/resolve -records $(RECORDS) -via http
+
+bench/scale: ## the curve of 10 million records, hours and 12 GB: docs/scale.csv, docs/scale.svg (RECORDS=1000000 MAP=postgres://HOST/NAME)
+	$(GO) run ./bench/resolve -records $(or $(filter-out 100000,$(RECORDS)),10000000) -slices 100 -clients 16 -curve docs/scale $(if $(MAP),-map $(MAP))
 
 bench/ids: ## ids beside those of other libraries, some minutes (IDS='-count 10 -go go1.27.1')
 	$(GO) run ./bench/ids $(IDS)

@@ -47,7 +47,7 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > resolve.MaxCarriers})
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > match.MostCarriers(f.Hash)})
 	}
 	var c *resolve.Component
 	if err := s.again(ctx, func() (err error) {
@@ -118,7 +118,7 @@ func (w *WhyNot) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	case len(w.Shared) == 0:
 		add("no_common_feature", "they have no feature in common, so they were never compared")
 	case !usable:
-		add("only_generic_features", "each feature that they have in common is carried by more than %d records, so they were never compared", resolve.MaxCarriers)
+		add("only_generic_features", "each feature that they have in common is carried by too many records to say anything, so they were never compared")
 	}
 	if score < w.Threshold {
 		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", score, w.Threshold-score, w.Threshold)

@@ -55,15 +55,31 @@ func (k FeatureKind) String() string {
 	return "feature " + strconv.Itoa(int(k))
 }
 
+// everywhere tells whether such a feature says nothing of where its record is: what such records have in common
+// grows with their number.
+func (k FeatureKind) everywhere() bool { return k == FeatureTokens || k == FeatureStreet }
+
 // MarshalText writes the words of String.
 func (k FeatureKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Feature is a key under which records that may be one thing meet: the 64-bit
 // xxHash (seed 0) of its kind's byte, the kind of the record unless that is
-// place, and the parts, each followed by 0x1f. It is stored: the same parts give the same hash for ever, on every machine.
+// place, and the parts, each followed by 0x1f, but that its last bit says how many
+// may carry it, see MostCarriers. It is stored: the same parts give the same hash
+// for ever, on every machine.
 type Feature struct {
 	Hash uint64
 	Kind FeatureKind
+}
+
+// MostCarriers is how many records may carry a feature before it is generic and
+// yields no candidates: GenericAbove, and GenericEverywhere of one that says
+// nothing of where.
+func MostCarriers(feature uint64) int {
+	if feature&1 == 1 {
+		return GenericEverywhere
+	}
+	return GenericAbove
 }
 
 // Features answers with the record's features, distinct, ordered by hash. The
@@ -98,7 +114,10 @@ func (s *sink) add(kind FeatureKind, parts ...string) {
 	for _, p := range parts {
 		b = append(append(b, p...), 0x1f)
 	}
-	h := xxhash.Sum64(b)
+	h := xxhash.Sum64(b) &^ 1
+	if kind.everywhere() {
+		h |= 1
+	}
 	if !s.explain {
 		s.features = append(s.features, Feature{Hash: h, Kind: kind})
 	} else if h == s.want && !s.found {

@@ -8,7 +8,7 @@ import (
 )
 
 // Candidates answers with the pairs of records that are worth comparing, as indices: those that
-// share a feature which no more than GenericAbove of the records carry. Each pair stands there
+// share a feature which no more of the records carry than may (MostCarriers). Each pair stands there
 // once, the lower index first, ordered.
 func Candidates(records []*Record) [][2]int {
 	carriers := map[uint64][]int{}
@@ -22,7 +22,7 @@ func Candidates(records []*Record) [][2]int {
 	for i, r := range records {
 		for _, f := range r.Features() {
 			list := carriers[f.Hash]
-			if len(list) > GenericAbove {
+			if len(list) > MostCarriers(f.Hash) {
 				continue
 			}
 			for _, j := range list {

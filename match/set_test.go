@@ -120,3 +120,21 @@ func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) []
 	}
 	return parts
 }
+
+// What says nothing of where is generic sooner: records that have two words in common, and no place.
+func TestCandidates_WithoutAPlace(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	for n, want := range map[int]int{
+		match.GenericEverywhere:     match.GenericEverywhere * (match.GenericEverywhere - 1) / 2,
+		match.GenericEverywhere + 1: 0,
+	} {
+		var records []*match.Record
+		for i := range n {
+			records = append(records, m.Normalise("s", fmt.Sprint(i), match.Attributes{"name": {"Amber Anchor"}, "phones": {fmt.Sprintf("415-555-%04d", i)}}))
+		}
+		if got := len(match.Candidates(records)); got != want {
+			t.Errorf("%d records with two words of their names: %d candidates, want %d", n, got, want)
+		}
+	}
+}

@@ -60,8 +60,8 @@
 //
 // # What a batch can change
 //
-// A record meets others through its features (package match). A feature that more than MaxCarriers
-// carry is generic and yields no candidates; that is a question about the set of records and not a
+// A record meets others through its features (package match). A feature that more carry than
+// may (match.MostCarriers) is generic and yields no candidates; that is a question about the set of records and not a
 // flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it.
 // Compared pairs become edges. Records that edges of at least match.Threshold connect are a
 // component; one of more than match.MaxComponent records is cut at higher scores until its parts

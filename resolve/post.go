@@ -11,6 +11,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/match"
 )
 
 // meetings are the candidates of a batch: for every feature of its records, who carries it.
@@ -20,25 +21,30 @@ type meetings struct {
 	lost     map[uint64]int // how many ceased to
 }
 
-// generic tells whether more than MaxCarriers records carry a feature. It is a question about the
+// generic tells whether more records carry a feature than may. It is a question about the
 // set of records and not a flag: the answer never depends on how the set came about.
-func (m *meetings) generic(feature uint64) bool { return len(m.carriers[feature]) > MaxCarriers }
+func (m *meetings) generic(feature uint64) bool {
+	return len(m.carriers[feature]) > match.MostCarriers(feature)
+}
 
 // crossed tells whether the batch made a feature generic or took that from it.
 func (m *meetings) crossed(feature uint64) bool {
 	after := len(m.carriers[feature])
 	before := after - m.gained[feature] + m.lost[feature]
-	return (before > MaxCarriers) != (after > MaxCarriers)
+	most := match.MostCarriers(feature)
+	return (before > most) != (after > most)
 }
 
 // mayBeNew tells whether the feature is not generic, or was not before records that may have gained it: a
 // repair does not know which of its postings were written before.
 func (m *meetings) mayBeNew(feature uint64) bool {
-	return len(m.carriers[feature])-m.gained[feature] <= MaxCarriers
+	return len(m.carriers[feature])-m.gained[feature] <= match.MostCarriers(feature)
 }
 
 // limit is how many carriers must be read to tell a crossing for certain.
-func (m *meetings) limit(feature uint64) int { return MaxCarriers + 1 + m.gained[feature] }
+func (m *meetings) limit(feature uint64) int {
+	return match.MostCarriers(feature) + 1 + m.gained[feature]
+}
 
 // post is the second round: the postings of all features, and only after they are committed the
 // reading of who else carries them. So of two records that share a feature the one that posts

@@ -14,7 +14,7 @@ var ErrClosed = errors.New("resolve: queue closed")
 
 // maxGroup is how many ops one Apply takes at most, unless a single caller brings more: enough
 // to share the syncs of all cells among, few enough that nobody waits long.
-const maxGroup = 4000
+const maxGroup = 8000
 
 // Queue lets many callers share the syncs of a Resolver: whoever comes while a batch is being
 // written goes into the next one together.

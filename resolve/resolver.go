@@ -20,7 +20,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// MaxCarriers is H: a feature that more records carry is generic and yields no candidates.
+// MaxCarriers is H: a feature that more records carry is generic and yields no candidates. Some are so
+// sooner, see match.MostCarriers.
 const MaxCarriers = match.GenericAbove
 
 // Options of New. All but Owner, Cache and OnBatch are required.

@@ -158,7 +158,7 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 			continue
 		}
 		for _, f := range n.norm.Features() {
-			if carriers := s.met[f.Hash]; len(carriers) <= MaxCarriers {
+			if carriers := s.met[f.Hash]; len(carriers) <= match.MostCarriers(f.Hash) {
 				candidates[p] = append(candidates[p], carriers...)
 			}
 		}
@@ -186,7 +186,7 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 // share tells whether two records have a feature that is not generic: a posting may have outlived it.
 func (s *suppose) share(n, c *node) bool {
 	return slices.ContainsFunc(n.norm.Features(), func(f match.Feature) bool {
-		return len(s.met[f.Hash]) <= MaxCarriers && c.carries(f.Hash)
+		return len(s.met[f.Hash]) <= match.MostCarriers(f.Hash) && c.carries(f.Hash)
 	})
 }
 

@@ -17,7 +17,7 @@
 // cell is an Update like any other. Every Store method takes a batch. Reading one is a single
 // statement that is given its arguments as a JSON array; writing one is a prepared statement for
 // each row, in the order in which the rows lie. Statements go to the driver directly. What is
-// not looked for stands in one JSON document a row; what is has an integer key, a table WITHOUT
+// not looked for stands in one document a row; what is has an integer key, a table WITHOUT
 // ROWID, or a word in a full-text index.
 //
 // # Durability

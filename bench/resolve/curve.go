@@ -73,9 +73,6 @@ type curve struct {
 	slices  []slice
 }
 
-// mine are the slices of this run.
-func (c *curve) mine() []slice { return c.slices }
-
 // readCurve reads what other runs have left. A run replaces that of its own backend.
 func readCurve(o options) (*curve, error) {
 	c := &curve{backend: backendOf(o)}

@@ -45,9 +45,9 @@ func (s *stages) read() reading {
 	}
 }
 
-// run puts all records, prints a line for each slice and adds it to the curve. It answers with how many there are, when
-// it was interrupted or the disk is full fewer than were asked for.
-func (l *load) run(ctx context.Context) (done int64, err error) {
+// run puts all records, prints a line for each slice and adds it to the curve. It ends early when
+// it is interrupted or the files are too large.
+func (l *load) run(ctx context.Context) error {
 	o := l.o
 	fmt.Printf("%s, %d processors, %s; %d records in calls of %d from %d clients through the %s, %d cells\n\n",
 		runtime.Version(), runtime.NumCPU(), runtime.GOARCH, o.records, o.batch, o.clients, o.via, o.cells)
@@ -59,29 +59,30 @@ func (l *load) run(ctx context.Context) (done int64, err error) {
 	go l.progress(ends)
 	var all []time.Duration
 	var sum slice
-	slice := max(o.records/o.slices/o.batch, 1) * o.batch
+	step := max(o.records/o.slices/o.batch, 1) * o.batch
+	var done int64
 	for done < o.records {
-		to := min(done+slice, o.records)
+		to := min(done+step, o.records)
 		speed := machine()
 		l.fastest = max(l.fastest, speed)
 		before := l.stages.read()
 		latencies, err := l.calls(ctx, done, to)
 		if err != nil && ctx.Err() == nil {
-			return done, err
+			return err
 		}
 		if ctx.Err() != nil {
 			break
 		}
 		s, err := l.measured(before, done, to, latencies, speed)
 		if err != nil {
-			return done, err
+			return err
 		}
 		s.print(fmt.Sprint(to), l.fastest)
 		sum.add(s)
 		all = append(all, latencies...)
 		l.curve.slices = append(l.curve.slices, s)
 		if err := l.curve.write(o); err != nil {
-			return done, err
+			return err
 		}
 		if done = to; s.Bytes*float64(done) > float64(o.disk)*1e9 {
 			fmt.Fprintf(os.Stderr, "the files take more than %d GB: that is enough\n", o.disk)
@@ -92,7 +93,7 @@ func (l *load) run(ctx context.Context) (done int64, err error) {
 		sum.P50, sum.P99 = quantiles(all)
 		sum.print("**all**", l.fastest)
 	}
-	return done, nil
+	return nil
 }
 
 // measured is the slice that has just ended.

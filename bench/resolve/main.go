@@ -151,8 +151,7 @@ func run(ctx context.Context, o options) error {
 		size = func() (int64, error) { return databaseSize(context.WithoutCancel(ctx), service) }
 	}
 	l := &load{o: o, generator: generator, put: put, stages: &stages, size: size, curve: curve}
-	done, err := l.run(ctx)
-	if err != nil {
+	if err := l.run(ctx); err != nil {
 		return err
 	}
 	if o.rollups {
@@ -185,8 +184,8 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	fmt.Printf("\n%d records, %d entities, %d merges; %d bytes a record on disk; pairs: %s\n",
-		counts.Records, counts.Entities, counts.Merges, bytes/max(done, 1), quality)
-	onPaper(os.Stdout, curve.mine(), float64(bytes)/float64(max(done, 1)))
+		counts.Records, counts.Entities, counts.Merges, bytes/max(counts.Records, 1), quality)
+	onPaper(os.Stdout, curve.slices, float64(bytes)/float64(max(counts.Records, 1)))
 	return nil
 }
 

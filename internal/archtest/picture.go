@@ -159,7 +159,7 @@ var Picture = map[string]Rule{
 	"docs":                    {},
 	"e2e":                     {},
 	"bench/resolve": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor"},
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor", "bench/internal/rounds"},
 	},
 	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},

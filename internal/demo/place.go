@@ -127,6 +127,9 @@ func placeAt(seed uint64, n int64, era int) *place {
 		city:   cityAt(seed, where),
 		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
 	}
+	if era > 0 && chance(r, 0.5) { // the other half have names that every town has
+		p.street = coined(r, era)
+	}
 	if chance(r, unitShare) {
 		p.unit = 1 + r.IntN(400)
 	}
