@@ -51,8 +51,8 @@ type RulesMember struct {
 const (
 	// DiffExamples is how many examples a comparison names of a kind, and how many records of each.
 	DiffExamples = 20
-	// MaxDiff is how many records can be compared; each takes about 2 kB of memory meanwhile.
-	MaxDiff = 1_000_000
+	// MaxDiff is how many records can be compared; each takes about 5 kB of memory meanwhile.
+	MaxDiff = 500_000
 )
 
 // Diff says what would change if a kind were resolved by other rules. It reads all live records of the kind
