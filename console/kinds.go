@@ -65,9 +65,15 @@ func newKind(s *match.Schema) kind {
 			has  bool
 			says string
 		}{
-			{a.Style != "", "read as a " + string(a.Style)}, {a.Scope == match.ScopeWorld, "known to all sources"},
-			{a.Region != "", "of the country in " + a.Region}, {a.HalfLife > 0, "half as much after " + counted(int64(a.HalfLife), "day")},
-			{a.Required, "required"}, {a.Many, "a list"}, {a.Tag, "a group of rollups"}, {a.Dimension, "a dimension of rollups"}} {
+			{a.Style != "", "read as a " + string(a.Style)},
+			{a.Scope == match.ScopeWorld, "known to all sources"},
+			{a.Region != "", "of the country in " + a.Region},
+			{a.HalfLife > 0, "half as much after " + counted(int64(a.HalfLife), "day")},
+			{a.Required, "required"},
+			{a.Many, "a list"},
+			{a.Tag, "a group of rollups"},
+			{a.Dimension, "a dimension of rollups"},
+		} {
 			if trait.has {
 				line.Traits = append(line.Traits, trait.says)
 			}
