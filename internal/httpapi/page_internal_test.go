@@ -112,8 +112,8 @@ func TestSize_IsAboutWhatIsSent(t *testing.T) {
 	for name, item := range map[string]interface{ size() int }{
 		"record":        Record{Source: "source", Key: "key", PUID: 1 << 60, Attributes: Attributes{"name": {text}, "phones": {text, text}}},
 		"small record":  Record{Source: "s", Key: "k", PUID: 1, Attributes: Attributes{"name": {"x"}}},
-		"entity":        Entity{Stamp: "12345678901234567890", Members: members, View: View{{Name: "name", Value: &text, Values: []ViewValue{{text, many}}}}},
-		"small entity":  Entity{Stamp: "1", Members: members[:1], View: View{{Name: "name", Value: &text, Values: []ViewValue{{"x", many[:1]}}}}},
+		"entity":        Entity{Stamp: "12345678901234567890", Members: members, View: View{{Name: "name", Value: &text, Values: []ViewValue{{text, many, false}}}}},
+		"small entity":  Entity{Stamp: "1", Members: members[:1], View: View{{Name: "name", Value: &text, Values: []ViewValue{{"x", many[:1], false}}}}},
 		"many in a row": Record{Attributes: Attributes{"hours": slices.Repeat([]string{""}, 32)}},
 	} {
 		document, err := json.Marshal(item)
