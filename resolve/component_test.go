@@ -4,6 +4,7 @@ package resolve_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,5 +53,25 @@ func TestResolver_AComponentOverTheLimitIsCut(t *testing.T) {
 	in.apply(t, []resolve.Op{{Ref: ops[match.MaxComponent].Ref, Delete: true}})
 	if d := differ(in.check(t), small); d != "" {
 		t.Errorf("one record less did not join it again:\n%s", d)
+	}
+}
+
+// A decision joins two components to one that is over the limit and is cut; taken back, it leaves them as they were.
+func TestResolver_ADecisionTakesAComponentOverTheLimit(t *testing.T) {
+	t.Parallel()
+	ops := row(t, match.MaxComponent+21)
+	ops = slices.Delete(ops, 60, 61) // two rows of 60
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, ops)
+	apart := in.check(t)
+	joined := ruling{verdict: entity.VerdictSame, a: ops[0].Ref, b: ops[100].Ref}
+	in.decide(t, joined)
+	if differ(in.check(t), apart) == "" {
+		t.Error("the decision changed nothing")
+	}
+	joined.withdrawn = true
+	in.decide(t, joined)
+	if d := differ(in.check(t), apart); d != "" {
+		t.Errorf("taken back, other entities:\n%s", d)
 	}
 }

@@ -80,7 +80,9 @@ func listDecisions(t tester, c Cell, after entity.DecisionKey, limit int) []enti
 func listDecisionsInPages(t tester, c Cell) {
 	first := entity.DecisionKey{A: math.MinInt64}
 	want := []entity.Decision{
-		decided(entity.VerdictSame, -40, 3, 1), {Verdict: entity.VerdictAnchor, A: 3, At: time.UnixMilli(1).UTC()}, decided(entity.VerdictSame, 3, -40, 1),
+		decided(entity.VerdictSame, -40, 3, 1),
+		{Verdict: entity.VerdictAnchor, A: 3, At: time.UnixMilli(1).UTC()},
+		decided(entity.VerdictSame, 3, -40, 1),
 		decided(entity.VerdictDifferent, 3, 5, 4), decided(entity.VerdictDifferent, 5, 3, 4),
 	}
 	putDecisions(t, c, want[4], want[0], want[2], want[1], want[3])
