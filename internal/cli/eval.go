@@ -170,6 +170,7 @@ func keepResults(reports []*eval.Report, data, results, page string) error {
 	if err != nil {
 		return err
 	}
+	survivorship.Name = "overture survivorship"
 	kept := eval.ResultsOf(reports, survivorship)
 	for name, write := range map[string]func(io.Writer) error{results: kept.Write, page: kept.WritePage} {
 		if name == "" {
