@@ -68,15 +68,35 @@ type RecordQuery struct {
 	Limit  int         // 1 to 1000; 0 for 100
 }
 
-// EntityQuery asks for entities in the order of their anchors' puids. The zero query asks for all.
+// EntityQuery asks for entities of which all holds that is asked for. The zero query asks for all.
 type EntityQuery struct {
-	Kind      string      // of the attribute; "" is the first of Options.Kinds
-	Name      string      // every word must be in a name; the last may be the beginning of one
-	Attribute string      // with Value: an attribute that has this value, compared normalised
-	Value     string      //
-	After     entity.PUID // leaves out anchors up to and including this one; 0 to begin
-	Limit     int         // 1 to 1000; 0 for 100
+	Kind    string       // only of this kind; "" for all
+	Text    string       // every word must be in a name, a category or a city; the last may be the beginning of one
+	Where   []Filter     // attributes and the values that they must have
+	Has     []string     // attributes that must have a value
+	Without []string     // attributes that must have none
+	Order   Order        // "" is OrderBest if anything is asked for, OrderID otherwise
+	After   entity.Place // leaves out what comes before it, and it; the zero place to begin
+	Limit   int          // 1 to 1000; 0 for 100
 }
+
+// Filter asks for an attribute that has a value, compared as its kind normalises it. An entity has all the
+// values that its records have.
+type Filter struct{ Attribute, Value string }
+
+// Order is the order of a list of entities.
+type Order string
+
+// The orders of entities.
+const (
+	// OrderBest has the highest ranks first, see entity.Rank; within one rank the order is OrderID.
+	OrderBest Order = "best"
+	// OrderID is the order of the anchors' puids, in which pages of everything are stable.
+	OrderID Order = "id"
+)
+
+// MaxFilters is how much one EntityQuery may ask for, of filters, of attributes present and absent.
+const MaxFilters = 32
 
 // Entity is an entity as read.
 type Entity struct {

@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
-	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -361,52 +360,6 @@ func ParseRef(address string) (entity.Ref, error) {
 		return entity.Ref{}, &InvalidError{Problems: problems}
 	}
 	return ref, nil
-}
-
-// Entities searches; next is the After of the next page, 0 if there is none.
-func (s *Service) Entities(ctx context.Context, q EntityQuery) (entities []*entity.Entity, next entity.PUID, err error) {
-	query, none, err := s.query(q)
-	if err != nil || none {
-		return nil, 0, err
-	}
-	return list(ctx, s, q.After, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
-		if len(query.Names)+len(query.Terms) == 0 {
-			return tx.ListEntities(ctx, after, limit)
-		}
-		at := query
-		at.After, at.Limit = after, limit
-		return tx.Search(ctx, at)
-	}, func(e *entity.Entity) entity.PUID { return e.Anchor() })
-}
-
-// query normalises what is asked for; none tells that nothing can match it.
-func (s *Service) query(q EntityQuery) (query entity.Query, none bool, err error) {
-	if _, err := checkLimit(q.Limit); err != nil {
-		return query, false, err
-	}
-	if err := checkText("/q", q.Name); err != nil {
-		return query, false, err
-	}
-	if err := checkText("/value", q.Value); err != nil {
-		return query, false, err
-	}
-	if strings.TrimSpace(q.Name) != "" {
-		query.Names = match.NameTokens(q.Name)
-		none = len(query.Names) == 0
-	}
-	if q.Attribute == "" && q.Value == "" {
-		return query, none, nil
-	}
-	kind := s.kind(q.Kind)
-	if kind == nil {
-		return query, false, s.unknownKind(q.Kind)
-	}
-	if _, known := kind.Matcher.Schema().Attribute(q.Attribute); !known {
-		return query, false, &InvalidError{[]Problem{{"/attribute", "invalid", fmt.Sprintf("kind %s has no attribute %.64q", kind.Name(), q.Attribute)}}}
-	}
-	normal := kind.Matcher.NormaliseValue(q.Attribute, q.Value)
-	query.Terms = []uint64{entity.Term(q.Attribute, normal)}
-	return query, none || normal == "", nil
 }
 
 // MemberRecords reads the records of an entity, in the order of its members. One that was deleted

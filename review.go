@@ -10,6 +10,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// Limits of what is decided and reviewed.
+const (
+	MaxAuthor   = 255  // bytes of an author
+	MaxReason   = 1024 // bytes of a reason
+	MaxReview   = 100  // pairs of a page
+	MaxUnmerged = 100  // records of one Unmerge
+)
+
 // Decide is a decision to be made, or withdrawn. A and B are addresses: SOURCE:KEY, a puid, or an entity
 // id, which stands for its anchor.
 type Decide struct {
@@ -23,7 +31,7 @@ type Decide struct {
 	Withdraw bool
 }
 
-// Decided is a decision that was made, with the keys of its records; a record that was deleted has none.
+// Decided is a decision as it stands, with the keys of its records; a record that was deleted has none.
 type Decided struct {
 	entity.Decision
 	RefA entity.Ref `json:"ref_a,omitzero"`
@@ -33,8 +41,50 @@ type Decided struct {
 	EntityB locality.ID `json:"entity_b,omitzero"`
 	// Pending tells that the decision is durable and that what follows from it is not worked out yet.
 	Pending bool `json:"pending,omitempty"`
-	// Conflict names a newer decision that keeps this one from counting, if one does.
+	// Conflict says, in a sentence, why entities are not as it says: newer decisions speak against it.
 	Conflict string `json:"conflict,omitempty"`
+}
+
+// DecideResult is what became of one Decide.
+type DecideResult struct {
+	Decided
+	// Watermark is a place in the logs at or after the decision; see PutResult.
+	Watermark Watermark
+	// Err is set if this one was refused or failed; it is an *InvalidError for what could not be accepted.
+	Err error
+}
+
+// By is who decides, and why.
+type By struct{ Author, Reason string }
+
+// DecisionQuery asks for decisions.
+type DecisionQuery struct {
+	// Of is the address of a record, or of an entity, whose decisions are asked for: those about any of its
+	// records. "" asks for all there are.
+	Of string
+	// Withdrawn takes in those that were withdrawn.
+	Withdrawn bool
+	After     string // the Next of the page before; "" to begin
+	Limit     int    // 1 to 1000; 0 for 100
+}
+
+// DecisionPage is a page of decisions. Next is the After of the next one, "" if there is none.
+type DecisionPage struct {
+	Decisions []Decided `json:"decisions"`
+	Next      string    `json:"next,omitempty"`
+}
+
+// ReviewQuery asks for pairs that a person should decide about.
+type ReviewQuery struct {
+	After string // the Next of the page before; "" to begin
+	Limit int    // 1 to MaxReview; 0 for 20
+}
+
+// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
+// if there is none.
+type ReviewPage struct {
+	Pairs []ReviewPair `json:"pairs"`
+	Next  string       `json:"next,omitempty"`
 }
 
 // ReviewPair is a pair of records in two entities that a person should decide about.
@@ -62,11 +112,28 @@ type Relation struct {
 // How tells how an entity came to be: the steps of clustering that its records went through, in order,
 // and what the log still knows of it.
 type How struct {
-	Entity *entity.Entity `json:"entity"`
-	Steps  []HowStep      `json:"steps"`
-	// Events are the changes of the entity that the logs still hold, the oldest first.
+	Entity    *entity.Entity `json:"entity"`
+	Requested locality.ID    `json:"requested"`
+	Threshold match.Score    `json:"threshold"`
+	// Component is how many records were clustered together with those of the entity; Cut is the score that
+	// an edge had to have to connect them, the threshold unless they were too many.
+	Component int         `json:"component"`
+	Cut       match.Score `json:"cut"`
+	Steps     []HowStep   `json:"steps"`
+	// Events are the latest changes of the entity and of its records that the logs still hold; see History.
 	Events []CellChange  `json:"events"`
+	Since  time.Time     `json:"since,omitzero"`
 	Took   time.Duration `json:"took_ns"`
+}
+
+// History is what the logs still hold of an entity and of the records that it has: their puts, the entities
+// that they were, and the merges and splits in between.
+type History struct {
+	Entity *entity.Entity `json:"entity"`
+	// Events, the oldest first. Between two cells their clocks tell which was first.
+	Events []CellChange `json:"events"`
+	// Since is from when on there is nothing missing; zero is from the beginning.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // HowStep is one step: two groups of records that became one because of a pair of them, or did not.
@@ -74,7 +141,7 @@ type HowStep struct {
 	A      []entity.Ref `json:"a"`
 	B      []entity.Ref `json:"b"`
 	Pair   Join         `json:"pair"`
-	Sum    match.Score  `json:"sum"`    // the evidence across all pairs of the two groups
+	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
 	Absent int          `json:"absent"` // pairs that share no clue: each counts against
 	Joined bool         `json:"joined"`
 	// Decided tells that a person said so.
@@ -106,6 +173,7 @@ type Supposed struct {
 // SupposedEntity is an entity as it is or would be.
 type SupposedEntity struct {
 	ID      locality.ID  `json:"id"`
+	Kind    string       `json:"kind"`
 	Records []entity.Ref `json:"records"`
 	View    entity.View  `json:"view"`
 }

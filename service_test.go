@@ -276,7 +276,7 @@ func TestService_ListsAndSearches(t *testing.T) {
 				t.Fatal(err)
 			}
 			n += len(page)
-			if next == 0 {
+			if next == (entity.Place{}) {
 				return n
 			}
 			q.After = next
@@ -284,25 +284,27 @@ func TestService_ListsAndSearches(t *testing.T) {
 	}
 	for want, q := range map[int]locus.EntityQuery{
 		len(puts): {},
-		57 - 0*1:  {Name: "yoga"},
-		26 - 0:    {Name: "yoga tide"},
-		1:         {Name: "TIDEWATERCB"},
-		0:         {Name: "nobody"},
+		57 - 0*1:  {Text: "yoga"},
+		26 - 0:    {Text: "yoga tide"},
+		1:         {Text: "TIDEWATERCB"},
+		0:         {Text: "nobody"},
 	} {
-		if q.Name == "yoga tide" {
+		if q.Text == "yoga tide" {
 			want = 57
 		}
 		if got := count(q); got != want {
 			t.Errorf("%+v: %d entities, want %d", q, got, want)
 		}
 	}
-	if got := count(locus.EntityQuery{Attribute: "phones", Value: "(415) 555 0031"}); got != 1 {
+	if got := count(locus.EntityQuery{Where: []locus.Filter{{"phones", "(415) 555 0031"}}}); got != 1 {
 		t.Errorf("by phone: %d, want 1", got)
 	}
-	if got := count(locus.EntityQuery{Name: "%", Attribute: "", Value: ""}); got != 0 {
+	if got := count(locus.EntityQuery{Text: "%"}); got != 0 {
 		t.Errorf("%% is no wildcard: %d", got)
 	}
-	for _, q := range []locus.EntityQuery{{Limit: 1001}, {Limit: -1}, {Attribute: "nmae", Value: "x"}, {Name: strings.Repeat("q", 300)}} {
+	for _, q := range []locus.EntityQuery{{Limit: 1001}, {Limit: -1}, {Where: []locus.Filter{{"nmae", "x"}}}, {Has: []string{"x"}}, {Without: []string{""}}, {Kind: "x"}, {Order: "worst"},
+		{Where: []locus.Filter{{"latitude", "37"}}}, {Has: slices.Repeat([]string{"name"}, locus.MaxFilters+1)}, {Text: strings.Repeat("q", 300)},
+	} {
 		var invalid *locus.InvalidError
 		if _, _, err := s.Entities(t.Context(), q); !errors.As(err, &invalid) {
 			t.Errorf("%+v: %v, want refused", q, err)

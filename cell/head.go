@@ -36,6 +36,9 @@ type Head struct {
 	// Images says which entries of the log carry what was and what is, for those who count by it: the text
 	// of an Images of package changelog.
 	Images string `json:"images,omitempty"`
+	// Rules is the version of the rules by which records may be written here (package resolve). It only
+	// rises; who works by others reads them again and begins anew.
+	Rules int64 `json:"rules,omitempty"`
 }
 
 // Admits reports whether the cell takes keys and postings from who routes with a map of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: the first screen, the rollups, the counters, the ring,
-// the search, an entity.
+// Package console renders the web pages of Locus: the first screen, the review queue, the rollups, the counters,
+// the ring, the kinds, the search, an entity, and what it would be.
 //
 // It turns what the service answers into HTML and into the events that keep a page alive, writes
 // both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
@@ -33,6 +33,11 @@
 // Counters are shown as pictures that the server draws, each with an address of its own (metric.go), in the theme and
 // the size that the browser asks for; the table below each is folded out of the same series (metrictable.go). The
 // address says of which minute the picture is, so a page that goes on asks for the next one.
+//
+// People decide on the review queue and on the page of an entity. What they see there is made of the types of review.go
+// of package locus: two records side by side (pair.go), what was decided (decision.go), how records were joined, as a
+// picture and as the table behind it (how.go), and what would be (whatif.go). Each answer is a form, which works without
+// script; a key that a button names in data-press presses it.
 //
 // The pages keep a strict content security policy: no inline script, no inline style, nothing from
 // another host. Geometry is therefore written as SVG attributes, never as style. Whatever came from

@@ -18,6 +18,18 @@ type Entity struct {
 	Home   string        // the cell that it lives in
 	// RecordPath answers with where the JSON of a record is.
 	RecordPath func(source, key string) string
+	// How it came to be; nil if that is not known now.
+	How *locus.How
+	// Standing is what people decided about it and what it has to do with others; nil if that is not known now.
+	Standing *Standing
+	// Author is who decided last, so that nobody types a name twice.
+	Author string
+}
+
+// Standing is what stands around an entity.
+type Standing struct {
+	Decisions []locus.Decided // also those that were withdrawn, the newest first
+	Relations []locus.Relation
 }
 
 // Entity writes the page of an entity: its merged view with who says what, its records side by
@@ -25,9 +37,11 @@ type Entity struct {
 func (c *Console) Entity(w io.Writer, shown Entity) error {
 	why := shown.Why
 	e := why.Entity
-	name := e.View.First("name")
+	name := nameOf(e.View)
 	p := entityPage{
 		ID:      e.ID.String(),
+		Kind:    e.Kind,
+		Author:  shown.Author,
 		Name:    name,
 		Title:   isolate(name),
 		Home:    shown.Home,
@@ -43,16 +57,84 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 		sources[m.Source] = true
 	}
 	p.Made = counted(int64(len(e.Members)), "record") + " from " + counted(int64(len(sources)), "source")
+	for _, a := range shown.Schema.Attributes {
+		p.Attributes = append(p.Attributes, a.Name)
+	}
+	if shown.Standing != nil {
+		p.Known = true
+		p.Decisions, p.Relations = decisions(shown.Standing.Decisions, "/entities/"+p.ID), relations(shown.Standing.Relations)
+		markPins(p.Rows, pinned(shown.Standing.Decisions))
+	}
+	if p.How = newHow(shown.How, why.Records); p.How != nil {
+		p.Events, p.Older = events(shown.How.Events, e.ID, why.Records)
+		if !shown.How.Since.IsZero() {
+			p.Since = moment(shown.How.Since)
+		}
+	}
 	return c.render(w, "entity", "", p)
 }
 
 type entityPage struct {
-	ID, Name, Title, Home string
-	Former                string // the id that was asked for, if it redirects here
-	Made                  string // of how many records
-	Rows                  []row
-	Records               []column
-	Joins                 []waterfall
+	ID, Kind, Name, Title, Home string
+
+	Former     string // the id that was asked for, if it redirects here
+	Made       string // of how many records
+	Rows       []row
+	Records    []column
+	Joins      []waterfall
+	Known      bool // Decisions and Relations are
+	Decisions  []decision
+	Relations  []relation
+	How        *how
+	Events     []event
+	Older      int      // events that are not shown
+	Since      string   // from when on no event is missing; "" from the beginning
+	Attributes []string // that a value can be pinned for
+	Author     string
+}
+
+// relation is another entity that this one has to do with.
+type relation struct {
+	Words, Entity, Name string
+	Ours, Theirs        string // the records by which it was seen
+	Bits                string
+	Command             string
+}
+
+func relations(all []locus.Relation) []relation {
+	words := map[string]string{"part_of": "is a part of", "has_part": "has the part", "co_located": "is at the spot of"}
+	lines := make([]relation, len(all))
+	for i, r := range all {
+		ours, theirs := r.Via[0].String(), r.Via[1].String()
+		lines[i] = relation{
+			Words: words[r.Relation], Entity: r.Entity.String(), Name: r.Name, Ours: ours, Theirs: theirs, Bits: r.Bits.String(),
+			Command: command("locus", "entity", "why-not", ours, theirs),
+		}
+		if lines[i].Words == "" {
+			lines[i].Words = r.Relation
+		}
+	}
+	return lines
+}
+
+// nameOf is what people would call the thing: the value of "name", or else of its first attribute.
+func nameOf(v entity.View) string {
+	if name := v.First("name"); name != "" || len(v) == 0 {
+		return name
+	}
+	return v[0].Values[0].Value
+}
+
+// markPins says of the leading values which a person pinned.
+func markPins(rows []row, pins map[string]string) {
+	for i := range rows {
+		for j := range rows[i].Values {
+			v := &rows[i].Values[j]
+			if pin, ok := pins[rows[i].Attribute]; ok && v.Text == pin {
+				v.Pinned = true
+			}
+		}
+	}
 }
 
 // column is one record of the comparison. People know it by its number.
@@ -94,6 +176,7 @@ type value struct {
 	Text    string
 	By      []int
 	Leading bool // the one that people would name; the others are variants
+	Pinned  bool // a person said so
 }
 
 // How a record's values stand to the merged view.

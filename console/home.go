@@ -21,6 +21,9 @@ type Snapshot struct {
 	History *History // of Live.Written
 	// Own is today by minute of the metrics that Locus counts itself by, as far as they are; nil if that cannot be read.
 	Own *counter.Series
+	// Review is how many pairs wait for a person; ReviewMore tells that there are more than that.
+	Review     int
+	ReviewMore bool
 	// Address is how the viewer reached this server, such as 127.0.0.1:7070. It stands in commands.
 	Address string
 }

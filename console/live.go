@@ -55,6 +55,7 @@ func (c *Console) Live(s Snapshot) Live {
 			"peak":     rate(peak),
 			"redo":     redo(s.Status),
 			"problem":  problem(s.Status),
+			"review":   waiting(s.Review, s.ReviewMore),
 		},
 		Path:  map[string]string{"rate": curve},
 		Joins: joins(s.Live.Recent),

@@ -14,7 +14,7 @@ import (
 var templates embed.FS
 
 // pages holds the templates of each page, parsed with the layout around it and the parts that several share.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "notice")
+var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice")
 
 func parse(names ...string) map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))

@@ -34,20 +34,21 @@ func TestSearch_ListsAndPages(t *testing.T) {
 	t.Parallel()
 	e := pizza(t).Entity
 	root := render(t, renderSearch(console.Search{
-		Name: "joe & co", Attribute: "phones", Value: "+1 415", Found: []*entity.Entity{e}, Cursor: "c/1", Further: true,
+		Name: "joe & co", Attribute: "phones", Value: "+1 415", Has: []string{"hours"}, Found: []*entity.Entity{e}, Cursor: "c/1", Further: true,
 	}))
 	got := links(root)
 	for label, want := range map[string]string{
 		"Joes Pizza": "/entities/" + e.ID.String(),
-		"Next page":  "/entities?attribute=phones&cursor=c%2F1&q=joe+%26+co&value=%2B1+415",
-		"First page": "/entities?attribute=phones&q=joe+%26+co&value=%2B1+415",
+		"Next page":  "/entities?cursor=c%2F1&filter=phones%3A%2B1+415&has=hours&q=joe+%26+co",
+		"First page": "/entities?filter=phones%3A%2B1+415&has=hours&q=joe+%26+co",
+		"remove":     "/entities?filter=phones%3A%2B1+415&q=joe+%26+co",
 	} {
 		if got[label] != want {
 			t.Errorf("%s leads to %q, want %q", label, got[label], want)
 		}
 	}
 	s := text(byID(t, root, "main"))
-	for _, want := range []string{"1000 Market Street · 94103 · (415) 555-2300", "3 records", "locus entity list --name 'joe & co' --attribute phones --value '+1 415'"} {
+	for _, want := range []string{"1000 Market Street · 94103 · (415) 555-2300", "3 records", "has hours", "locus entity list --where 'phones=+1 415' --has hours 'joe & co'"} {
 		if !strings.Contains(strings.Join(strings.Fields(s), " "), want) {
 			t.Errorf("the page does not say %q but %q", want, s)
 		}

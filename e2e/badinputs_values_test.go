@@ -88,7 +88,7 @@ func tryString(t *trial, e *badInput) {
 	if len(raw) > 8000 || e.As == "json" {
 		return
 	}
-	searches := []string{"/v1/entities?q=", "/v1/entities?attribute=name&value=", "/v1/entities?attribute=phones&value=", "/v1/records?source="}
+	searches := []string{"/v1/entities?q=", "/v1/entities?filter=name:", "/v1/entities?filter=phones:", "/v1/records?source="}
 	for _, search := range searches {
 		v := t.send(http.MethodGet, search+url.QueryEscape(text), nil)
 		v.is(t, search, 200, 400, 414, 422)
@@ -96,7 +96,7 @@ func tryString(t *trial, e *badInput) {
 			v.is(t, search, http.StatusOK)
 		}
 	}
-	for _, search := range []string{"/v1/entities?attribute=" + url.QueryEscape(text) + "&value=x", "/v1/entities/" + segment(text), "/v1/why-not?b=x:1&a=" + url.QueryEscape(text)} {
+	for _, search := range []string{"/v1/entities?has=" + url.QueryEscape(text), "/v1/entities/" + segment(text), "/v1/why-not?b=x:1&a=" + url.QueryEscape(text)} {
 		t.send(http.MethodGet, search, nil).is(t, search, 400, 404, 414, 422)
 	}
 }

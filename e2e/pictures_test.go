@@ -122,7 +122,7 @@ func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 	t.Helper()
 	var best *entity.Entity
 	most := 0
-	for after := entity.PUID(0); ; {
+	for after := (entity.Place{}); ; {
 		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func telling(t *testing.T, svc *locus.Service) *entity.Entity {
 				best, most = e, values
 			}
 		}
-		if next == 0 {
+		if next == (entity.Place{}) {
 			return best
 		}
 		after = next

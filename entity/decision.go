@@ -3,7 +3,9 @@
 package entity
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -54,6 +56,20 @@ func (d *Decision) Topic() string {
 	default:
 		return "pair " + strconv.FormatInt(int64(d.B), 10)
 	}
+}
+
+// DecisionKey is where a decision stands.
+type DecisionKey struct {
+	A     PUID
+	Topic string
+}
+
+// Key is where the decision stands.
+func (d *Decision) Key() DecisionKey { return DecisionKey{d.A, d.Topic()} }
+
+// Compare orders keys by record, then topic.
+func (k DecisionKey) Compare(l DecisionKey) int {
+	return cmp.Or(cmp.Compare(k.A, l.A), strings.Compare(k.Topic, l.Topic))
 }
 
 // Mirror is the decision about a pair as it stands under the other record.

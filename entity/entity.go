@@ -30,6 +30,8 @@ type Entity struct {
 	Members []Member `json:"members"`
 	// View is the merged view; see Merge.
 	View View `json:"view"`
+	// Rank tells how good the view is; see RankOf.
+	Rank Rank `json:"rank"`
 	// Stamp is a hash of everything that the entity is a function of: equal stamps, equal
 	// entities. Writing an entity whose stamp is stored already changes nothing.
 	Stamp uint64 `json:"stamp,string"`

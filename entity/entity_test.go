@@ -76,7 +76,7 @@ func TestEntity_JSON(t *testing.T) {
 		t.Errorf("the anchor is %s", want.Anchor())
 	}
 	const golden = `{"id":"20be0ffc-314a-bd53-7a50-013a65ca76d2","kind":"place","members":[{"puid":"-7","source":"osm","key":"node/1","version":2}],` +
-		`"view":[{"name":"name","values":[{"value":"Joe's","members":[0]}]}],"stamp":"18446744073709551615"}`
+		`"view":[{"name":"name","values":[{"value":"Joe's","members":[0]}]}],"rank":{"sources":0,"known":0},"stamp":"18446744073709551615"}`
 	text, err := json.Marshal(want)
 	if err != nil || string(text) != golden {
 		t.Fatalf("JSON is\n%s, %v\nwant\n%s", text, err, golden)

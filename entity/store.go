@@ -41,9 +41,21 @@ type Store interface {
 	// ListEntities answers with entities in the order of their anchors, those after the given
 	// anchor only, at most limit.
 	ListEntities(ctx context.Context, after PUID, limit int) ([]*Entity, error)
-	// Search answers with the entities that match every part of the query, in the order of their
-	// anchors.
+	// Search answers with the entities that match every part of the query, in the order that it asks
+	// for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
+
+	// Decisions answers with all that stand under these records, those that were withdrawn too,
+	// ordered by A and then topic.
+	Decisions(ctx context.Context, puids []PUID) ([]Decision, error)
+	// PutDecisions writes decisions by A and topic. One that is older than what is there is passed over; of
+	// two that were made in one millisecond the one whose JSON is greater stays, in whatever order they come.
+	PutDecisions(ctx context.Context, decisions []Decision) error
+	// ListDecisions answers with decisions in the order of their keys, those after the given key only, at
+	// most limit.
+	ListDecisions(ctx context.Context, after DecisionKey, limit int) ([]Decision, error)
+	// DeleteDecisions removes all that stand under these records.
+	DeleteDecisions(ctx context.Context, puids []PUID) error
 
 	// AddCounts adds to the counts of the cell.
 	AddCounts(ctx context.Context, delta Counts) error
@@ -57,22 +69,30 @@ type Assignment struct{ PUID, Anchor PUID }
 // Indexed is an entity with what it can be found by.
 type Indexed struct {
 	*Entity
-	// Names are the normalised tokens of all its members' names: lower-case letters, digits and
+	// Words are the normalised words of all that it is searched by: lower-case letters, digits and
 	// marks only, each one word.
-	Names []string
+	Words []string
 	// Terms are the exact attributes, hashed; see Term.
 	Terms []uint64
 }
 
 // Query asks for entities. The zero query matches every entity.
 type Query struct {
-	// Names are normalised tokens that must all be among the entity's. The last one matches as a
+	// Words are normalised words that must all be among the entity's. The last one matches as a
 	// prefix too.
-	Names []string
+	Words []string
 	// Terms must all be among the entity's; see Term.
 	Terms []uint64
-	// After leaves out anchors up to and including this one.
+	// Without are terms none of which may be among the entity's.
+	Without []uint64
+	// Best asks for the highest points first and, where they are equal, for the order of anchors, in
+	// which all are otherwise.
+	Best bool
+	// After leaves out anchors up to and including this one: all of them, or with Best those with
+	// Points points.
 	After PUID
+	// Points leaves out, with Best, entities with more points; MaxRank leaves out none.
+	Points int
 	// Limit is the largest number of entities to answer with, at least 1.
 	Limit int
 }

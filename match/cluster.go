@@ -83,6 +83,10 @@ func Cluster(nodes []NodeKey, edges []Edge) [][]int { return Trace(nodes, edges,
 // Trace is Cluster that tells each of its steps: the joins that were made and those that were
 // refused. Edges inside of a group that is one already are no step.
 func Trace(nodes []NodeKey, edges []Edge, step func(Join)) [][]int {
+	return trace(nodes, edges, Threshold, step)
+}
+
+func trace(nodes []NodeKey, edges []Edge, threshold Score, step func(Join)) [][]int {
 	byKey, rank := ranks(nodes)
 	c := newClusters(rank, edges)
 	try := func(e Edge) {
@@ -111,7 +115,7 @@ func Trace(nodes []NodeKey, edges []Edge, step func(Join)) [][]int {
 		}
 	}
 	for _, e := range c.order[:undecided] {
-		if e.Score < Threshold {
+		if e.Score < threshold {
 			break
 		}
 		try(e)

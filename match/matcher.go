@@ -13,6 +13,8 @@ type Matcher struct {
 	salt   string       // of features
 	read   []*Attribute // the attributes that are compared
 	bits   [fieldCount][16]Score
+	// threshold is what a pair needs to be one thing: Threshold, but in a supposition.
+	threshold Score
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
 }
@@ -22,7 +24,7 @@ func New(s *Schema, p *Pack) *Matcher {
 	if p == nil {
 		p = DefaultPack()
 	}
-	m := &Matcher{schema: s, pack: p, style: s.Style()}
+	m := &Matcher{schema: s, pack: p, style: s.Style(), threshold: Threshold}
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}

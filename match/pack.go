@@ -3,6 +3,7 @@
 package match
 
 import (
+	"cmp"
 	"encoding/binary"
 	"iter"
 	"maps"
@@ -41,7 +42,7 @@ const (
 // safe for use by many goroutines.
 type Pack struct {
 	records int               // 0: no statistics, the tables decide
-	tokens  map[uint64]uint32 // hash of token → names that have it
+	tokens  map[uint64]uint32 // hash of token → names that have it, if more than one
 	chains  map[uint64]uint32 // hash of full name → its distinct places, where more than ChainPlaces
 	hash    uint64
 }
@@ -62,7 +63,8 @@ var DefaultPack = sync.OnceValue(func() *Pack {
 // labels. Records said twice count twice: leave out what repeats.
 func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
-	places := map[uint64]map[uint64]struct{}{}
+	type carrier struct{ name, spot uint64 }
+	var carriers []carrier
 	m := New(s, DefaultPack())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -75,21 +77,34 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 				p.tokens[t.hash]++
 			}
 		}
-		set := places[r.name.hash]
-		if set == nil {
-			set = map[uint64]struct{}{}
-			places[r.name.hash] = set
-		}
-		set[r.spot()] = struct{}{}
+		carriers = append(carriers, carrier{r.name.hash, r.spot()})
 	}
-	for name, set := range places {
-		if len(set) > ChainPlaces {
-			p.chains[name] = uint32(len(set))
+	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // one that is not there weighs the same
+	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
+	carriers = slices.Compact(carriers)
+	for len(carriers) > 0 {
+		n := 1
+		for n < len(carriers) && carriers[n].name == carriers[0].name {
+			n++
 		}
+		if n > ChainPlaces {
+			p.chains[carriers[0].name] = uint32(n)
+		}
+		carriers = carriers[n:]
 	}
 	p.hash = p.sum()
 	return p
 }
+
+// Records is how many names the pack has counted, 0 for one that says nothing of its own.
+func (p *Pack) Records() int { return p.records }
+
+// Tokens is how many tokens of names the pack has a count of, Chains how many full names it takes for
+// chains'.
+func (p *Pack) Tokens() int { return len(p.tokens) }
+
+// Chains is how many full names are chains'; see Tokens.
+func (p *Pack) Chains() int { return len(p.chains) }
 
 // Hash names the pack: equal content, equal hash, on every machine.
 func (p *Pack) Hash() uint64 { return p.hash }

@@ -121,8 +121,21 @@ func comparePersons(v *Vector, a, b *person) {
 			given = givenTwin
 		}
 	}
+	rare := family == familyEqualRare || given == givenEqualRare
+	if family >= familyAlike && !v.namesPerson() && !(rare && v.level(fieldDate) == dateTwoOff) {
+		family = familyAlone
+	}
 	v.set(fieldName, family)
 	v.set(fieldResidual, given)
+}
+
+// namesPerson tells whether something else than the name, and the city that thousands live in, ties two
+// records to one person.
+func (v Vector) namesPerson() bool {
+	date, email, id := v.level(fieldDate), v.level(fieldEmail), v.level(fieldID)
+	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
+		v.level(fieldPostcode) == postcodeEqual || v.level(fieldDistance) >= distance100 ||
+		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
 }
 
 // namesHousehold tells whether two records live under one roof, where people of one family name are

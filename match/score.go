@@ -3,6 +3,7 @@
 package match
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -48,6 +49,27 @@ func roundHundred(bits float64) float64 {
 		return float64(int(bits*100 - 0.5))
 	}
 	return float64(int(bits*100 + 0.5))
+}
+
+// Sum is the evidence of many pairs, in hundredths of a bit as a Score.
+type Sum int
+
+// String answers with the bits and their sign: "+19.70".
+func (s Sum) String() string { return fmt.Sprintf("%+.2f", float64(s)/100) }
+
+// MarshalJSON writes the bits as a number: 19.7.
+func (s Sum) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s)/100, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads a number of bits.
+func (s *Sum) UnmarshalJSON(b []byte) error {
+	bits, err := strconv.ParseFloat(string(b), 64)
+	if err != nil {
+		return err
+	}
+	*s = Sum(roundHundred(bits))
+	return nil
 }
 
 // Outcome is what is decided about a pair.
@@ -102,7 +124,7 @@ func (m *Matcher) Decide(v Vector) Outcome {
 		return CoLocated
 	}
 	switch s := m.Score(v); {
-	case s >= Threshold:
+	case s >= m.threshold:
 		return Same
 	case s >= 0:
 		return Unsure

@@ -43,20 +43,24 @@ func Candidates(records []*Record) [][2]int {
 // MaxLinked records, and beyond that every record stays alone but for what people said to be one thing.
 //
 // The answer is that of Cluster: a function of the set, clusters and members ordered by NodeKey.
-func ClusterAll(nodes []NodeKey, edges []Edge) [][]int {
+func ClusterAll(nodes []NodeKey, edges []Edge) [][]int { return ClusterAt(nodes, edges, Threshold) }
+
+// ClusterAt is ClusterAll with another threshold, which all the scores of cutting rise from.
+func ClusterAt(nodes []NodeKey, edges []Edge, threshold Score) [][]int {
 	// No edge leads from one component to another any more, so none is joined with another.
-	return Cluster(nodes, cut(len(nodes), edges))
+	return trace(nodes, cut(len(nodes), edges, threshold), threshold, nil)
 }
 
 // cut answers with the edges inside of components that are not too large.
-func cut(n int, edges []Edge) []Edge {
+func cut(n int, edges []Edge, threshold Score) []Edge {
 	var kept []Edge
-	for least := Threshold; len(edges) > 0; least += CutStep {
+	most := threshold + CutMax - Threshold
+	for least := threshold; len(edges) > 0; least += CutStep {
 		limit := MaxComponent
 		switch {
-		case least == CutMax:
+		case least == most:
 			limit = MaxLinked
-		case least > CutMax:
+		case least > most:
 			least, limit = MustLink, n
 		}
 		of, size := components(n, edges, least)

@@ -20,7 +20,7 @@ func chain(n int, scores ...Score) []Edge {
 
 // sizes are those of the components that are left after the cuts.
 func sizes(n int, edges []Edge) (list []int) {
-	_, size := components(n, cut(n, edges), math.MinInt16)
+	_, size := components(n, cut(n, edges, Threshold), math.MinInt16)
 	for _, n := range size {
 		if n > 0 {
 			list = append(list, n)

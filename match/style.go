@@ -18,6 +18,7 @@ const (
 	familySwapped
 	familyEqual
 	familyEqualRare
+	familyAlone // and nothing but the name agrees
 )
 
 // The levels of fieldResidual of a person: the given names.
@@ -49,7 +50,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"swapped with the given name", 400},
 			{"equal", 500},
 			{"equal and rare", 700},
-			{},
+			{"alike, and nothing besides the name", -150},
 			{},
 			{"not compared, taken as different", -2450},
 		},

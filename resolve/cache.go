@@ -4,6 +4,7 @@ package resolve
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
@@ -39,7 +40,7 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	n := &node{Record: rec}
 	if !rec.Deleted() {
 		n.kind = r.Rules().Kind(rec.Kind)
-		n.norm = n.kind.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+		n.norm = n.kind.normalise(rec)
 	}
 	return n
 }
@@ -112,6 +113,9 @@ func (r *Resolver) readNodes(ctx context.Context, ask asking, nodes map[entity.P
 		records, err := tx.Records(ctx, group)
 		read := make([]*node, 0, len(records))
 		for _, rec := range records {
+			if rec != nil && r.Rules().Kind(rec.Kind) == nil {
+				return nil, fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
+			}
 			if rec != nil {
 				read = append(read, r.node(rec))
 			}

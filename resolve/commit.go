@@ -50,7 +50,7 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 			have = append(have, p)
 		}
 	}
-	if err := b.readEdges(ctx, stored, have); err != nil {
+	if err := b.readEdges(ctx, b.read, stored, have); err != nil {
 		return err
 	}
 	out := &outcomes{Resolver: b.Resolver, now: b.now, cells: map[cell.ID]*outcome{}}

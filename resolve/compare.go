@@ -38,6 +38,7 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 		writes, candidates = append(writes, w), append(candidates, c)
 		all = append(all, c...)
 	}
+	b.compared += len(all)
 	if err := b.load(ctx, b.nodes, unique(all)); err != nil {
 		return nil, err
 	}
@@ -84,14 +85,14 @@ func (b *batch) meet(n, c *node, m *meetings) bool {
 }
 
 // readEdges reads the stored edges of records into stored, those that were not read yet.
-func (r *Resolver) readEdges(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
+func (r *Resolver) readEdges(ctx context.Context, ask asking, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	var missing []entity.PUID
 	for _, p := range unique(puids) {
 		if _, read := stored[p]; !read {
 			missing = append(missing, p)
 		}
 	}
-	return fromHomes(ctx, r, r.read, missing, func(tx Tx, group []entity.PUID) (edges, error) {
+	return fromHomes(ctx, r, ask, missing, func(tx Tx, group []entity.PUID) (edges, error) {
 		rows, err := tx.Edges(ctx, group)
 		if err != nil {
 			return nil, fmt.Errorf("read edges: %w", err)

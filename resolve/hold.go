@@ -68,7 +68,7 @@ func (r *Resolver) held() bool {
 // one left undone, and makes all that is remembered of records doubtful.
 func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	if r.lease == nil {
-		return nil
+		return r.know(ctx)
 	}
 	before, was := r.lease.Held()
 	give := time.NewTimer(patience)
@@ -77,7 +77,7 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 		held, err := r.lease.Take(ctx, r.opts.Cells.Map().Epoch())
 		if held && err != nil && !errors.Is(err, lease.ErrLost) {
 			// The authority does not answer. Nobody else can take the lease there either.
-			return nil
+			return r.know(ctx)
 		}
 		if err != nil && !errors.Is(err, lease.ErrLost) {
 			return err
@@ -98,16 +98,21 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	}
 	l, _ := r.lease.Held()
 	if was && l.Token == before.Token {
-		return nil
+		return r.know(ctx)
 	}
 	if !mutant.On("P9i") {
 		r.doubt()
 	}
 	r.took = r.opts.Now()
-	if l.Epoch > r.opts.Cells.Map().Epoch() {
-		return r.refresh(ctx, cell.ErrStaleMap)
+	if !mutant.On("P9u") {
+		r.known = false // rules are changed under the lease
 	}
-	return nil
+	if l.Epoch > r.opts.Cells.Map().Epoch() {
+		if err := r.refresh(ctx, cell.ErrStaleMap); err != nil {
+			return err
+		}
+	}
+	return r.know(ctx)
 }
 
 // beat gives a sign of life between two parts of the rounds.
@@ -200,15 +205,19 @@ func (r *Resolver) give(ctx context.Context) {
 	_ = r.lease.Give(ctx)
 }
 
-// refresh reads the cell map again, because of an error that a newer one may cure.
+// refresh reads the cell map again, because of an error that a newer one may cure, and the rules if they are
+// why.
 func (r *Resolver) refresh(ctx context.Context, why error) error {
 	if err := r.opts.Cells.Refresh(ctx); err != nil {
 		return fmt.Errorf("%w: read the cell map again: %w", why, err)
 	}
+	if errors.Is(why, errOldRules) {
+		return r.follow(ctx)
+	}
 	return nil
 }
 
-// outdated tells whether a newer cell map may cure an error.
+// outdated tells whether a newer cell map, or newer rules, may cure an error.
 func outdated(err error) bool {
-	return errors.Is(err, cell.ErrFenced) || errors.Is(err, cell.ErrMoved) || errors.Is(err, cell.ErrStaleMap) || errors.Is(err, cell.ErrNoCell)
+	return errors.Is(err, errOldRules) || errors.Is(err, cell.ErrFenced) || errors.Is(err, cell.ErrMoved) || errors.Is(err, cell.ErrStaleMap) || errors.Is(err, cell.ErrNoCell)
 }

@@ -63,7 +63,7 @@ func (b *batch) refuse(group []int, err error) {
 	}
 }
 
-// putOnce does the first round for ops, and answers with those for which the cell map was too old, and
+// putOnce does the first round for ops, and answers with those for which the cell map or the rules were too old, and
 // why.
 func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error) {
 	targets, err := b.find(ctx, todo)
@@ -98,7 +98,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 				maps.Copy(elsewhere, p.elsewhere)
 				vanished = append(vanished, p.vanished...)
 			case outdated(err):
-				again, why = append(again, group...), err
+				again, why = append(again, group...), errors.Join(why, err)
 			default:
 				if errors.Is(err, ErrUnknownOutcome) {
 					b.dirty = true
@@ -114,7 +114,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 		for i, puid := range elsewhere {
 			home, err := b.home(puid)
 			if err != nil {
-				again, why = append(again, i), err
+				again, why = append(again, i), errors.Join(why, err)
 				continue
 			}
 			t := targets[i]

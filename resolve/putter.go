@@ -42,7 +42,13 @@ type putter struct {
 }
 
 func (p *putter) run(ctx context.Context, tx Tx) error {
-	var err error
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if version := p.Rules().Version; head.Rules != version && !mutant.On("P9r") {
+		return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
+	}
 	if p.images, err = imagesOf(ctx, tx); err != nil {
 		return err
 	}
@@ -170,7 +176,7 @@ func (p *putter) delete(i int, stored *entity.Record) {
 
 // add notes a write, the record that it stores, and the change that tells of it.
 func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
-	w.lost = lostFeatures(w.old, w.new)
+	w.lost = p.lost(w.old, w.new)
 	c.Time, c.Before = p.now, versionOf(w.old)
 	if attributes := p.images.Records; attributes != nil {
 		if w.old != nil {
@@ -219,14 +225,23 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	return p.end(ctx, tx, p.images, &p.mark)
 }
 
-// lostFeatures are those of old that new does not carry.
-func lostFeatures(old, new *node) []uint64 {
+// lost are the features of old that new does not carry. While its kind is switched a record may have been
+// posted by what it was under the former rules.
+func (r *Resolver) lost(old, new *node) []uint64 {
 	if old == nil {
 		return nil
 	}
-	var lost []uint64
-	for _, f := range old.norm.Features() {
-		if !new.carries(f.Hash) {
+	lost := lostFeatures(old.norm, new, nil)
+	if former := r.Rules().former; former != nil && former.Name() == old.kind.Name() && !mutant.On("P9s") {
+		lost = lostFeatures(former.normalise(old.Record), new, lost)
+	}
+	return lost
+}
+
+// lostFeatures adds the features of a record that new does not carry.
+func lostFeatures(old *match.Record, new *node, lost []uint64) []uint64 {
+	for _, f := range old.Features() {
+		if !new.carries(f.Hash) && !slices.Contains(lost, f.Hash) {
 			lost = append(lost, f.Hash)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -31,8 +32,11 @@ const (
 )
 
 // whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
-// is stored. Else it has to look at everything around its records, as a repair does.
-func (r *Resolver) whole() bool { return !r.dirty && len(r.blocked) == 0 && !r.unread }
+// is stored, unless a kind is being switched and nobody knows by which rules that was made. Else it has to look at everything around its records, as a repair does.
+func (r *Resolver) whole() bool {
+	switching := r.Rules().former != nil && !mutant.On("P9w")
+	return !r.dirty && len(r.blocked) == 0 && !r.unread && !switching
+}
 
 // mend follows a round that failed: what it wrote is half done.
 func (r *Resolver) mend(ctx context.Context, err error) error {

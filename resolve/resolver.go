@@ -29,7 +29,7 @@ type Options struct {
 	Cells cell.Source[Tx]
 	// Owner names this process to the others that write to the same cells. Empty: there are none.
 	Owner string
-	// Rules are the kinds of things, and how they are resolved.
+	// Rules are those of an installation that has none yet. One that has works by its own: see Reload.
 	Rules *Rules
 	// Mint gives a record its birth id, inside the segment. An error that wraps cell.ErrStaleMap
 	// says that the cell map ends before the segment does: it is read again.
@@ -74,6 +74,8 @@ type Result struct {
 type Batched struct {
 	Ops, Failed, Pending int
 	Put, Post, Resolve   time.Duration // the three rounds
+	// Compared are the candidates that written records were compared with.
+	Compared int
 	// Merges and Splits of entities, with those of work that was left undone before.
 	Merges, Splits int
 	// Err is what kept the second or the third round from being done, nil if nothing did.
@@ -94,9 +96,11 @@ type Resolver struct {
 
 	mu      sync.Mutex
 	cache   *cache
-	cleared map[cell.ID][]Redo // redo entries that are done and not taken out yet
-	took    time.Time          // when the lease was taken
-	idle    time.Time          // when the last Apply ended
+	cleared map[cell.ID][]Redo     // redo entries that are done and not taken out yet
+	packs   map[string]*match.Pack // those that the rules have named, by their hashes
+	known   bool                   // the rules were read, and nobody who has the lease can have changed them
+	took    time.Time              // when the lease was taken
+	idle    time.Time              // when the last Apply ended
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
@@ -109,7 +113,9 @@ type Resolver struct {
 	fenced map[cell.ID]int64         // below which token the cells refuse, as far as known
 	marks  map[cell.ID]changelog.Seq // where this Apply has left their logs
 	merges int                       // since the last report
-	splits int
+	// compared are the candidates of the Apply that runs.
+	compared int
+	splits   int
 }
 
 // New makes a resolver. What a crash left undone is done before its first batch.
@@ -119,7 +125,7 @@ func New(opts Options) (*Resolver, error) {
 	}
 	r := &Resolver{
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
-		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, fenced: map[cell.ID]int64{},
+		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
 	}
 	r.rules.Store(opts.Rules)
@@ -146,6 +152,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	}
 	marks := r.takeMarks()
 	report.Merges, report.Splits = r.takeCounts()
+	report.Compared, r.compared = r.compared, 0
 	for i := range results {
 		results[i].Marks = marks
 		if results[i].Err != nil {

@@ -50,6 +50,10 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	if !held {
 		b.cache.clear() // others may have written since
 	}
+	if err := b.know(ctx); err != nil {
+		b.refuse(b.pass, err)
+		return
+	}
 	begin := time.Now()
 	b.put(ctx)
 	report.Put += time.Since(begin)

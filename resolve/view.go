@@ -4,6 +4,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
@@ -13,7 +14,7 @@ import (
 // once, however often the entity is.
 type saying struct {
 	values map[string][]entity.Spelling
-	names  []string
+	words  []string
 	terms  []uint64
 }
 
@@ -21,7 +22,7 @@ func (r *Resolver) say(n *node) *saying {
 	if n.said != nil {
 		return n.said
 	}
-	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes))}
+	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
 	point := ""
 	attributes := n.kind.Matcher.Schema().Attributes
 	for _, a := range attributes {
@@ -33,17 +34,19 @@ func (r *Resolver) say(n *node) *saying {
 		for i, raw := range raws {
 			normal := n.norm.Value(a.Name, i)
 			spellings[i] = entity.Spelling{Raw: raw, Normal: normal, Worth: n.norm.Worth(a.Name, i)}
-			if normal != "" {
-				s.terms = append(s.terms, entity.Term(a.Name, normal))
+			if normal == "" {
+				continue
 			}
-			switch a.Type {
-			case match.TypePhone: // people leave out the country
+			s.terms = append(s.terms, exact(a, normal)...)
+			if searched(a) {
+				s.words = append(s.words, match.NameTokens(raw)...)
+			}
+			if a.Type == match.TypePhone { // people leave out the country
 				if national := n.kind.Matcher.NormaliseValue(a.Name, raw); national != normal {
-					s.terms = append(s.terms, entity.Term(a.Name, national))
+					s.terms = append(s.terms, exact(a, national)...)
 				}
-			case match.TypeName:
-				s.names = append(s.names, match.NameTokens(raw)...)
-			case match.TypeGeo:
+			}
+			if a.Type == match.TypeGeo {
 				point += normal + " "
 			}
 		}
@@ -64,6 +67,35 @@ func (r *Resolver) say(n *node) *saying {
 	return s
 }
 
+// searched tells whether people search by the words of an attribute: what a thing is called, what it is
+// and where it is. Words of addresses, descriptions and hours cost more bytes than all of these; an
+// address is found by its exact value.
+func searched(a match.Attribute) bool {
+	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Role == match.RoleLocality
+}
+
+// exact are the terms of a value: that there is one, and the value, if anybody would ask for it whole. A
+// category is every level of its path.
+func exact(a match.Attribute, normal string) []uint64 {
+	terms := []uint64{entity.Term(a.Name, "")}
+	switch {
+	case !Exact(a):
+		return terms
+	case a.Type == match.TypeCategory:
+		for level := range strings.SplitSeq(normal, " > ") {
+			terms = append(terms, entity.Term(a.Name, level))
+		}
+		if len(terms) == 2 {
+			return terms
+		}
+	}
+	return append(terms, entity.Term(a.Name, normal))
+}
+
+// Exact tells whether entities can be found by the exact value of an attribute. Nobody knows a coordinate
+// to the last digit.
+func Exact(a match.Attribute) bool { return a.Type != match.TypeGeo }
+
 // build makes the entity of a cluster, with its merged view and what it can be found by. Clusters are
 // built side by side; a record is in one of them.
 func (r *Resolver) build(c *cluster) entity.Indexed {
@@ -79,6 +111,7 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 	r.index(&indexed, c.nodes)
 	e.Stamp = entity.Stamp(e.Members, kind.Hash)
 	e.View = entity.Merge(testimony, kind.Policy)
+	e.Rank = entity.RankOf(e.Members, e.View, kind.Policy)
 	return indexed
 }
 
@@ -86,13 +119,13 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 func (r *Resolver) index(e *entity.Indexed, members []*node) {
 	for _, n := range members {
 		said := r.say(n)
-		e.Names = append(e.Names, said.names...)
+		e.Words = append(e.Words, said.words...)
 		e.Terms = append(e.Terms, said.terms...)
 	}
 	slices.Sort(e.Terms)
 	e.Terms = slices.Compact(e.Terms)
-	slices.Sort(e.Names)
-	e.Names = slices.Compact(e.Names)
+	slices.Sort(e.Words)
+	e.Words = slices.Compact(e.Words)
 }
 
 // SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it

@@ -186,7 +186,7 @@ func inspect(t *testing.T, cells *all.Cells) (c contents) {
 			const all = 1 << 20
 			records, err1 := tx.ListRecords(ctx, "", entity.PUID(lo), all)
 			entities, err2 := tx.ListEntities(ctx, entity.PUID(lo), all)
-			found, err3 := tx.Search(ctx, entity.Query{Names: []string{"pizza"}, After: entity.PUID(lo), Limit: all})
+			found, err3 := tx.Search(ctx, entity.Query{Words: []string{"pizza"}, After: entity.PUID(lo), Limit: all})
 			changes, err4 := tx.Changes(ctx, 0, all)
 			counts, err5 := tx.Counts(ctx)
 			if err := errors.Join(err1, err2, err3, err4, err5); err != nil {

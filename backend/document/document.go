@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document is what all backends store alike: of records, entities and changes, beside the columns
-// that are asked for, one compact JSON text each; the words of a search; the rows that move with a cell; and bytes as
+// Package document is what all backends store alike: of records and changes, beside the columns that are asked
+// for, one compact JSON text each; of entities packed bytes; the words of a search; the rows that move with a cell; and bytes as
 // columns have them.
 package document
 
@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Documents are compact JSON, so that people can read a cell with any tool. They are written and read
+// What cannot be made again is compact JSON, so that people can read a cell with any tool. They are written and read
 // by hand, since that is done several times for every record; a document that other hands have
 // written is read by encoding/json.
 
@@ -60,105 +60,6 @@ func (s *scan) attributes() entity.Attributes {
 		attributes[name] = values
 	})
 	return attributes
-}
-
-// body is an entity but for its id and stamp.
-type body struct {
-	Kind    string          `json:"kind"`
-	Members []entity.Member `json:"members"`
-	View    entity.View     `json:"view"`
-}
-
-// ParseEntity fills in what AppendEntity writes, or any JSON that means the same.
-func ParseEntity(text string, e *entity.Entity) error {
-	var b body
-	s := scan{rest: text}
-	s.literal(`{"kind":`)
-	b.Kind = s.string()
-	s.literal(`,"members":`)
-	s.list(func() { b.Members = append(b.Members, s.member()) })
-	s.literal(`,"view":`)
-	s.list(func() { b.View = append(b.View, s.merged()) })
-	s.literal(`}`)
-	if s.done() {
-		e.Kind, e.Members, e.View = b.Kind, b.Members, b.View
-		return nil
-	}
-	b = body{}
-	err := json.Unmarshal([]byte(text), &b)
-	e.Kind, e.Members, e.View = b.Kind, b.Members, b.View
-	return err
-}
-
-func (s *scan) member() (m entity.Member) {
-	s.literal(`{"puid":"`)
-	m.PUID = entity.PUID(s.number())
-	s.literal(`","source":`)
-	m.Source = s.string()
-	s.literal(`,"key":`)
-	m.Key = s.string()
-	s.literal(`,"version":`)
-	m.Version = s.number()
-	s.literal(`}`)
-	return m
-}
-
-func (s *scan) merged() (a entity.MergedAttribute) {
-	s.literal(`{"name":`)
-	a.Name = s.string()
-	s.literal(`,"values":`)
-	s.list(func() {
-		var v entity.MergedValue
-		s.literal(`{"value":`)
-		v.Value = s.string()
-		s.literal(`,"members":`)
-		s.list(func() { v.Members = append(v.Members, int(s.number())) })
-		s.literal(`}`)
-		a.Values = append(a.Values, v)
-	})
-	s.literal(`}`)
-	return a
-}
-
-// AppendEntity appends kind, members and view of an entity to b.
-func AppendEntity(b []byte, e *entity.Entity) []byte {
-	b = appendString(append(b, `{"kind":`...), e.Kind)
-	b = append(b, `,"members":[`...)
-	for i, m := range e.Members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"puid":"`...)
-		b = strconv.AppendInt(b, int64(m.PUID), 10)
-		b = appendString(append(b, `","source":`...), m.Source)
-		b = appendString(append(b, `,"key":`...), m.Key)
-		b = strconv.AppendInt(append(b, `,"version":`...), m.Version, 10)
-		b = append(b, '}')
-	}
-	b = append(b, `],"view":[`...)
-	for i, a := range e.View {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(append(b, `{"name":`...), a.Name)
-		b = append(b, `,"values":[`...)
-		for k, v := range a.Values {
-			if k > 0 {
-				b = append(b, ',')
-			}
-			b = appendString(append(b, `{"value":`...), v.Value)
-			b = append(b, `,"members":[`...)
-			for n, m := range v.Members {
-				if n > 0 {
-					b = append(b, ',')
-				}
-				b = strconv.AppendInt(b, int64(m), 10)
-			}
-			b = append(b, `]}`...)
-		}
-		b = append(b, `]}`...)
-	}
-	return append(b, `]}`...)
 }
 
 // AppendVersions appends members of a change to b, as [[puid, version], ...].

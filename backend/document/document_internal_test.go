@@ -23,21 +23,6 @@ var drawAttributes = rapid.Custom(func(t *rapid.T) entity.Attributes {
 	return rapid.MapOfN(drawText, rapid.SliceOfN(drawText, 0, 3), 0, 5).Draw(t, "attributes")
 })
 
-var drawEntity = rapid.Custom(func(t *rapid.T) *entity.Entity {
-	e := &entity.Entity{Members: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.Member {
-		return entity.Member{
-			PUID: entity.PUID(rapid.Int64().Draw(t, "puid")), Version: rapid.Int64().Draw(t, "version"),
-			Ref: entity.Ref{Source: drawText.Draw(t, "source"), Key: drawText.Draw(t, "key")},
-		}
-	}), 1, 4).Draw(t, "members")}
-	e.View = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedAttribute {
-		return entity.MergedAttribute{Name: drawText.Draw(t, "name"), Values: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) entity.MergedValue {
-			return entity.MergedValue{Value: drawText.Draw(t, "value"), Members: rapid.SliceOfN(rapid.IntRange(0, 300), 1, 3).Draw(t, "members")}
-		}), 1, 3).Draw(t, "values")}
-	}), 0, 4).Draw(t, "view")
-	return e
-})
-
 var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
 	return &changelog.Image{
 		Sources: rapid.SliceOfN(drawText, 0, 3).Draw(t, "sources"), Attributes: drawAttributes.Draw(t, "attributes"),
@@ -45,7 +30,7 @@ var drawImage = rapid.Custom(func(t *rapid.T) *changelog.Image {
 	}
 })
 
-func init() { conformance.Share(drawText, drawAttributes, drawEntity, drawImage) }
+func init() { conformance.Share(drawText, drawAttributes, drawImage) }
 
 // A document is what encoding/json reads as the same, and what this package reads back.
 func TestDocuments_AreJSON(t *testing.T) {
@@ -62,19 +47,6 @@ func TestDocuments_AreJSON(t *testing.T) {
 			t.Fatalf("%s, %v: %s", text, err, diff)
 		}
 
-		e := drawEntity.Draw(t, "entity")
-		text = string(AppendEntity(nil, e))
-		var b body
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		var parsed entity.Entity
-		err = ParseEntity(text, &parsed)
-		want := body{e.Kind, e.Members, e.View}
-		if diff := cmp.Diff(want, b, cmpopts.EquateEmpty()) + cmp.Diff(want, body{parsed.Kind, parsed.Members, parsed.View}, cmpopts.EquateEmpty()); diff != "" || err != nil {
-			t.Fatalf("%s, %v: %s", text, err, diff)
-		}
-
 		im := drawImage.Draw(t, "image")
 		text = string(AppendImage(nil, im))
 		var imageByJSON *changelog.Image
@@ -87,7 +59,7 @@ func TestDocuments_AreJSON(t *testing.T) {
 		}
 
 		var versions []changelog.Version
-		for _, m := range e.Members {
+		for _, m := range drawEntity.Draw(t, "entity").Members {
 			versions = append(versions, changelog.Version{PUID: m.PUID, Version: m.Version})
 		}
 		text = string(AppendVersions(nil, versions))
@@ -104,16 +76,6 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	attributes, err := ParseAttributes(" { \"a\" : [ \"\\u00e9\" , \"\\/\\n\" ] } ")
 	if diff := cmp.Diff(entity.Attributes{"a": {"é", "/\n"}}, attributes); diff != "" || err != nil {
 		t.Errorf("attributes %v: %s", err, diff)
-	}
-	var e entity.Entity
-	err = ParseEntity(`{"view": [{"values":[{"members":[0],"value":"x"}],"name":"n"}], "members":[{"version":1,"puid":"-5","key":"k","source":"s"}], "kind":"place"}`, &e)
-	want := body{
-		"place",
-		[]entity.Member{{PUID: -5, Ref: entity.Ref{Source: "s", Key: "k"}, Version: 1}},
-		entity.View{{Name: "n", Values: []entity.MergedValue{{Value: "x", Members: []int{0}}}}},
-	}
-	if diff := cmp.Diff(want, body{e.Kind, e.Members, e.View}); diff != "" || err != nil {
-		t.Errorf("entity %v: %s", err, diff)
 	}
 	versions, err := ParseVersions("[ [1, 2] ]")
 	if !slices.Equal(versions, []changelog.Version{{PUID: 1, Version: 2}}) || err != nil {
@@ -178,7 +140,6 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q: %s", text, diff)
 			}
 		}
-		_ = ParseEntity(text, &entity.Entity{})
 		_, _ = ParseVersions(text)
 		var wantImage changelog.Image
 		asImage := json.Unmarshal([]byte(text), &wantImage)

@@ -15,7 +15,8 @@ import (
 //	digest, birth, id, ...     bytes: 16 of them; an id that is not there is nil
 //	observed, at               milliseconds since 1970
 //	body, before, was, ...     the documents of this package; nil for none. Of rollups they are the JSON of
-//	                           package rollup, and its bytes in a row of a generation, as the key there is
+//	                           package rollup, and its bytes in a row of a generation, as the key there is;
+//	                           of definitions the bytes of package resolve
 //	lost                       features, 8 bytes each, big endian; nil for none
 //	counts, readings           the numbers of a span, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
@@ -24,10 +25,12 @@ func Tables() []cell.Table {
 		{Name: "locus_key", Columns: []string{"ring", "digest", "puid"}, Key: 2},
 		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body", "kind"}, Key: 1},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
+		{Name: "decision", Columns: []string{"puid", "topic", "at", "body"}, Key: 2},
 		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became"}, Key: 1},
 		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},
 		{Name: "edge", Columns: []string{"a", "b", "vec", "score"}, Key: 2},
-		{Name: "redo", Columns: []string{"puid", "version", "lost"}, Key: 1},
+		{Name: "definition", Columns: []string{"name", "body"}, Key: 1},
+		{Name: "redo", Columns: []string{"puid", "version", "decided", "lost"}, Key: 1},
 		{Name: "rollup", Columns: []string{"name", "body"}, Key: 1},
 		{Name: "rollup_generation", Columns: []string{"number", "body"}, Key: 1},
 		{Name: "rollup_row", Columns: []string{"generation", "key", "body"}, Key: 2},

@@ -3,21 +3,43 @@
 package document
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"strings"
+
+	"github.com/locus-db/locus/entity"
 )
 
-// termMark begins the words that stand for terms. It is a private-use character, so no word of a name begins
-// with it.
-const termMark = "\ue000"
+// The marks begin words that are no words of a text: control characters, which none of those holds.
+const (
+	termMark = "\u0080"
+	rankMark = "\u0081"
+)
+
+// digits are those of numbers to the base of 32, which no index folds.
+const digits = "0123456789abcdefghijklmnopqrstuv"
+
+// Every is a word that every entity has, for a search that can only take away from what it has found.
+const Every = "\u0082"
 
 // AppendTerm appends a term to b as one word of a search index.
 func AppendTerm(b []byte, term uint64) []byte {
-	var digits [8]byte
-	binary.BigEndian.PutUint64(digits[:], term)
-	return hex.AppendEncode(append(b, termMark...), digits[:])
+	b = append(b, termMark...)
+	for shift := 60; shift >= 0; shift -= 5 {
+		b = append(b, digits[term>>shift&31])
+	}
+	return b
 }
+
+// AppendRank appends the points of an entity to b as one word of a search index. There are few, so what is
+// searched for can be met with one after the other, the best first, and no more is read than is asked for.
+func AppendRank(b []byte, points int) []byte {
+	return append(append(b, rankMark...), digits[points])
+}
+
+// RankNumber is a rank as one number of a row.
+func RankNumber(r entity.Rank) int64 { return int64(r.Sources)<<8 | int64(r.Known) }
+
+// ParseRank reads what RankNumber makes.
+func ParseRank(n int64) entity.Rank { return entity.Rank{Sources: int(n >> 8), Known: int(n & 0xff)} }
 
 // IsWord tells whether a name can be one word of a search index, as words of names are: lower-case letters,
 // digits and marks. No entity has another one.

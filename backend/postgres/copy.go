@@ -45,10 +45,10 @@ var (
 		"counts": packed, "readings": packed, "producer": octets, "print": octets, "results": octets,
 		"metric.id": number, "metric.kind": small, "detail": small, "one": small, "counter_closed.body": octets,
 		"digest": octets, "lost": packed,
-		"source": text, "key": text, "kind": text, "name": text,
+		"source": text, "key": text, "kind": text, "name": text, "topic": text,
 		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
 		"body": object, "before": object, "after": object, "was": object, "became": object,
-		"rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
+		"decision.body": text, "rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
 	}
 )
 

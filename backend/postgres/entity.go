@@ -192,26 +192,26 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 }
 
 const (
-	entityColumns = "anchor, id, stamp, body::text"
+	entityColumns = "anchor, id, stamp, rank, body"
 
 	sqlEntities     = "SELECT " + entityColumns + " FROM entity WHERE anchor = ANY ($1::bigint[])"
 	sqlListEntities = "SELECT " + entityColumns + " FROM entity WHERE anchor > $1 ORDER BY anchor LIMIT $2"
 
-	sqlPutEntities = `INSERT INTO entity (anchor, id, stamp, words, body)
-		SELECT anchor, id, stamp, words::tsvector, body::json
-		FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) AS e (anchor, id, stamp, words, body)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
+	sqlPutEntities = `INSERT INTO entity (anchor, id, stamp, words, rank, body)
+		SELECT anchor, id, stamp, words::tsvector, rank, body
+		FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::integer[], $6::bytea[]) AS e (anchor, id, stamp, words, rank, body)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
 )
 
 // readEntity reads a row; anchor is where it stands.
 func readEntity(r pgx.Rows) (anchor entity.PUID, e *entity.Entity, err error) {
-	var stamp int64
-	var body string
+	var stamp, rank int64
+	var body []byte
 	e = new(entity.Entity)
-	if err := r.Scan((*int64)(&anchor), &e.ID, &stamp, &body); err != nil {
+	if err := r.Scan((*int64)(&anchor), &e.ID, &stamp, &rank, &body); err != nil {
 		return 0, nil, err
 	}
-	e.Stamp = uint64(stamp)
+	e.Stamp, e.Rank = uint64(stamp), document.ParseRank(rank)
 	if err = document.ParseEntity(body, e); err != nil {
 		return 0, nil, fmt.Errorf("%w: entity of anchor %s: %w", errRow, anchor, err)
 	}
@@ -259,10 +259,8 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 		column(entities, func(e entity.Indexed) locality.ID { return e.ID }),
 		column(entities, func(e entity.Indexed) int64 { return int64(e.Stamp) }),
 		column(entities, words),
-		column(entities, func(e entity.Indexed) string {
-			t.text = document.AppendEntity(t.text[:0], e.Entity)
-			return string(t.text)
-		}))
+		column(entities, func(e entity.Indexed) int32 { return int32(document.RankNumber(e.Rank)) }),
+		column(entities, func(e entity.Indexed) []byte { return document.AppendEntity(nil, e.Entity) }))
 	return nil
 }
 

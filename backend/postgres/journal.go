@@ -96,7 +96,7 @@ func (n note) key() (key []any) {
 		key = append(key, *n.num2)
 	}
 	switch {
-	case n.table == "rollup", n.table == "counter_key": // whose keys are text
+	case n.table == "rollup", n.table == "definition", n.table == "counter_key", n.table == "decision": // whose keys end with text
 		key = append(key, string(n.bytes))
 	case n.bytes != nil:
 		key = append(key, n.bytes)

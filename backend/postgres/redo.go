@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	sqlPutRedo = `INSERT INTO redo (puid, version, lost)
-		SELECT puid, version, lost::bigint[] FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS r (puid, version, lost)
-		ON CONFLICT (puid) DO UPDATE SET version = greatest(redo.version, excluded.version),
+	sqlPutRedo = `INSERT INTO redo (puid, version, decided, lost)
+		SELECT puid, version, decided, lost::bigint[] FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) AS r (puid, version, decided, lost)
+		ON CONFLICT (puid) DO UPDATE SET version = greatest(redo.version, excluded.version), decided = greatest(redo.decided, excluded.decided),
 		lost = redo.lost || ARRAY(SELECT f FROM unnest(excluded.lost) AS f WHERE f <> ALL (redo.lost))
-		RETURNING puid, version, lost`
+		RETURNING puid, version, decided, lost`
 
-	sqlClearRedo = "DELETE FROM redo AS r USING unnest($1::bigint[], $2::bigint[]) AS d (puid, version) WHERE r.puid = d.puid AND r.version <= d.version"
+	sqlClearRedo = "DELETE FROM redo AS r USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS d (puid, version, decided) WHERE r.puid = d.puid AND r.version <= d.version AND r.decided <= d.decided"
 )
 
 // PutRedo is one statement.
@@ -41,6 +41,7 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 	},
 		puids,
 		column(merged, func(e resolve.Redo) int64 { return e.Version }),
+		column(merged, func(e resolve.Redo) int64 { return e.Decided }),
 		column(merged, func(e resolve.Redo) string { return t.array(e.Lost) }))
 	if err != nil {
 		return nil, fmt.Errorf("put %d redo entries: %w", len(entries), err)
@@ -69,7 +70,7 @@ func mergeRedo(entries []resolve.Redo) []resolve.Redo {
 	for _, e := range sorted {
 		if n := len(merged); n > 0 && merged[n-1].PUID == e.PUID {
 			last := &merged[n-1]
-			last.Version = max(last.Version, e.Version)
+			last.Version, last.Decided = max(last.Version, e.Version), max(last.Decided, e.Decided)
 			for _, feature := range e.Lost {
 				if !slices.Contains(last.Lost, feature) {
 					last.Lost = append(slices.Clip(last.Lost), feature)
@@ -87,7 +88,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, lost FROM redo WHERE puid > $1 ORDER BY puid LIMIT $2", int64(after), int64(limit))
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, decided, lost FROM redo WHERE puid > $1 ORDER BY puid LIMIT $2", int64(after), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read redo entries: %w", err)
 	}
@@ -96,7 +97,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 
 func readRedo(r pgx.Rows) (e resolve.Redo, err error) {
 	var lost []int64
-	err = r.Scan((*int64)(&e.PUID), &e.Version, &lost)
+	err = r.Scan((*int64)(&e.PUID), &e.Version, &e.Decided, &lost)
 	for _, feature := range lost {
 		e.Lost = append(e.Lost, uint64(feature))
 	}
@@ -108,14 +109,15 @@ func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	// Of entries of one record the highest version is the one that counts.
+	// An entry goes if any of those of its record is as high as it.
 	entries = inOrder(entries, func(a, b resolve.Redo) int {
-		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version))
+		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Decided, b.Decided))
 	})
 	puids := column(entries, func(e resolve.Redo) int64 { return int64(e.PUID) })
 	t.noteNumbers("redo", puids)
 	t.exec(sqlClearRedo, puids,
-		column(entries, func(e resolve.Redo) int64 { return e.Version }))
+		column(entries, func(e resolve.Redo) int64 { return e.Version }),
+		column(entries, func(e resolve.Redo) int64 { return e.Decided }))
 	return nil
 }
 

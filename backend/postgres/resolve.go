@@ -80,6 +80,12 @@ func (t *tx) Carriers(ctx context.Context, features []uint64, limits []int) ([][
 const (
 	sqlEdges = "SELECT a, b, vec, score FROM edge WHERE a = ANY ($1::bigint[]) ORDER BY a, b"
 
+	sqlUnsure = `SELECT a, b, vec, score FROM (
+		(SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500 AND score = $1 AND (a, b) > ($2, $3) ORDER BY a, b LIMIT $4)
+		UNION ALL
+		(SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500 AND score < $1 ORDER BY score DESC, a, b LIMIT $4)
+		) AS e ORDER BY score DESC, a, b LIMIT $4`
+
 	sqlPutEdges = `INSERT INTO edge (a, b, vec, score) SELECT a, b, vec, score FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS e (a, b, vec, score)
 		ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score`
 
@@ -94,13 +100,27 @@ func (t *tx) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, er
 	if len(puids) == 0 {
 		return nil, nil
 	}
-	edges, err := rows(ctx, t, func(r pgx.Rows) (resolve.Edge, error) {
-		var a, b, vec, score int64
-		err := r.Scan(&a, &b, &vec, &score)
-		return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Score: match.Score(score)}, err
-	}, sqlEdges, slices.Compact(slices.Sorted(slices.Values(numbers(puids)))))
+	edges, err := rows(ctx, t, readEdge, sqlEdges, slices.Compact(slices.Sorted(slices.Values(numbers(puids)))))
 	if err != nil {
 		return nil, fmt.Errorf("read edges of %d records: %w", len(puids), err)
+	}
+	return edges, nil
+}
+
+func readEdge(r pgx.Rows) (resolve.Edge, error) {
+	var a, b, vec, score int64
+	err := r.Scan(&a, &b, &vec, &score)
+	return resolve.Edge{A: entity.PUID(a), B: entity.PUID(b), Vector: match.Vector(vec), Score: match.Score(score)}, err
+}
+
+// Unsure is one statement.
+func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	edges, err := rows(ctx, t, readEdge, sqlUnsure, int64(after.Score), int64(after.A), int64(after.B), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("read edges that are not sure: %w", err)
 	}
 	return edges, nil
 }

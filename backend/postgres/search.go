@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +26,13 @@ const (
 
 // words are what an entity is found by, as the text of a tsvector.
 func words(e entity.Indexed) string {
-	b := make([]byte, 0, 256)
+	b := appendRank(make([]byte, 0, 256), e.Rank.Points())
 	for _, term := range e.Terms {
-		b = append(appendTerm(b, term), ' ')
+		b = appendTerm(append(b, ' '), term)
 	}
-	for _, name := range e.Names {
-		if len(b) < allWords && name != "" {
-			b = append(appendWord(b, name), ' ')
+	for _, word := range e.Words {
+		if len(b) < allWords && word != "" {
+			b = appendWord(append(b, ' '), word)
 		}
 	}
 	return string(b)
@@ -42,7 +43,12 @@ func appendTerm(b []byte, term uint64) []byte {
 	return append(document.AppendTerm(append(b, '\''), term), '\'')
 }
 
-// appendWord writes a word of a name quoted, so that nothing in it means anything.
+// appendRank writes points as a quoted word.
+func appendRank(b []byte, points int) []byte {
+	return append(document.AppendRank(append(b, '\''), points), '\'')
+}
+
+// appendWord writes a word quoted, so that nothing in it means anything.
 func appendWord(b []byte, word string) []byte {
 	if len(word) > longest {
 		word = beginning(word) + hashMark + fmt.Sprintf("%016x", xxhash.Sum64String(word))
@@ -70,37 +76,70 @@ func beginning(word string) string {
 	return word[:end]
 }
 
-const sqlSearch = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND anchor > $2 ORDER BY anchor LIMIT $3"
+const (
+	sqlSearch = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND anchor > $2 ORDER BY anchor LIMIT $3"
 
-// Search meets the lists of the query's words; a query without words is a list of all entities.
-func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, error) {
-	if len(query.Names) == 0 && len(query.Terms) == 0 {
+	// The lists of ranks are read one after the other, as nothing sorts what the loop finds, and only until
+	// there is enough.
+	sqlSearchBest = `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS q (match, after) CROSS JOIN LATERAL (
+		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor LIMIT $3
+	) AS e LIMIT $3`
+)
+
+// Search meets the lists of the query's words; for the best it meets them with the list of each rank.
+func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
+	match, possible := t.expression(query)
+	switch {
+	case !possible:
+		return nil, nil
+	case match == "" && !query.Best:
 		return t.ListEntities(ctx, query.After, query.Limit)
 	}
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	match := t.text[:0]
-	for _, term := range query.Terms {
-		match = append(appendTerm(match, term), " & "...)
-	}
-	for i, name := range query.Names {
-		switch {
-		case !document.IsWord(name):
-			return nil, nil
-		case i < len(query.Names)-1:
-			match = appendWord(match, name)
-		case len(name) <= longest:
-			match = append(appendQuoted(match, name), ":*"...)
-		default: // a word that begins with a long one: that one itself, or one of the same beginning
-			match = append(appendQuoted(match, beginning(name)), ":*"...)
+	if query.Best {
+		matches, after := make([]string, query.Points+1), make([]int64, query.Points+1)
+		for i := range matches {
+			ranked := appendRank(make([]byte, 0, len(match)+16), query.Points-i)
+			if match != "" {
+				ranked = append(append(ranked, " & "...), match...)
+			}
+			matches[i], after[i] = string(ranked), math.MinInt64
 		}
-		match = append(match, " & "...)
+		after[0] = int64(query.After)
+		found, err = rows(ctx, t, onlyEntity, sqlSearchBest, matches, after, int64(query.Limit))
+	} else {
+		found, err = rows(ctx, t, onlyEntity, sqlSearch, match, int64(query.After), int64(query.Limit))
 	}
-	t.text = match
-	entities, err := rows(ctx, t, onlyEntity, sqlSearch, strings.TrimSuffix(string(match), " & "), int64(query.After), int64(query.Limit))
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return entities, nil
+	return found, nil
+}
+
+// expression is the text of a tsquery, "" for anything. Nothing is possible that no entity has.
+func (t *tx) expression(query entity.Query) (match string, possible bool) {
+	b := t.text[:0]
+	for _, term := range query.Terms {
+		b = append(appendTerm(b, term), " & "...)
+	}
+	for i, word := range query.Words {
+		switch {
+		case !document.IsWord(word):
+			return "", false
+		case i < len(query.Words)-1:
+			b = appendWord(b, word)
+		case len(word) <= longest:
+			b = append(appendQuoted(b, word), ":*"...)
+		default: // a word that begins with a long one: that one itself, or one of the same beginning
+			b = append(appendQuoted(b, beginning(word)), ":*"...)
+		}
+		b = append(b, " & "...)
+	}
+	for _, term := range query.Without {
+		b = append(appendTerm(append(b, '!'), term), " & "...)
+	}
+	t.text = b
+	return strings.TrimSuffix(string(b), " & "), true
 }

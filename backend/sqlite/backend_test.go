@@ -277,7 +277,7 @@ func TestLog_StaysShort(t *testing.T) {
 	}
 	defer c.Close()
 	l := resolvetest.NewLoad()
-	for range 8 {
+	for range 12 {
 		if err := l.Write(t.Context(), c, 80); err != nil {
 			t.Fatal(err)
 		}

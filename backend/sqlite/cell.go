@@ -16,8 +16,12 @@ import (
 // is cheaper than handing it over.
 const (
 	sqlLookup = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
-	sqlPutKey = `INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?) ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid`
 	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT ?`
+)
+
+var (
+	insertKey        = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid")
+	insertMissingKey = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT DO NOTHING")
 )
 
 // Lookup is one statement.
@@ -99,7 +103,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		}
 		allocations[i] = cell.Allocation{PUID: puid, Fresh: true}
 	}
-	if err := t.putKeys(sqlPutKey, fresh); err != nil {
+	if err := t.putKeys(insertKey, fresh); err != nil {
 		return nil, fmt.Errorf("allocate %d keys: %w", len(fresh), err)
 	}
 	s.used = used
@@ -113,10 +117,11 @@ func (t *tx) highest(ctx context.Context) (used int64) {
 	return used
 }
 
-// putKeys runs a statement for each row.
-func (t *tx) putKeys(sql string, keys []cell.Row) error {
-	return each(t, sql, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }),
-		func(s *stmt, k cell.Row) error { return s.exec(k.Key.Ring, k.Key.Digest[:], puidOrNull(k.PUID)) })
+// putKeys writes a row for each key.
+func (t *tx) putKeys(in insert, keys []cell.Row) error {
+	return insertAll(t, in, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }), func(to []any, k cell.Row) []any {
+		return append(to, k.Key.Ring, k.Key.Digest[:], puidOrNull(k.PUID))
+	})
 }
 
 // Unlink is a row each.
@@ -128,7 +133,7 @@ func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
 	for i, k := range keys {
 		tombstones[i] = cell.Row{Key: k, PUID: cell.Tombstone}
 	}
-	if err := t.putKeys(sqlPutKey, tombstones); err != nil {
+	if err := t.putKeys(insertKey, tombstones); err != nil {
 		return fmt.Errorf("unlink %d keys: %w", len(keys), err)
 	}
 	return nil
@@ -139,7 +144,7 @@ func (t *tx) Copy(ctx context.Context, rows []cell.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := t.putKeys("INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows); err != nil {
+	if err := t.putKeys(insertMissingKey, rows); err != nil {
 		return fmt.Errorf("copy %d keys: %w", len(rows), err)
 	}
 	return nil

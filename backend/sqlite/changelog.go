@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	sqlAppend  = "INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	sqlChanges = "SELECT seq, at, kind, entity, into_id, before, after, was, became FROM change WHERE seq > ? ORDER BY seq LIMIT ?"
 	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT ?) RETURNING seq"
 )
+
+var insertChange = inserting("change (seq, at, kind, entity, into_id, before, after, was, became)", 9, "")
 
 // Append is a row each.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
@@ -24,9 +25,9 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	}
 	s, err := t.own(ctx)
 	if err == nil {
-		err = each(t, sqlAppend, changes, func(st *stmt, c changelog.Change) error {
+		err = insertAll(t, insertChange, changes, func(to []any, c changelog.Change) []any {
 			s.seq++
-			return st.exec(s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
+			return append(to, s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
 				t.image(c.Was), t.image(c.Is))
 		})
 	}

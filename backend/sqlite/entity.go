@@ -21,10 +21,14 @@ const (
 	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
 	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
 	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+)
 
-	sqlPutRecord = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`
+var (
+	insertRecord = inserting("record (puid, source, key, version, birth, anchor, observed, body, kind)", 9,
+		`ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`)
+	insertBirth = inserting("birth (id, puid, successor)", 3,
+		"ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor")
 )
 
 func readRecord(r row) (*entity.Record, error) {
@@ -77,13 +81,13 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 		return err
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
-	err := each(t, sqlPutRecord, records, func(s *stmt, r *entity.Record) error {
+	err := insertAll(t, insertRecord, records, func(to []any, r *entity.Record) []any {
 		var body any
 		if r.Attributes != nil {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
-		return s.exec(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
+		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)
@@ -152,9 +156,9 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 		return err
 	}
 	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
-	err := each(t, `INSERT INTO birth (id, puid, successor) VALUES (?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor`, births,
-		func(s *stmt, b entity.Birth) error { return s.exec(b.ID[:], int64(b.PUID), idOrNull(b.Successor)) })
+	err := insertAll(t, insertBirth, births, func(to []any, b entity.Birth) []any {
+		return append(to, b.ID[:], int64(b.PUID), idOrNull(b.Successor))
+	})
 	if err != nil {
 		return fmt.Errorf("put %d births: %w", len(births), err)
 	}
@@ -170,17 +174,18 @@ func idOrNull(id locality.ID) any {
 }
 
 const (
-	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, body) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, body = excluded.body`
-	sqlEntities     = "SELECT j.key, e.anchor, e.id, e.stamp, e.body FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
-	sqlListEntities = "SELECT 0, anchor, id, stamp, body FROM entity WHERE anchor > ? ORDER BY anchor LIMIT ?"
+	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, rank, body) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
+	entityColumns   = "e.anchor, e.id, e.stamp, e.rank, e.body"
+	sqlEntities     = "SELECT j.key, " + entityColumns + " FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
+	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT ?"
 )
 
 func readEntity(r row) (*entity.Entity, error) {
-	e := &entity.Entity{Stamp: uint64(r.int(3))}
+	e := &entity.Entity{Stamp: uint64(r.int(3)), Rank: document.ParseRank(r.int(4))}
 	var err error
 	if e.ID, err = readID(r.blob(2)); err == nil {
-		err = document.ParseEntity(r.text(4), e)
+		err = document.ParseEntity(r.blob(5), e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
@@ -233,7 +238,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 			}
 		}
 		t.text = document.AppendEntity(t.text[:0], e.Entity)
-		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, string(t.text))
+		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
 	})
 	if err == nil {
 		err = t.unindex(stale)

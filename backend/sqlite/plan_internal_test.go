@@ -108,11 +108,19 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
 		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
-		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Names: []string{"a"}}}) },
+		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}}) },
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
-		func() error { _, err := t.Search(ctx, entity.Query{Names: []string{"a"}, Limit: 1}); return err },
+		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },
+		func() error {
+			_, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Without: []uint64{1}, Best: true, Points: 1, Limit: 1})
+			return err
+		},
 		func() error { return t.DeleteEntities(ctx, []entity.PUID{1}) },
+		func() error { return t.PutDecisions(ctx, []entity.Decision{{A: 1}}) },
+		func() error { _, err := t.Decisions(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
+		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
 		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
 		func() error { _, err := t.Counts(ctx); return err },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
@@ -134,11 +142,12 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		},
 		func() error { _, err := t.DropRows(ctx, 1, 1); return err },
 		func() error {
-			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, postingsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
+			return t.Post(ctx, slices.Repeat([]resolve.Posting{{Feature: 1, PUID: 1}}, rowsAtOnce+1), []resolve.Posting{{Feature: 1, PUID: 1}})
 		},
 		func() error { _, err := t.Carriers(ctx, []uint64{1}, []int{1}); return err },
 		func() error { return t.PutEdges(ctx, []resolve.Edge{{A: 1, B: 2}}) },
 		func() error { _, err := t.Edges(ctx, []entity.PUID{1}); return err },
+		func() error { _, err := t.Unsure(ctx, resolve.Edge{}, 1); return err },
 		func() error { return t.DeleteEdges(ctx, []resolve.Pair{{A: 1, B: 2}}) },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1}}); return err },
 		func() error { _, err := t.PutRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}); return err }, // there already

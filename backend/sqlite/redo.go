@@ -19,9 +19,9 @@ func (t *tx) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Red
 		return nil, err
 	}
 	var there []resolve.Redo
-	err := each(t, "INSERT INTO redo (puid, version, lost) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
+	err := each(t, "INSERT INTO redo (puid, version, decided, lost) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
 		func(s *stmt, e resolve.Redo) error {
-			n, err := s.change(int64(e.PUID), e.Version, lostOrNull(e.Lost))
+			n, err := s.change(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.Lost))
 			if n == 0 {
 				there = append(there, e)
 			}
@@ -50,19 +50,19 @@ func compareRedo(a, b resolve.Redo) int { return cmp.Compare(a.PUID, b.PUID) }
 // mergeRedo adds to an entry that is there, and answers with what it is then.
 func (t *tx) mergeRedo(ctx context.Context, e resolve.Redo) (resolve.Redo, error) {
 	var now resolve.Redo
-	if err := t.query(ctx, "SELECT puid, version, lost FROM redo WHERE puid = ?", func(r row) (err error) {
+	if err := t.query(ctx, "SELECT puid, version, decided, lost FROM redo WHERE puid = ?", func(r row) (err error) {
 		now, err = readRedo(r)
 		return err
 	}, int64(e.PUID)); err != nil {
 		return now, err
 	}
-	now.Version = max(now.Version, e.Version)
+	now.Version, now.Decided = max(now.Version, e.Version), max(now.Decided, e.Decided)
 	for _, feature := range e.Lost {
 		if !slices.Contains(now.Lost, feature) {
 			now.Lost = append(now.Lost, feature)
 		}
 	}
-	return now, t.exec("UPDATE redo SET version = ?2, lost = ?3 WHERE puid = ?1", int64(e.PUID), now.Version, lostOrNull(now.Lost))
+	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID), now.Version, now.Decided, lostOrNull(now.Lost))
 }
 
 // lostOrNull writes features, NULL for none.
@@ -82,7 +82,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, lost FROM redo WHERE puid > ? ORDER BY puid LIMIT ?", int64(after), int64(limit))
+	entries, err := rows(ctx, t, readRedo, "SELECT puid, version, decided, lost FROM redo WHERE puid > ? ORDER BY puid LIMIT ?", int64(after), int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read redo entries: %w", err)
 	}
@@ -90,7 +90,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 }
 
 func readRedo(r row) (resolve.Redo, error) {
-	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1)}, r.blob(2)
+	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1), Decided: r.int(2)}, r.blob(3)
 	if len(lost)%8 != 0 {
 		return e, fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
 	}
@@ -105,8 +105,8 @@ func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := each(t, "DELETE FROM redo WHERE puid = ? AND version <= ?", inOrder(entries, compareRedo),
-		func(s *stmt, e resolve.Redo) error { return s.exec(int64(e.PUID), e.Version) })
+	err := each(t, "DELETE FROM redo WHERE puid = ? AND version <= ? AND decided <= ?", inOrder(entries, compareRedo),
+		func(s *stmt, e resolve.Redo) error { return s.exec(int64(e.PUID), e.Version, e.Decided) })
 	if err != nil {
 		return fmt.Errorf("clear %d redo entries: %w", len(entries), err)
 	}

@@ -13,35 +13,23 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Postings are the most frequent rows, so several are written by one statement: that saves an eighth
-// of the whole write path of a record.
-const (
-	postingsAtOnce = 8
-	sqlPost        = "INSERT INTO posting (feature, puid) VALUES (?, ?) ON CONFLICT DO NOTHING"
-	sqlPostMany    = "INSERT INTO posting (feature, puid) VALUES (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?) ON CONFLICT DO NOTHING"
+var (
+	insertPosting = inserting("posting (feature, puid)", 2, "ON CONFLICT DO NOTHING")
+	insertEdge    = inserting("edge (a, b, vec, score)", 4, "ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score")
 )
 
-// Post is a row each.
+// Post is a row each, of which several are written by one statement.
 func (t *tx) Post(ctx context.Context, add, remove []resolve.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	run := func(s *stmt, p resolve.Posting) error { return s.exec(int64(p.Feature), int64(p.PUID)) }
-	sorted := inOrder(add, comparePostings)
-	several := len(sorted) - len(sorted)%postingsAtOnce
-	chunks := slices.Collect(slices.Chunk(sorted[:several], postingsAtOnce))
-	err := each(t, sqlPostMany, chunks, func(s *stmt, chunk []resolve.Posting) error {
-		var values [2 * postingsAtOnce]any
-		for i, p := range chunk {
-			values[2*i], values[2*i+1] = int64(p.Feature), int64(p.PUID)
-		}
-		return s.exec(values[:]...)
+	err := insertAll(t, insertPosting, inOrder(add, comparePostings), func(to []any, p resolve.Posting) []any {
+		return append(to, int64(p.Feature), int64(p.PUID))
 	})
 	if err == nil {
-		err = each(t, sqlPost, sorted[several:], run)
-	}
-	if err == nil {
-		err = each(t, "DELETE FROM posting WHERE feature = ? AND puid = ?", inOrder(remove, comparePostings), run)
+		err = each(t, "DELETE FROM posting WHERE feature = ? AND puid = ?", inOrder(remove, comparePostings), func(s *stmt, p resolve.Posting) error {
+			return s.exec(int64(p.Feature), int64(p.PUID))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("post %d features, remove %d: %w", len(add), len(remove), err)
@@ -106,17 +94,40 @@ func readEdge(r row) (resolve.Edge, error) {
 	return resolve.Edge{A: entity.PUID(r.int(0)), B: entity.PUID(r.int(1)), Vector: match.Vector(r.int(2)), Score: match.Score(r.int(3))}, nil
 }
 
+// Those that follow have the score of the one before them, or a lower one: two statements, for one would
+// read all that come before.
+const (
+	sqlUnsure      = "SELECT a, b, vec, score FROM edge WHERE a < b AND score >= 0 AND score < 500"
+	sqlUnsureAlike = sqlUnsure + " AND score = ? AND (a, b) > (?, ?) ORDER BY score DESC, a, b LIMIT ?"
+	sqlUnsureBelow = sqlUnsure + " AND score < ? ORDER BY score DESC, a, b LIMIT ?"
+)
+
+// Unsure is two statements.
+func (t *tx) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	edges, err := rows(ctx, t, readEdge, sqlUnsureAlike, int64(after.Score), int64(after.A), int64(after.B), int64(limit))
+	if err == nil {
+		var below []resolve.Edge
+		below, err = rows(ctx, t, readEdge, sqlUnsureBelow, int64(after.Score), int64(limit-len(edges)))
+		edges = append(edges, below...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read edges that are not sure: %w", err)
+	}
+	return edges, nil
+}
+
 // PutEdges is a row each.
 func (t *tx) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
 	edges = inOrder(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	err := each(t, `INSERT INTO edge (a, b, vec, score) VALUES (?, ?, ?, ?)
-		ON CONFLICT (a, b) DO UPDATE SET vec = excluded.vec, score = excluded.score`, edges,
-		func(s *stmt, e resolve.Edge) error {
-			return s.exec(int64(e.A), int64(e.B), int64(e.Vector), int64(e.Score))
-		})
+	err := insertAll(t, insertEdge, edges, func(to []any, e resolve.Edge) []any {
+		return append(to, int64(e.A), int64(e.B), int64(e.Vector), int64(e.Score))
+	})
 	if err != nil {
 		return fmt.Errorf("put %d edges: %w", len(edges), err)
 	}

@@ -5,6 +5,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -23,12 +24,13 @@ type entry struct {
 
 func newEntry(e entity.Indexed) entry {
 	b := make([]byte, 0, 256)
-	for _, name := range e.Names {
-		b = append(append(b, name...), ' ')
+	for _, word := range e.Words {
+		b = append(append(b, word...), ' ')
 	}
 	for _, term := range e.Terms {
 		b = append(document.AppendTerm(b, term), ' ')
 	}
+	b = append(document.AppendRank(b, e.Rank.Points()), " "+document.Every...)
 	return entry{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
 }
 
@@ -56,36 +58,61 @@ func (t *tx) index(entries []entry) error {
 	})
 }
 
-const sqlSearch = `SELECT 0, e.anchor, e.id, e.stamp, e.body
-	FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+const sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
 	WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
 
-// Search meets the lists of the query's words; a query without words is a list of all entities.
-func (t *tx) Search(ctx context.Context, query entity.Query) ([]*entity.Entity, error) {
+// Search meets the lists of the query's words; the lists are in the order of anchors. For the best it meets
+// them with the list of each rank, one after the other, so no more is read than is asked for.
+func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	if len(query.Names) == 0 && len(query.Terms) == 0 {
+	has, hasNot, possible := t.expression(query)
+	switch {
+	case !possible:
+		return nil, nil
+	case !query.Best && has+hasNot == "":
 		return t.ListEntities(ctx, query.After, query.Limit)
+	case !query.Best:
+		if has == "" {
+			has = document.Every
+		}
+		found, err = rows(ctx, t, readEntity, sqlSearch, has+hasNot, int64(query.After), int64(query.Limit))
 	}
+	after := query.After
+	for points := query.Points; query.Best && err == nil && points >= 0 && len(found) < query.Limit; points-- {
+		var some []*entity.Entity
+		match := string(document.AppendRank([]byte(has), points)) + hasNot
+		some, err = rows(ctx, t, readEntity, sqlSearch, match, int64(after), int64(query.Limit-len(found)))
+		found, after = append(found, some...), math.MinInt64
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// expression is what entities must have, with a blank behind it, and what they must not have. Nothing is
+// possible that no entity has.
+func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) {
 	match := t.text[:0]
 	for _, term := range query.Terms {
 		match = append(document.AppendTerm(append(match, '"'), term), `" `...)
 	}
-	for i, name := range query.Names {
-		if !document.IsWord(name) {
-			return nil, nil
+	for i, word := range query.Words {
+		if !document.IsWord(word) {
+			return "", "", false
 		}
-		match = append(append(append(match, '"'), name...), '"')
-		if i == len(query.Names)-1 {
+		match = append(append(append(match, '"'), word...), '"')
+		if i == len(query.Words)-1 {
 			match = append(match, '*')
 		}
 		match = append(match, ' ')
 	}
-	t.text = match
-	entities, err := rows(ctx, t, readEntity, sqlSearch, string(match), int64(query.After), int64(query.Limit))
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+	end := len(match)
+	for _, term := range query.Without {
+		match = append(document.AppendTerm(append(match, ` NOT "`...), term), '"')
 	}
-	return entities, nil
+	t.text = match
+	return string(match[:end]), string(match[end:]), true
 }

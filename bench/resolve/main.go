@@ -8,11 +8,16 @@
 //	go run ./bench/resolve -via http -records 1000000     a million through the HTTP API
 //	go run ./bench/resolve -map postgres://db1/bench      a new installation on PostgreSQL
 //	go run ./bench/resolve -batch 1 -clients 16           one record a call
+//	go run ./bench/resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
+//	go run ./bench/resolve -records 10000000 -slices 100 -curve docs/scale    the curve: docs/scale.csv and .svg
+//	go run ./bench/resolve -records 0 -curve docs/scale   the picture again
 //
-// Each line of the table is a tenth of the run, so that a cost that grows with the number of records is
+// The records are a steady stream, which grows no denser as it goes on (demo.Steady); with -story they are the
+// demo's, which are scattered over so many places as the run has room for, so that they join more towards its end.
+// Each line of the table is a slice of the run, so that a cost that grows with the number of records is
 // seen. Machines that are shared run faster and slower: the last column is the speed of a fixed loop
 // on all processors just before the line, beside the fastest of the run; compare lines by it.
-// -cpuprofile writes where the time goes.
+// -cpuprofile writes where the time goes. A run that is interrupted prints and keeps what it has.
 package main
 
 import (
@@ -25,18 +30,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
-	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/bench/internal/processor"
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/resolve"
 )
@@ -52,6 +51,12 @@ type options struct {
 	seed         uint64
 	cellmap, dir string
 	cpuprofile   string
+	story        bool
+	slices       int64
+	curve        string
+	rate         int64
+	disk         int64
+	judge        bool
 }
 
 func main() {
@@ -67,6 +72,12 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "where the data goes; a temporary directory by default")
 	flag.BoolVar(&o.rollups, "rollups", false, "two rollups follow the writes, and are verified at the end")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "file for a profile of the run")
+	flag.BoolVar(&o.story, "story", false, "the records of the demo instead of the steady stream")
+	flag.Int64Var(&o.slices, "slices", 10, "lines of the table")
+	flag.StringVar(&o.curve, "curve", "", "writes the table to this path with .csv, beside that of the other backend, and .svg of both")
+	flag.Int64Var(&o.rate, "rate", 0, "so many records a second and no more; latencies are from when a call was due")
+	flag.Int64Var(&o.disk, "disk", 20, "ends the run when the files take so many gigabytes")
+	flag.BoolVar(&o.judge, "judge", true, "compares the entities with the truth at the end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -77,6 +88,13 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	curve, err := readCurve(o)
+	if err != nil {
+		return err
+	}
+	if o.records == 0 {
+		return curve.write(o)
+	}
 	dir, err := os.MkdirTemp(o.dir, "locus-bench-")
 	if err != nil {
 		return err
@@ -124,7 +142,17 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	if err := load(ctx, o, put, &stages); err != nil {
+	var generator *demo.Generator
+	if generator = demo.Steady(o.seed); o.story {
+		generator = demo.New(o.seed, o.records)
+	}
+	size := func() (int64, error) { return dataSize(dir) }
+	if o.cellmap != "" {
+		size = func() (int64, error) { return databaseSize(context.WithoutCancel(ctx), service) }
+	}
+	l := &load{o: o, generator: generator, put: put, stages: &stages, size: size, curve: curve}
+	done, err := l.run(ctx)
+	if err != nil {
 		return err
 	}
 	if o.rollups {
@@ -132,14 +160,16 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	quality, err := judge(ctx, o, service)
-	if err != nil {
-		return err
+	quality := "not compared with the truth"
+	if o.judge && ctx.Err() == nil {
+		if quality, err = judge(ctx, generator, service); err != nil {
+			return err
+		}
 	}
 	counts := service.Live().Counts
-	var size int64
+	var bytes int64
 	if o.cellmap != "" {
-		if size, err = databaseSize(ctx, service); err != nil {
+		if bytes, err = size(); err != nil {
 			return err
 		}
 	}
@@ -150,12 +180,13 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	if o.cellmap == "" {
-		if size, err = sizeOf(dir); err != nil {
+		if bytes, err = sizeOf(dir); err != nil {
 			return err
 		}
 	}
 	fmt.Printf("\n%d records, %d entities, %d merges; %d bytes a record on disk; pairs: %s\n",
-		counts.Records, counts.Entities, counts.Merges, size/o.records, quality)
+		counts.Records, counts.Entities, counts.Merges, bytes/max(done, 1), quality)
+	onPaper(os.Stdout, curve.mine(), float64(bytes)/float64(max(done, 1)))
 	return nil
 }
 
@@ -173,7 +204,7 @@ func databaseSize(ctx context.Context, service *locus.Service) (sum int64, err e
 
 // stages sums the time of the three rounds.
 type stages struct {
-	put, post, resolve, batches atomic.Int64
+	put, post, resolve, batches, compared atomic.Int64
 }
 
 func (s *stages) add(b resolve.Batched) {
@@ -181,148 +212,7 @@ func (s *stages) add(b resolve.Batched) {
 	s.post.Add(int64(b.Post))
 	s.resolve.Add(int64(b.Resolve))
 	s.batches.Add(1)
-}
-
-// reading is what a line of the table is the difference of two of.
-type reading struct {
-	at                          time.Time
-	cpu                         time.Duration
-	put, post, resolve, batches int64
-}
-
-func (s *stages) read() reading {
-	return reading{
-		at: time.Now(), cpu: processor.Time(),
-		put: s.put.Load(), post: s.post.Load(), resolve: s.resolve.Load(), batches: s.batches.Load(),
-	}
-}
-
-// load puts all records and prints a line for each tenth.
-func load(ctx context.Context, o options, put func(context.Context, []demo.Record) error, s *stages) error {
-	generator := demo.New(o.seed, o.records)
-	fmt.Printf("%s, %d processors, %s; %d records in calls of %d from %d clients through the %s, %d cells\n\n",
-		runtime.Version(), runtime.NumCPU(), runtime.GOARCH, o.records, o.batch, o.clients, o.via, o.cells)
-	fmt.Println("|   records | records/s | p50 ms | p99 ms | cpu µs/record | put % | post % | resolve % | records/group | machine % |")
-	fmt.Println("|----------:|----------:|-------:|-------:|--------------:|------:|-------:|----------:|--------------:|----------:|")
-	first := s.read()
-	before := first
-	var all []time.Duration
-	var spent time.Duration
-	tenth := max(o.records/10/o.batch, 1) * o.batch
-	var fastest, sum float64
-	for from := int64(0); from < o.records; from += tenth {
-		to := min(from+tenth, o.records)
-		speed := machine()
-		fastest, sum = max(fastest, speed), sum+speed*float64(to-from)
-		before.at = time.Now()
-		latencies, err := calls(ctx, o, generator, put, from, to)
-		if err != nil {
-			return err
-		}
-		now := s.read()
-		line(fmt.Sprint(to), to-from, latencies, before, now, speed/fastest)
-		spent += now.at.Sub(before.at)
-		all = append(all, latencies...)
-		before = now
-	}
-	first.at = before.at.Add(-spent)
-	line("**all**", o.records, all, first, before, sum/float64(o.records)/fastest)
-	return nil
-}
-
-// calls puts the records from one number to another.
-func calls(ctx context.Context, o options, g *demo.Generator, put func(context.Context, []demo.Record) error, from, to int64) ([]time.Duration, error) {
-	var (
-		next      atomic.Int64
-		mu        sync.Mutex
-		latencies []time.Duration
-		failed    error
-		wg        sync.WaitGroup
-	)
-	next.Store(from)
-	for range o.clients {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				begin := next.Add(o.batch) - o.batch
-				if begin >= to {
-					return
-				}
-				var records []demo.Record
-				for i := begin; i < min(begin+o.batch, to); i++ {
-					records = append(records, g.Record(i))
-				}
-				sent := time.Now()
-				err := put(ctx, records)
-				took := time.Since(sent)
-				mu.Lock()
-				latencies = append(latencies, took)
-				failed = cmp.Or(failed, err)
-				mu.Unlock()
-				if err != nil {
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return latencies, cmp.Or(failed, ctx.Err())
-}
-
-// machine is how fast the processors are at the moment, in rounds of a loop that needs nothing else.
-func machine() float64 {
-	var rounds atomic.Int64
-	var wg sync.WaitGroup
-	begin := time.Now()
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			x := uint64(1)
-			for time.Since(begin) < 100*time.Millisecond {
-				for range 100_000 {
-					x = x*6364136223846793005 + 1442695040888963407
-				}
-				rounds.Add(1 + int64(x&1)) // uses x, or the loop would be left out
-			}
-		})
-	}
-	wg.Wait()
-	return float64(rounds.Load()) / time.Since(begin).Seconds()
-}
-
-func line(name string, n int64, latencies []time.Duration, from, to reading, speed float64) {
-	slices.Sort(latencies)
-	at := func(share float64) float64 {
-		return float64(latencies[int(share*float64(len(latencies)-1))].Microseconds()) / 1000
-	}
-	stage := func(d int64) float64 { return 100 * float64(d) / float64(to.at.Sub(from.at)) }
-	fmt.Printf("| %9s | %9.0f | %6.1f | %6.1f | %13.0f | %5.0f | %6.0f | %9.0f | %13.0f | %9.0f |\n", name,
-		float64(n)/to.at.Sub(from.at).Seconds(), at(0.5), at(0.99), float64((to.cpu-from.cpu).Microseconds())/float64(n),
-		stage(to.put-from.put), stage(to.post-from.post), stage(to.resolve-from.resolve), float64(n)/float64(max(to.batches-from.batches, 1)), 100*speed)
-}
-
-// judge compares the entities with the truth.
-func judge(ctx context.Context, o options, s *locus.Service) (string, error) {
-	places := map[entity.Ref]int64{}
-	for r := range demo.New(o.seed, o.records).All() {
-		places[entity.Ref{Source: r.Source, Key: r.Key}] = r.Place
-	}
-	var score demo.Score
-	for after := entity.PUID(0); ; {
-		page, next, err := s.Entities(ctx, locus.EntityQuery{After: after, Limit: locus.MaxLimit})
-		if err != nil {
-			return "", err
-		}
-		for _, e := range page {
-			var of []int64
-			for _, m := range e.Members {
-				of = append(of, places[m.Ref])
-			}
-			score.Add(of)
-		}
-		if next == 0 {
-			return fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f", score.Precision(), score.Recall(), score.F1()), nil
-		}
-		after = next
-	}
+	s.compared.Add(int64(b.Compared))
 }
 
 func sizeOf(dir string) (size int64, err error) {
@@ -336,5 +226,16 @@ func sizeOf(dir string) (size int64, err error) {
 		}
 		return err
 	})
+	return size, err
+}
+
+// dataSize is sizeOf without the logs, which are copied into the files now and then and empty at the end.
+func dataSize(dir string) (size int64, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.db"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			size += info.Size()
+		}
+	}
 	return size, err
 }

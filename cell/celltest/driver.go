@@ -259,7 +259,7 @@ func identityAtOnce(t tester, k kind) {
 func keepsItsRows(t tester, k kind) {
 	c := cellOf(k.identified(t, "cell"))
 	as := allocate(t, c, keys(1, 10))
-	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 4, Fence: 5})
+	setHead(t, c, cell.Head{Keys: cell.Sealed, Incarnation: 2, Epoch: 3, Told: 4, Fence: 5, Rules: 6})
 	want := headOf(t, c)
 	if err := c.Database.(handle).Close(); err != nil {
 		t.Fatalf("Close: %v", err)

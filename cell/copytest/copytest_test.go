@@ -229,9 +229,11 @@ var notNoted = map[string]string{
 	"the log is not noted":          "change",
 	"rollups are not noted":         "rollup_row",
 	"generations are not noted":     "rollup_generation",
+	"definitions are not noted":     "definition",
 	"hits are not noted":            "counter_hour",
 	"keys of batches are not noted": "counter_key",
 	"the floor is not noted":        "counter_floor",
+	"decisions are not noted":       "decision",
 }
 
 func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
@@ -322,6 +324,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"the log is not noted":               "JournalFollows",
 		"rollups are not noted":              "JournalFollows",
 		"generations are not noted":          "JournalFollows",
+		"definitions are not noted":          "JournalFollows",
 		"trimming is not noted":              "JournalFollows",
 		"hits are not noted":                 "JournalFollows",
 		"keys of batches are not noted":      "JournalFollows",

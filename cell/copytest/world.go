@@ -34,6 +34,7 @@ type thing struct {
 	postings []resolve.Posting
 	edges    []resolve.Edge
 	redo     resolve.Redo
+	decision entity.Decision
 	// A rollup of its own, with a generation and rows.
 	rollup     rollup.Rollup
 	generation rollup.Generation
@@ -72,7 +73,8 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{A: puid, B: puid + 1, Vector: match.Vector(math.MaxUint64 - uint64(n)), Score: match.Score(-n)},
 			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Score: math.MaxInt16},
 		},
-		redo: resolve.Redo{PUID: puid, Version: version},
+		redo:     resolve.Redo{PUID: puid, Version: version, Decided: int64(n)},
+		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
 	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.Joined, Attributes: w.record.Attributes}
 	w.changes[0].Is, w.changes[1].Was = image, &changelog.Image{}
@@ -86,7 +88,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			ID: idOf(n), Members: []entity.Member{{PUID: puid, Ref: ref, Version: version}}, Stamp: math.MaxUint64 - uint64(n),
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
-		Names: []string{"joes"}, Terms: []uint64{uint64(n)},
+		Words: []string{"joes"}, Terms: []uint64{uint64(n)},
 	}
 	return w
 }
@@ -120,8 +122,8 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 		err = errors.Join(err,
 			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
-			tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), tx.PutEdges(ctx, w.edges),
+			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
 		}
@@ -138,7 +140,7 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 		tx.Unlink(ctx, []cell.Key{w.key}), tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
 		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
-		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
+		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
 // trim trims so many changes.
@@ -180,12 +182,14 @@ type answers struct {
 	Redo     []resolve.Redo
 	Depth    int
 	Counts   entity.Counts
+	Decided  []entity.Decision
 	Seq      []changelog.Change
 
 	Bounds      changelog.Bounds
 	Rollups     []rollup.Rollup
 	Generations []rollup.Generation
 	Rows        [][][]rollup.Row
+	Definitions [][]byte
 	Counted     counted
 }
 
@@ -200,13 +204,14 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 			keys[i], ids[i] = keyOf(i), idOf(i)
 			features, limits = append(features, uint64(i)<<58), append(limits, many)
 		}
-		var err [14]error
+		var err [15]error
 		a.PUIDs, err[0] = tx.Lookup(ctx, keys)
 		var puids []entity.PUID
 		for _, p := range a.PUIDs {
 			puids = append(puids, entity.PUID(p))
 		}
 		a.Records, err[1] = tx.Records(ctx, puids)
+		a.Decided, err[14] = tx.Decisions(ctx, puids)
 		a.Births, err[2] = tx.Births(ctx, ids)
 		a.Bounds, err[9] = tx.Bounds(ctx)
 		a.Changes, err[3] = tx.Changes(ctx, a.Bounds.Trimmed, many)
@@ -221,6 +226,12 @@ func ask(t tester, c resolve.Cell, n int) (a answers) {
 		a.Rows = make([][][]rollup.Row, n)
 		for i := range n {
 			if a.Rows[i], err[12] = tx.ScanRows(ctx, int64(i)<<56, []rollup.Range{{Limit: many}}); err[12] != nil {
+				break
+			}
+		}
+		a.Definitions = make([][]byte, n)
+		for i := range n {
+			if a.Definitions[i], err[14] = tx.Definition(ctx, fmt.Sprintf("r-%d", i)); err[14] != nil {
 				break
 			}
 		}

@@ -11,6 +11,7 @@ if (live) follow(live);
 const looking = document.getElementById("again");
 if (looking) look(looking);
 offer(document);
+addEventListener("keydown", press);
 
 // offer shows the buttons that copy commands.
 function offer(part) {
@@ -29,6 +30,17 @@ function offer(part) {
       clearTimeout(back);
       back = setTimeout(() => { button.textContent = label; }, 1500);
     });
+  }
+}
+
+// press does what a button or a link does that names the key, unless somebody is writing.
+function press(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.target.closest("input, select, textarea")) return;
+  for (const target of document.querySelectorAll("[data-press]")) {
+    if (target.dataset.press !== event.key) continue;
+    target.click();
+    event.preventDefault();
+    return;
   }
 }
 

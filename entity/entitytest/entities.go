@@ -98,13 +98,13 @@ func thousandItems(t tester, c Cell) {
 			t.Fatalf("entity %d of %d (-want +got):\n%s", i, n, diff)
 		}
 	}
-	if got := search(t, c, entity.Query{Names: []string{"number3", "shop"}, After: math.MinInt64}); len(got) != n/10 || !slices.IsSorted(got) {
+	if got := search(t, c, entity.Query{Words: []string{"number3", "shop"}, After: math.MinInt64}); len(got) != n/10 || !slices.IsSorted(got) {
 		t.Fatalf("%d entities with one of ten words among %d: %v", len(got), n, got)
 	}
 	finds(t, c, entity.Query{Terms: []uint64{17}, After: math.MinInt64}, puids[17])
 	deleteEntities(t, c, puids...)
 	same(t, "list of entities", listEntities(t, c, math.MinInt64, n), nil)
-	finds(t, c, entity.Query{Names: []string{"shop"}, After: math.MinInt64})
+	finds(t, c, entity.Query{Words: []string{"shop"}, After: math.MinInt64})
 }
 
 // everything writes one of each and reads it back in the same transaction.
@@ -123,7 +123,7 @@ func everything(ctx context.Context, s entity.Store) error {
 	listed, err2 := s.ListRecords(ctx, "vendor", 0, 10)
 	births, err3 := s.Births(ctx, []locality.ID{r.Birth})
 	entities, err4 := s.Entities(ctx, []entity.PUID{1})
-	found, err5 := s.Search(ctx, entity.Query{Names: []string{"joes"}, Terms: []uint64{5}, Limit: 10})
+	found, err5 := s.Search(ctx, entity.Query{Words: []string{"joes"}, Terms: []uint64{5}, Limit: 10})
 	counts, err6 := s.Counts(ctx)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
@@ -154,7 +154,7 @@ func rollbackLeavesNothing(t tester, c Cell) {
 		return errors.Join(s.PutRecords(ctx, []*entity.Record{tombstone(2, 2)}), s.DeleteEntities(ctx, []entity.PUID{2}))
 	})
 	same(t, "record", getRecords(t, c, 2), []*entity.Record{record(2)})
-	finds(t, c, entity.Query{Names: []string{"joes"}}, 2)
+	finds(t, c, entity.Query{Words: []string{"joes"}}, 2)
 }
 
 func survivesReopening(t tester, c Cell) {
@@ -167,8 +167,8 @@ func survivesReopening(t tester, c Cell) {
 	same(t, "record", getRecords(t, c, 1), []*entity.Record{want})
 	same(t, "birth", getBirths(t, c, want.Birth), []*entity.Birth{{ID: want.Birth, PUID: 1}})
 	same(t, "counts", getCounts(t, c), entity.Counts{Records: 1, Entities: 1})
-	finds(t, c, entity.Query{Names: []string{"other"}}, 1)
-	finds(t, c, entity.Query{Names: []string{"joes"}})
+	finds(t, c, entity.Query{Words: []string{"other"}}, 1)
+	finds(t, c, entity.Query{Words: []string{"joes"}})
 	finds(t, c, entity.Query{}, 1)
 }
 

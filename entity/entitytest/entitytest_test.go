@@ -121,9 +121,9 @@ func (s store) PutEntities(ctx context.Context, entities []entity.Indexed) error
 			c.Stamp &^= 1 << 63
 			e.Entity = &c
 		case "words are folded":
-			e.Names = slices.Clone(e.Names)
-			for k, n := range e.Names {
-				e.Names[k] = strings.Map(func(r rune) rune {
+			e.Words = slices.Clone(e.Words)
+			for k, n := range e.Words {
+				e.Words[k] = strings.Map(func(r rune) rune {
 					if r >= 0x300 && r < 0x370 {
 						return -1
 					}
@@ -131,17 +131,23 @@ func (s store) PutEntities(ctx context.Context, entities []entity.Indexed) error
 				}, norm.NFD.String(n))
 			}
 		case "young scripts are separators":
-			e.Names = slices.DeleteFunc(slices.Clone(e.Names), func(n string) bool {
+			e.Words = slices.DeleteFunc(slices.Clone(e.Words), func(n string) bool {
 				return strings.ContainsFunc(n, func(r rune) bool { return r > 0xffff })
 			})
 		case "terms are words":
 			for _, term := range e.Terms {
-				e.Names = append(slices.Clone(e.Names), fmt.Sprintf("%016x", term))
+				e.Words = append(slices.Clone(e.Words), fmt.Sprintf("%016x", term))
+			}
+		case "ranks are written once":
+			if old, err := s.Store.Entities(ctx, []entity.PUID{e.Anchor()}); err == nil && old[0] != nil {
+				c := *e.Entity
+				c.Rank = old[0].Rank
+				e.Entity = &c
 			}
 		case "old words are kept":
-			old, err := s.Store.Search(ctx, entity.Query{Names: []string{"joes"}, After: e.Anchor() - 1, Limit: 1})
+			old, err := s.Store.Search(ctx, entity.Query{Words: []string{"joes"}, After: e.Anchor() - 1, Limit: 1})
 			if err == nil && len(old) == 1 && old[0].Anchor() == e.Anchor() {
-				e.Names = append(slices.Clone(e.Names), "joes")
+				e.Words = append(slices.Clone(e.Words), "joes")
 			}
 		}
 	}
@@ -158,17 +164,28 @@ func (s store) DeleteEntities(ctx context.Context, anchors []entity.PUID) error 
 func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	switch s.bug {
 	case "the last word matches whole only":
-		q.Names = append(slices.Clone(q.Names), slices.Clone(q.Names)...)
-		if n := len(q.Names); n > 0 {
-			q.Names = append(q.Names, q.Names[0])
+		q.Words = append(slices.Clone(q.Words), slices.Clone(q.Words)...)
+		if n := len(q.Words); n > 0 {
+			q.Words = append(q.Words, q.Words[0])
 		}
 	case "any word will do":
-		if len(q.Names) > 1 {
-			q.Names = q.Names[:1]
+		if len(q.Words) > 1 {
+			q.Words = q.Words[:1]
 		}
 	case "quotes are operators":
-		if len(q.Names) > 0 && strings.ContainsAny(q.Names[len(q.Names)-1], `"*'`) {
+		if len(q.Words) > 0 && strings.ContainsAny(q.Words[len(q.Words)-1], `"*'`) {
 			return nil, errors.New("syntax error")
+		}
+	}
+	switch s.bug {
+	case "ranks are not asked":
+		q.Best = false
+	case "nothing is left out":
+		q.Without = nil
+	case "all ranks begin behind the anchor":
+		if q.Best {
+			found, err := s.Store.Search(ctx, q)
+			return slices.DeleteFunc(found, func(e *entity.Entity) bool { return e.Anchor() <= q.After }), err
 		}
 	}
 	found, err := s.Store.Search(ctx, q)
@@ -176,6 +193,54 @@ func (s store) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, er
 		slices.Reverse(found)
 	}
 	return found, err
+}
+
+func (s store) PutDecisions(ctx context.Context, decisions []entity.Decision) error {
+	decisions = slices.Clone(decisions)
+	for i := range decisions {
+		d := &decisions[i]
+		switch s.bug {
+		case "reasons are not kept":
+			d.Reason = ""
+		case "what is withdrawn is as if it had never been":
+			d.Withdrawn = false
+		case "the last decision stays":
+			old, err := s.Store.Decisions(ctx, []entity.PUID{d.A})
+			for _, o := range old {
+				if o.Topic() == d.Topic() && !d.At.After(o.At) {
+					d.At = o.At.Add(time.Millisecond)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		case "the first of one millisecond stays":
+			old, err := s.Store.Decisions(ctx, []entity.PUID{d.A})
+			for _, o := range old {
+				if o.Topic() == d.Topic() && d.At.Equal(o.At) {
+					*d = o
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return s.Store.PutDecisions(ctx, decisions)
+}
+
+func (s store) ListDecisions(ctx context.Context, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
+	if s.bug == "decisions are listed record by record" {
+		after.Topic = ""
+	}
+	return s.Store.ListDecisions(ctx, after, limit)
+}
+
+func (s store) DeleteDecisions(ctx context.Context, puids []entity.PUID) error {
+	if s.bug == "decisions of one record are deleted" && len(puids) > 1 {
+		puids = puids[:1]
+	}
+	return s.Store.DeleteDecisions(ctx, puids)
 }
 
 func (s store) AddCounts(ctx context.Context, delta entity.Counts) error {
@@ -235,16 +300,28 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"any word will do":                   "SearchWords",
 			"quotes are operators":               "SearchHostileWords",
 			"best first":                         "SearchInPages",
+			"ranks are not asked":                "SearchBestFirst",
+			"ranks are written once":             "SearchBestFirst",
+			"all ranks begin behind the anchor":  "SearchBestInPages",
+			"nothing is left out":                "SearchWithout",
 			"counts never fall":                  "CountsAddUp",
-			"rollback keeps rows":                "RollbackLeavesNothing",
-			"error is swallowed":                 "RollbackLeavesNothing",
-			"nothing is kept":                    "SurvivesReopening",
+			"reasons are not kept":               "DecisionsComeBackWhole",
+
+			"what is withdrawn is as if it had never been": "DecisionsComeBackWhole",
+			"the last decision stays":                      "NewerDecisionStays",
+			"the first of one millisecond stays":           "NewerDecisionStays",
+			"decisions are listed record by record":        "ListDecisionsInPages",
+			"decisions of one record are deleted":          "DecisionsAreDeleted",
+
+			"rollback keeps rows": "RollbackLeavesNothing",
+			"error is swallowed":  "RollbackLeavesNothing",
+			"nothing is kept":     "SurvivesReopening",
 		},
 		ByModel: []string{
 			"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form",
 			"the first of a batch wins", "all sources are listed", "births are written once",
-			"only the first is deleted", "any word will do", "best first", "counts never fall", "rollback keeps rows",
-			"error is swallowed",
+			"only the first is deleted", "any word will do", "best first", "ranks are not asked", "nothing is left out", "counts never fall", "rollback keeps rows",
+			"error is swallowed", "reasons are not kept", "the last decision stays", "decisions of one record are deleted",
 		},
 		Tries: 100,
 	})

@@ -40,10 +40,19 @@ func (d drawer) id() *rapid.Generator[locality.ID] {
 var (
 	drawWord   = rapid.SampledFrom([]string{"joes", "joe", "pizza", "piz", "café", "cafe\u0301", "寿司", "寿", "a", "1"})
 	drawTerm   = rapid.SampledFrom([]uint64{0, 1, 1 << 63, math.MaxUint64})
+	drawPoints = rapid.IntRange(0, 2)
 	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
+
+	drawVerdict = rapid.SampledFrom([]entity.Verdict{entity.VerdictSame, entity.VerdictDifferent, entity.VerdictAnchor, entity.VerdictValue})
 )
 
-func init() { conformance.Share(drawWord, drawTerm, drawSource) }
+func init() {
+	conformance.Share(drawWord, drawTerm, drawSource, drawVerdict)
+	conformance.Share(drawPoints)
+}
+
+// term is one that the entities of the history have, and no others.
+func (d drawer) term() uint64 { return uint64(d.base) }
 
 func (d drawer) record() *rapid.Generator[*entity.Record] {
 	return rapid.Custom(func(t *rapid.T) *entity.Record {
@@ -64,16 +73,41 @@ func (d drawer) entity() *rapid.Generator[entity.Indexed] {
 	return rapid.Custom(func(t *rapid.T) entity.Indexed {
 		e := thing(rapid.SliceOfN(d.puid(), 1, 4).Draw(t, "members")...)
 		e.Stamp = drawTerm.Draw(t, "stamp")
-		return entity.Indexed{Entity: e, Names: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms")}
+		e.Rank = entity.Rank{Sources: drawPoints.Draw(t, "sources"), Known: drawPoints.Draw(t, "known")}
+		return entity.Indexed{
+			Entity: e, Words: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "words"), Terms: append(rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms"), d.term()),
+		}
+	})
+}
+
+func (d drawer) decision() *rapid.Generator[entity.Decision] {
+	return rapid.Custom(func(t *rapid.T) entity.Decision {
+		made := entity.Decision{
+			Verdict: drawVerdict.Draw(t, "verdict"), A: d.puid().Draw(t, "a"), Author: drawSource.Draw(t, "author"), Reason: rapid.SampledFrom(hostile).Draw(t, "reason"),
+			At: time.UnixMilli(rapid.Int64Range(0, 3).Draw(t, "at")).UTC(), Withdrawn: rapid.Bool().Draw(t, "withdrawn"),
+		}
+		switch made.Verdict {
+		case entity.VerdictValue:
+			made.Attribute, made.Value = drawSource.Draw(t, "attribute"), rapid.SampledFrom(hostile).Draw(t, "value")
+		case entity.VerdictSame, entity.VerdictDifferent:
+			made.B = d.puid().Draw(t, "b")
+		}
+		return made
 	})
 }
 
 func (d drawer) query() *rapid.Generator[entity.Query] {
 	return rapid.Custom(func(t *rapid.T) entity.Query {
-		return entity.Query{
-			Names: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "names"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
-			After: d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
+		q := entity.Query{
+			Words: rapid.SliceOfN(drawWord, 0, 2).Draw(t, "words"), Terms: rapid.SliceOfN(drawTerm, 0, 2).Draw(t, "terms"),
+			Without: rapid.SliceOfN(drawTerm, 0, 1).Draw(t, "without"),
+			After:   d.after().Draw(t, "after"), Limit: rapid.IntRange(1, 15).Draw(t, "limit"),
 		}
+		if q.Best = rapid.Bool().Draw(t, "best"); q.Best {
+			q.Points = drawPoints.Draw(t, "points") + drawPoints.Draw(t, "points")
+			q.Terms = append(q.Terms, d.term())
+		}
+		return q
 	})
 }
 
@@ -97,7 +131,7 @@ func ask1[T any](name string, do func(ctx context.Context, s entity.Store) (T, e
 
 func (d drawer) call() *rapid.Generator[call] {
 	return rapid.Custom(func(t *rapid.T) call {
-		switch rapid.IntRange(0, 15).Draw(t, "call") {
+		switch rapid.IntRange(0, 18).Draw(t, "call") {
 		case 0, 1:
 			records := batch(t, d.record())
 			return write("PutRecords", func(ctx context.Context, s entity.Store) error { return s.PutRecords(ctx, records) })
@@ -141,6 +175,15 @@ func (d drawer) call() *rapid.Generator[call] {
 				}
 				return s.Counts(ctx)
 			})
+		case 12, 13:
+			decisions := batch(t, d.decision())
+			return write("PutDecisions", func(ctx context.Context, s entity.Store) error { return s.PutDecisions(ctx, decisions) })
+		case 14:
+			puids := batch(t, d.puid())
+			return write("DeleteDecisions", func(ctx context.Context, s entity.Store) error { return s.DeleteDecisions(ctx, puids) })
+		case 15:
+			puids := batch(t, d.puid())
+			return ask1("Decisions", func(ctx context.Context, s entity.Store) ([]entity.Decision, error) { return s.Decisions(ctx, puids) })
 		default:
 			query := d.query().Draw(t, "query")
 			return ask1("Search", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Search(ctx, query) })
@@ -154,6 +197,8 @@ func (d drawer) compare(ctx context.Context, s entity.Store, m *model, calls []c
 		return s.Search(ctx, entity.Query{After: d.base, Limit: 100})
 	}), ask1("ListRecords of all", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) {
 		return s.ListRecords(ctx, "", d.base, 100)
+	}), ask1("ListDecisions of all", func(ctx context.Context, s entity.Store) ([]entity.Decision, error) {
+		return s.ListDecisions(ctx, entity.DecisionKey{A: d.base}, 200)
 	}))
 	for i, c := range calls {
 		got, err := c.do(ctx, s)

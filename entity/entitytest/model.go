@@ -5,7 +5,9 @@ package entitytest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,17 +21,18 @@ type model struct {
 	records  map[entity.PUID]entity.Record
 	births   map[locality.ID]entity.Birth
 	entities map[entity.PUID]entity.Indexed
+	decided  map[entity.DecisionKey]entity.Decision
 	counts   entity.Counts
 }
 
 var _ entity.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[entity.PUID]entity.Record{}, map[locality.ID]entity.Birth{}, map[entity.PUID]entity.Indexed{}, entity.Counts{}}
+	return &model{map[entity.PUID]entity.Record{}, map[locality.ID]entity.Birth{}, map[entity.PUID]entity.Indexed{}, map[entity.DecisionKey]entity.Decision{}, entity.Counts{}}
 }
 
 func (m *model) clone() *model {
-	return &model{maps.Clone(m.records), maps.Clone(m.births), maps.Clone(m.entities), m.counts}
+	return &model{maps.Clone(m.records), maps.Clone(m.births), maps.Clone(m.entities), maps.Clone(m.decided), m.counts}
 }
 
 // ask answers for each key with a pointer to what a map has, nil where it has nothing.
@@ -126,8 +129,15 @@ func (m *model) ListEntities(ctx context.Context, after entity.PUID, limit int) 
 
 func (m *model) Search(ctx context.Context, q entity.Query) ([]*entity.Entity, error) {
 	var entities []*entity.Entity
-	for _, e := range page(m.entities, q.After, q.Limit, func(e entity.Indexed) bool { return matches(e, q) }) {
-		entities = append(entities, e.Entity)
+	if !q.Best {
+		q.Points = 0
+	}
+	for points, after := q.Points, q.After; points >= 0; points, after = points-1, math.MinInt64 {
+		for _, e := range page(m.entities, after, q.Limit-len(entities), func(e entity.Indexed) bool {
+			return matches(e, q) && (!q.Best || e.Rank.Points() == points)
+		}) {
+			entities = append(entities, e.Entity)
+		}
 	}
 	return entities, ctx.Err()
 }
@@ -138,14 +148,59 @@ func matches(e entity.Indexed, q entity.Query) bool {
 			return false
 		}
 	}
-	for i, word := range q.Names {
-		if !slices.ContainsFunc(e.Names, func(name string) bool {
-			return name == word || word != "" && i == len(q.Names)-1 && strings.HasPrefix(name, word)
+	for _, term := range q.Without {
+		if slices.Contains(e.Terms, term) {
+			return false
+		}
+	}
+	for i, word := range q.Words {
+		if !slices.ContainsFunc(e.Words, func(name string) bool {
+			return name == word || word != "" && i == len(q.Words)-1 && strings.HasPrefix(name, word)
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+func (m *model) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
+	var decisions []entity.Decision
+	for _, k := range slices.SortedFunc(maps.Keys(m.decided), entity.DecisionKey.Compare) {
+		if slices.Contains(puids, k.A) {
+			decisions = append(decisions, m.decided[k])
+		}
+	}
+	return decisions, ctx.Err()
+}
+
+func (m *model) PutDecisions(ctx context.Context, decisions []entity.Decision) error {
+	for _, d := range decisions {
+		old, there := m.decided[d.Key()]
+		if !there || d.At.After(old.At) || d.At.Equal(old.At) && text(d) > text(old) {
+			m.decided[d.Key()] = d
+		}
+	}
+	return ctx.Err()
+}
+
+func text(d entity.Decision) string {
+	b, _ := json.Marshal(&d)
+	return string(b)
+}
+
+func (m *model) ListDecisions(ctx context.Context, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
+	var decisions []entity.Decision
+	for _, k := range slices.SortedFunc(maps.Keys(m.decided), entity.DecisionKey.Compare) {
+		if k.Compare(after) > 0 && len(decisions) < limit {
+			decisions = append(decisions, m.decided[k])
+		}
+	}
+	return decisions, ctx.Err()
+}
+
+func (m *model) DeleteDecisions(ctx context.Context, puids []entity.PUID) error {
+	maps.DeleteFunc(m.decided, func(k entity.DecisionKey, _ entity.Decision) bool { return slices.Contains(puids, k.A) })
+	return ctx.Err()
 }
 
 func (m *model) AddCounts(ctx context.Context, delta entity.Counts) error {

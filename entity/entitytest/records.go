@@ -20,10 +20,11 @@ func emptyArguments(t tester, c Cell) {
 		records, err1 := s.Records(ctx, nil)
 		births, err2 := s.Births(ctx, nil)
 		entities, err3 := s.Entities(ctx, nil)
-		if n := len(records) + len(births) + len(entities); n > 0 {
+		decisions, err4 := s.Decisions(ctx, nil)
+		if n := len(records) + len(births) + len(entities) + len(decisions); n > 0 {
 			return fmt.Errorf("%d answers to no questions", n)
 		}
-		return errors.Join(err1, err2, err3, s.PutRecords(ctx, nil), s.Assign(ctx, nil), s.PutBirths(ctx, nil),
+		return errors.Join(err1, err2, err3, err4, s.PutDecisions(ctx, nil), s.DeleteDecisions(ctx, nil), s.PutRecords(ctx, nil), s.Assign(ctx, nil), s.PutBirths(ctx, nil),
 			s.PutEntities(ctx, nil), s.DeleteEntities(ctx, nil), s.AddCounts(ctx, entity.Counts{}))
 	})
 }
@@ -35,7 +36,7 @@ func emptyCell(t tester, c Cell) {
 	same(t, "list of records", listRecords(t, c, "", math.MinInt64, 10), nil)
 	same(t, "list of entities", listEntities(t, c, math.MinInt64, 10), nil)
 	finds(t, c, entity.Query{After: math.MinInt64})
-	finds(t, c, entity.Query{After: math.MinInt64, Names: []string{"joes"}})
+	finds(t, c, entity.Query{After: math.MinInt64, Words: []string{"joes"}})
 	same(t, "counts", getCounts(t, c), entity.Counts{})
 }
 
@@ -106,7 +107,7 @@ func hostileStrings(t tester, c Cell) {
 	for i, s := range hostile {
 		e := thing(entity.PUID(i + 1))
 		e.Members[0].Ref = entity.Ref{Source: s, Key: s}
-		e.View = entity.View{{Name: s, Values: []entity.MergedValue{{Value: s, Members: []int{0, 1, 2}}}}}
+		e.View = entity.View{{Name: s, Values: []entity.MergedValue{{Value: s, Members: []int{0}}}}}
 		things, want = append(things, entity.Indexed{Entity: e}), append(want, e)
 	}
 	putEntities(t, c, things...)
@@ -130,9 +131,9 @@ func wholeRangeOfPUIDs(t tester, c Cell) {
 	same(t, "entities", getEntities(t, c, puidEdges...), things)
 	same(t, "list of records", listRecords(t, c, "", math.MinInt64, 100), records[1:])
 	same(t, "list of entities", listEntities(t, c, math.MinInt64, 100), things[1:])
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: math.MinInt64}, puidEdges[1:]...)
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: -1}, puidEdges[7:]...)
-	finds(t, c, entity.Query{Names: []string{"joes"}, After: math.MaxInt64})
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: math.MinInt64}, puidEdges[1:]...)
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: -1}, puidEdges[7:]...)
+	finds(t, c, entity.Query{Words: []string{"joes"}, After: math.MaxInt64})
 }
 
 func assignSetsTheAnchorOnly(t tester, c Cell) {

@@ -52,7 +52,14 @@ func thing(puids ...entity.PUID) *entity.Entity {
 
 // indexed is an entity of one record with words and terms.
 func indexed(anchor entity.PUID, words string, terms ...uint64) entity.Indexed {
-	return entity.Indexed{Entity: thing(anchor), Names: strings.Fields(words), Terms: terms}
+	return entity.Indexed{Entity: thing(anchor), Words: strings.Fields(words), Terms: terms}
+}
+
+// ranked is an entity of so many points.
+func ranked(anchor entity.PUID, points int, words string, terms ...uint64) entity.Indexed {
+	e := indexed(anchor, words, terms...)
+	e.Rank = entity.Rank{Sources: points / 2, Known: points - points/2}
+	return e
 }
 
 // hostile are strings that a store must hand back byte for byte. What cannot be text at all (a zero

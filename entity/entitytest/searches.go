@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-func names(words ...string) entity.Query { return entity.Query{Names: words} }
+func names(words ...string) entity.Query { return entity.Query{Words: words} }
 
 func terms(terms ...uint64) entity.Query { return entity.Query{Terms: terms} }
 
@@ -46,8 +46,8 @@ func searchTerms(t tester, c Cell) {
 	finds(t, c, terms(0xabc), 3)
 	finds(t, c, terms(0xabcd))
 	finds(t, c, terms(0xab))
-	finds(t, c, entity.Query{Names: []string{"jo"}, Terms: []uint64{math.MaxUint64}}, 2)
-	finds(t, c, entity.Query{Names: []string{"hut"}, Terms: []uint64{city}})
+	finds(t, c, entity.Query{Words: []string{"jo"}, Terms: []uint64{math.MaxUint64}}, 2)
+	finds(t, c, entity.Query{Words: []string{"hut"}, Terms: []uint64{city}})
 	finds(t, c, names("0000000000000abc"), 4)
 	finds(t, c, names("0"), 4)
 }
@@ -81,7 +81,7 @@ func searchInPages(t tester, c Cell) {
 		putEntities(t, c, indexed(p, "joes", 4))
 	}
 	putEntities(t, c, indexed(5, "rays", 4))
-	for _, q := range []entity.Query{names("joes"), {Names: []string{"joes"}, Terms: []uint64{4}}} {
+	for _, q := range []entity.Query{names("joes"), {Words: []string{"joes"}, Terms: []uint64{4}}} {
 		page := func(after entity.PUID, limit int, want ...entity.PUID) {
 			q.After, q.Limit = after, limit
 			finds(t, c, q, want...)

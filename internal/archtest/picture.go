@@ -75,7 +75,7 @@ var Picture = map[string]Rule{
 	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
-	"match":     {Modules: []string{xxhash, xText, xNet, geo, yaml}},
+	"match":     {Modules: []string{xxhash, xText, xNet, geo, yaml, compress}},
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {

@@ -14,6 +14,7 @@ const (
 	ColumnSource   = "source"
 	ColumnKey      = "key"
 	ColumnObserved = "observed_at"
+	ColumnKind     = "kind"
 )
 
 // Columns says what the columns of a file mean.
@@ -25,8 +26,11 @@ type Columns struct {
 	// Rename gives columns the names of attributes; several columns may share an attribute, which
 	// then has several values.
 	Rename map[string]string
-	// Attributes are the names that the kind has.
-	Attributes []string
+	// Kind is the kind of every row; "" if the column "kind" says it, or nothing does.
+	Kind string
+	// Attributes are the names that the kind has, Others those of other kinds, which a file has as well
+	// whose column "kind" may name them.
+	Attributes, Others []string
 	// IgnoreUnknown leaves out columns that are no attributes, instead of refusing the file.
 	IgnoreUnknown bool
 }
@@ -34,9 +38,15 @@ type Columns struct {
 // skip is the target of a column that is left out.
 const skip = ""
 
-// target answers with what a column is: one of the three names above, an attribute, or skip. The
+// isKind tells whether the column kind is the kind of a row, and no attribute.
+func (c *Columns) isKind() bool { return !slices.Contains(c.Attributes, ColumnKind) }
+
+// mixed tells whether rows with a column kind may be of any kind, and have its attributes.
+func (c *Columns) mixed(hasKind bool) bool { return hasKind && c.Kind == "" && c.isKind() }
+
+// target answers with what a column is: one of the four names above, an attribute, or skip. The
 // reason says why it is none of them.
-func (c *Columns) target(column string) (name, reason string) {
+func (c *Columns) target(column string, mixed bool) (name, reason string) {
 	key := cmp.Or(c.Key, ColumnKey)
 	name, renamed := c.Rename[column]
 	if !renamed {
@@ -52,7 +62,10 @@ func (c *Columns) target(column string) (name, reason string) {
 	switch {
 	case name == ColumnSource && c.Source != "":
 		return skip, ""
-	case name == ColumnSource, name == ColumnKey, name == ColumnObserved, slices.Contains(c.Attributes, name):
+	case name == ColumnKind && c.Kind != "" && c.isKind():
+		return skip, ""
+	case name == ColumnSource, name == ColumnKey, name == ColumnKind, name == ColumnObserved, slices.Contains(c.Attributes, name),
+		mixed && slices.Contains(c.Others, name):
 		return name, ""
 	}
 	return c.unknown(column, name)

@@ -60,6 +60,7 @@ func (r *csvReader) readHeader() error {
 	for i := range r.ends {
 		r.header = append(r.header, string(r.field(i)))
 	}
+	mixed := r.columns.mixed(slices.Contains(r.header, ColumnKind))
 	for i, column := range r.header {
 		switch {
 		case slices.Contains([]byte(column), '\r'):
@@ -67,7 +68,7 @@ func (r *csvReader) readHeader() error {
 		case slices.Contains(r.header[:i], column):
 			return r.fault(line, "name every column once", "the header names column %.60q twice", column)
 		}
-		target, reason := r.columns.target(column)
+		target, reason := r.columns.target(column, mixed)
 		unknown = cmp.Or(unknown, reason)
 		r.targets = append(r.targets, target)
 	}
@@ -100,7 +101,7 @@ func (r *csvReader) Next() (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{Line: line, Source: r.columns.Source, Attributes: make(map[string][]string, len(r.targets))}
+	row := &Row{Line: line, Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
 	if len(r.ends) != len(r.targets) {
 		return nil, &RowError{
 			Line: line, Code: "malformed", Row: r.asObject(),
@@ -117,6 +118,12 @@ func (r *csvReader) Next() (*Row, error) {
 			row.Key = value
 		case ColumnObserved:
 			row.Observed = value
+		case ColumnKind:
+			if r.columns.isKind() {
+				row.Kind = value
+			} else if value != "" {
+				row.Attributes[target] = append(row.Attributes[target], value)
+			}
 		default:
 			if value != "" {
 				row.Attributes[target] = append(row.Attributes[target], value)

@@ -22,14 +22,14 @@ type jsonlReader struct {
 	name    string
 	lines   *lines
 	columns *Columns
-	targets map[string]target
+	targets map[column]target
 }
 
 // target is what a name means, looked up once.
 type target struct{ name, reason string }
 
 func newJSONLReader(name string, l *lines, columns *Columns) *jsonlReader {
-	return &jsonlReader{name: name, lines: l, columns: columns, targets: map[string]target{}}
+	return &jsonlReader{name: name, lines: l, columns: columns, targets: map[column]target{}}
 }
 
 // Next reads the next row.
@@ -95,6 +95,12 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 	return row, nil
 }
 
+// column is a name in a row, and whether the row may be of any kind.
+type column struct {
+	name  string
+	mixed bool
+}
+
 // unwrapped takes the row out of a line of a file of refused rows.
 func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 	reason := false
@@ -114,13 +120,17 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 
 // row takes an object apart. What it cannot accept it names, and why, and sets the code.
 func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row, at, reason string) {
-	row = &Row{Source: r.columns.Source, Attributes: map[string][]string{}}
+	row = &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: map[string][]string{}}
+	mixed := false
+	for name := range object.Members() {
+		mixed = mixed || r.columns.mixed(name == ColumnKind)
+	}
 	for name, value := range object.Members() {
-		to, known := r.targets[name]
+		to, known := r.targets[column{name, mixed}]
 		if !known {
-			to.name, to.reason = r.columns.target(name)
+			to.name, to.reason = r.columns.target(name, mixed)
 			if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
-				r.targets[name] = to
+				r.targets[column{name, mixed}] = to
 			}
 		}
 		if to.reason != "" {
@@ -135,6 +145,10 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row,
 			single = &row.Key
 		case ColumnObserved:
 			single = &row.Observed
+		case ColumnKind:
+			if r.columns.isKind() {
+				single = &row.Kind
+			}
 		}
 		refused.Code = "invalid"
 		switch {

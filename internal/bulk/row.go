@@ -20,6 +20,8 @@ type Row struct {
 	Line   int64
 	Source string
 	Key    string
+	// Kind is what the column kind says, or the kind of the file; "" if nothing does.
+	Kind string
 	// Observed is the text of the column observed_at, "" if there is none.
 	Observed string
 	// Attributes are what the other columns say: name to values, byte for byte.
@@ -30,6 +32,9 @@ type Row struct {
 func (r *Row) Flat() json.RawMessage {
 	flat := r.Values()
 	flat[ColumnSource], flat[ColumnKey] = r.Source, r.Key
+	if r.Kind != "" {
+		flat[ColumnKind] = r.Kind
+	}
 	if r.Observed != "" {
 		flat[ColumnObserved] = r.Observed
 	}

@@ -61,7 +61,7 @@ func reject(e *bulk.RowError) bulk.Reject {
 
 // input is a row as it is sent.
 func input(row *bulk.Row) httpapi.RecordInput {
-	return httpapi.RecordInput{Source: row.Source, Key: row.Key, ObservedAt: row.Observed, Attributes: row.Attributes}
+	return httpapi.RecordInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed, Attributes: row.Attributes}
 }
 
 // rowError says of a row what the interface says of the record that it is sent as: all of it.

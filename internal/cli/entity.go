@@ -19,7 +19,7 @@ func (a *app) entityCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "entity",
 		Short: "Read, search and explain entities",
-		Example: "  locus entity list --name \"joes pizza\"\n" +
+		Example: "  locus entity list \"joes pizza\"\n" +
 			"  locus entity why vendor:88231",
 	}
 	c.AddCommand(a.entityGet(), a.entityList(), a.entityWhy(), a.entityWhyNot())
@@ -80,27 +80,39 @@ func joined[T fmt.Stringer](list []T) string {
 
 func (a *app) entityList() *cobra.Command {
 	var pages paging
-	var name, attribute, value string
+	var where, has, without []string
+	var kind, order string
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List or search entities",
-		Example: "  locus entity list --name \"joes piz\"\n" +
-			"  locus entity list --attribute phones --value 415-555-2300",
-		Args: arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
-			query := url.Values{}
-			for field, text := range map[string]string{"q": name, "attribute": attribute, "value": value} {
+		Use:   "list [WORDS...]",
+		Short: "List or search entities, the best first",
+		Long: "List entities, or search them: every word must be in a name, a category or a city, and the last may be\n" +
+			"the beginning of one. What is searched for comes best first, that is by points for the sources that\n" +
+			"speak of it and for what is known; everything comes in the order of ids, in which pages are stable.",
+		Example: "  locus entity list joes piz\n" +
+			"  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
+			"  locus entity list --where phones=415-555-2300",
+		Args: cobra.ArbitraryArgs,
+		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+			query := url.Values{"has": has, "without": without}
+			for name, text := range map[string]string{"q": strings.Join(args, " "), "kind": kind, "order": order} {
 				if text != "" {
-					query.Set(field, text)
+					query.Set(name, text)
 				}
 			}
-			t := &term.Table{Header: []string{"entity", "records", "name", "address", "city"}, Right: map[int]bool{1: true}}
+			for _, filter := range where {
+				attribute, value, found := strings.Cut(filter, "=")
+				if !found {
+					return usage(`for example --where city="San Francisco"`, "--where %.60q is not ATTRIBUTE=VALUE", filter)
+				}
+				query.Add("filter", attribute+":"+value)
+			}
+			t := &term.Table{Header: []string{"entity", "records", "rank", "name", "address", "city"}, Right: map[int]bool{1: true, 2: true}}
 			err := pages.list(c.Context(), a, cl, "/v1/entities", "entities", query, func(raw json.RawMessage) error {
 				var e httpapi.Entity
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return fmt.Errorf("read an entity: %w", err)
 				}
-				t.Add(e.ID.String(), fmt.Sprint(e.Records), winner(e.View, "name"), winner(e.View, "address"), winner(e.View, "city"))
+				t.Add(e.ID.String(), fmt.Sprint(e.Records), fmt.Sprint(e.Rank.Points), winner(e.View, "name"), winner(e.View, "address"), winner(e.View, "city"))
 				return nil
 			})
 			if err != nil || a.json {
@@ -109,9 +121,11 @@ func (a *app) entityList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringVar(&name, "name", "", "words that must all be in a name; the last may be the beginning of one")
-	c.Flags().StringVar(&attribute, "attribute", "", "with --value: an attribute that must have this value")
-	c.Flags().StringVar(&value, "value", "", "with --attribute: the value, in any notation")
+	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, the value in any notation; several must all hold")
+	c.Flags().StringArrayVar(&has, "has", nil, "an attribute that must have a value; several must all have one")
+	c.Flags().StringArrayVar(&without, "without", nil, "an attribute that must have no value; several must all have none")
+	c.Flags().StringVar(&kind, "kind", "", "only entities of this kind")
+	c.Flags().StringVar(&order, "order", "", "best or id; without it, best if anything is asked for")
 	pages.flags(c)
 	return a.connection(c)
 }

@@ -3,8 +3,12 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -126,6 +130,7 @@ func (a *app) evalSurvivorship() *cobra.Command {
 func (a *app) evalAll() *cobra.Command {
 	var o eval.AllOptions
 	var markdown bool
+	var results, page string
 	c := &cobra.Command{
 		Use:   "all",
 		Short: "Measure on every labelled set of a folder, and compare with frozen figures",
@@ -137,6 +142,9 @@ func (a *app) evalAll() *cobra.Command {
 				return usage("--data DIR names the folder of labelled sets", "locus eval all: --data is missing")
 			}
 			reports, err := eval.All(c.Context(), o)
+			if reports != nil {
+				err = errors.Join(err, keepResults(reports, o.Data, results, page))
+			}
 			if markdown && !a.json {
 				return errors.Join(err, eval.WriteMarkdown(a.stdout, reports))
 			}
@@ -148,7 +156,34 @@ func (a *app) evalAll() *cobra.Command {
 	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of frozen figures; a set that lost more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one table in Markdown")
+	c.Flags().StringVar(&results, "results", "", "write the figures to this file, as JSON")
+	c.Flags().StringVar(&page, "page", "", "write the page about quality to this file, in Markdown")
 	return c
+}
+
+// keepResults writes what was measured to the files that are named.
+func keepResults(reports []*eval.Report, data, results, page string) error {
+	if results == "" && page == "" {
+		return nil
+	}
+	survivorship, err := eval.MeasureSurvivorship(filepath.Join(data, "overture_survivorship", "gold_100.jsonl"))
+	if err != nil {
+		return err
+	}
+	kept := eval.ResultsOf(reports, survivorship)
+	for name, write := range map[string]func(io.Writer) error{results: kept.Write, page: kept.WritePage} {
+		if name == "" {
+			continue
+		}
+		var text bytes.Buffer
+		if err := write(&text); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, text.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write the figures: %w", err)
+		}
+	}
+	return nil
 }
 
 // columnsFlag is --map of labelled data. LOCUS_MAP is that of an installation, and of its imports.

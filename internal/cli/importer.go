@@ -31,7 +31,7 @@ type importer struct {
 
 	client *client
 	flags  *ingesting
-	schema *match.Schema
+	kinds  []*match.Schema // the first is that of rows that name none
 	name   string
 	now    func() time.Time
 
@@ -98,7 +98,7 @@ func interruption(ctx context.Context, err error, name string, rows int64) *fail
 
 // open opens the file and finds out whether an earlier import is to be gone on with.
 func (im *importer) open(ctx context.Context) (err error) {
-	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.schema)); err != nil {
+	if im.reader, err = bulk.Open(im.name, im.stdin, bulk.Format(im.flags.format), im.flags.columns(im.kinds)); err != nil {
 		return err
 	}
 	if im.flags.dryRun {
@@ -241,8 +241,19 @@ func (im *importer) check(row *bulk.Row) *bulk.RowError {
 		now = endOfTime
 	}
 	in := input(row)
-	if f := in.Check(im.schema, now); f != nil {
+	if kind := im.kind(row.Kind); kind == nil {
+		return &bulk.RowError{Line: row.Line, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
+	} else if f := in.Check(kind, now); f != nil {
 		return rowError(row, f)
+	}
+	return nil
+}
+
+func (im *importer) kind(name string) *match.Schema {
+	for _, kind := range im.kinds {
+		if name == "" || kind.Kind == name {
+			return kind
+		}
 	}
 	return nil
 }

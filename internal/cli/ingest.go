@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -23,10 +24,10 @@ import (
 
 // ingesting are the flags of an import.
 type ingesting struct {
-	source, key, format      string
-	rename                   map[string]string
-	ignoreUnknown, dryRun    bool
-	limit, maxRejects, batch int
+	source, key, kind, format string
+	rename                    map[string]string
+	ignoreUnknown, dryRun     bool
+	limit, maxRejects, batch  int
 }
 
 func (a *app) ingestCommand() *cobra.Command {
@@ -47,22 +48,27 @@ func (a *app) ingestCommand() *cobra.Command {
 			cl, err := a.connect(c, !o.dryRun)
 			if o.dryRun && errors.Is(err, all.ErrMissing) {
 				// A directory that an import would make has the built-in kind.
-				return a.ingest(c.Context(), nil, match.Place(), &o, args)
+				kinds, err := chosen(match.Kinds(), o.kind)
+				if err != nil {
+					return err
+				}
+				return a.ingest(c.Context(), nil, kinds, &o, args)
 			}
 			if err != nil {
 				return err
 			}
 			defer cl.close()
-			schema, err := cl.schema(c.Context())
+			kinds, err := cl.kinds(c.Context(), o.kind)
 			if err != nil {
 				return err
 			}
-			return a.ingest(c.Context(), cl, schema, &o, args)
+			return a.ingest(c.Context(), cl, kinds, &o, args)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.source, "source", "", "source of all rows; without it the column source says it")
 	f.StringVar(&o.key, "key", "", "column with the source's own key (default \"key\")")
+	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, and where there is none they are places")
 	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
 	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
 		"column=attribute, for columns with other names; several columns may share an attribute. Or postgres://HOST/NAME, where the cell map of a shared installation is")
@@ -98,25 +104,55 @@ func (o *ingesting) check(files []string) error {
 	return nil
 }
 
-// columns says what the columns mean in this kind.
-func (o *ingesting) columns(schema *match.Schema) *bulk.Columns {
-	c := &bulk.Columns{Source: o.source, Key: o.key, Rename: o.rename, IgnoreUnknown: o.ignoreUnknown}
-	for _, attribute := range schema.Attributes {
-		c.Attributes = append(c.Attributes, attribute.Name)
+// columns says what the columns mean in these kinds.
+func (o *ingesting) columns(kinds []*match.Schema) *bulk.Columns {
+	c := &bulk.Columns{Source: o.source, Key: o.key, Kind: o.kind, Rename: o.rename, IgnoreUnknown: o.ignoreUnknown}
+	for i, kind := range kinds {
+		for _, attribute := range kind.Attributes {
+			if i == 0 {
+				c.Attributes = append(c.Attributes, attribute.Name)
+			} else {
+				c.Others = append(c.Others, attribute.Name)
+			}
+		}
 	}
 	return c
 }
 
 // job names the import apart from the file: what goes on must be the same in all of it.
 func (o *ingesting) job(cl *client) string {
-	return fmt.Sprintf("%s source=%s key=%s map=%v ignore=%t format=%s", cl.job, o.source, o.key, o.rename, o.ignoreUnknown, o.format)
+	return fmt.Sprintf("%s source=%s key=%s kind=%s map=%v ignore=%t format=%s", cl.job, o.source, o.key, o.kind, o.rename, o.ignoreUnknown, o.format)
 }
 
-// schema asks for the kind.
-func (c *client) schema(ctx context.Context) (*match.Schema, error) {
+// kinds asks for the kind of that name, or for all of them, the one of rows that name none first.
+func (c *client) kinds(ctx context.Context, name string) ([]*match.Schema, error) {
+	first, names, err := c.schema(ctx, name)
+	if err != nil || name != "" {
+		return []*match.Schema{first}, err
+	}
+	kinds := []*match.Schema{first}
+	for _, other := range names {
+		if other == first.Kind {
+			continue
+		}
+		kind, _, err := c.schema(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}
+
+// schema asks for a kind, and for the names of all.
+func (c *client) schema(ctx context.Context, name string) (*match.Schema, []string, error) {
+	query := url.Values{}
+	if name != "" {
+		query.Set("kind", name)
+	}
 	var answer httpapi.Schema
-	if _, err := c.get(ctx, "/v1/schema", nil, &answer); err != nil {
-		return nil, err
+	if _, err := c.get(ctx, "/v1/schema", query, &answer); err != nil {
+		return nil, nil, err
 	}
 	kind := &match.Schema{Kind: answer.Kind, Version: answer.Version}
 	for _, attribute := range answer.Attributes {
@@ -124,7 +160,21 @@ func (c *client) schema(ctx context.Context) (*match.Schema, error) {
 			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Many: attribute.Many, Required: attribute.Required,
 		})
 	}
-	return kind, nil
+	return kind, answer.Kinds, nil
+}
+
+// chosen are all kinds, or the one of that name.
+func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
+	if name == "" {
+		return kinds, nil
+	}
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		if names[i] = kind.Kind; kind.Kind == name {
+			return []*match.Schema{kind}, nil
+		}
+	}
+	return nil, usage("--kind "+names[0], "--kind %.64q is not known: there are %s", name, strings.Join(names, ", "))
 }
 
 // outcomes in the order in which they are shown, with the words of the progress line.
@@ -139,8 +189,8 @@ const (
 )
 
 // ingest imports one file after the other. Refused rows do not stop the rest, a file that cannot be
-// read does.
-func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *ingesting, files []string) error {
+// read does. The first kind is that of rows that name none.
+func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *ingesting, files []string) error {
 	header := []string{"file", "rows"}
 	for _, outcome := range outcomes {
 		header = append(header, outcome.word)
@@ -151,7 +201,7 @@ func (a *app) ingest(ctx context.Context, cl *client, schema *match.Schema, o *i
 	}
 	total, waiting := int64(0), int64(0)
 	failed := a.fileByFile(t, files, func(name string) error {
-		im := &importer{app: a, client: cl, flags: o, schema: schema, name: name, now: time.Now}
+		im := &importer{app: a, client: cl, flags: o, kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
 		total += im.state.Counts[refused]
 		waiting += im.state.Counts[unresolved]

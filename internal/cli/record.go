@@ -65,7 +65,7 @@ func (a *app) recordGet() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			a.say("record %s   version %d   observed %s   puid %s   entity %s", term.Escape(ref.String()), r.Version,
+			a.say("record %s   %s   version %d   observed %s   puid %s   entity %s", term.Escape(ref.String()), r.Kind, r.Version,
 				r.ObservedAt.Format(time.RFC3339), r.PUID, r.Entity)
 			t := &term.Table{Header: []string{"attribute", "value"}}
 			for _, name := range slices.Sorted(maps.Keys(r.Attributes)) {
@@ -80,7 +80,7 @@ func (a *app) recordGet() *cobra.Command {
 
 func (a *app) recordList() *cobra.Command {
 	var pages paging
-	var source string
+	var source, kind string
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List live records in the order in which they were given their puids, cell by cell",
@@ -91,6 +91,9 @@ func (a *app) recordList() *cobra.Command {
 			query := url.Values{}
 			if source != "" {
 				query.Set("source", source)
+			}
+			if kind != "" {
+				query.Set("kind", kind)
 			}
 			t := &term.Table{Header: []string{"source", "key", "version", "entity", "name"}, Right: map[int]bool{2: true}}
 			err := pages.list(c.Context(), a, cl, "/v1/records", "records", query, func(raw json.RawMessage) error {
@@ -108,6 +111,7 @@ func (a *app) recordList() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&source, "source", "", "only the records of this source")
+	c.Flags().StringVar(&kind, "kind", "", "only the records of this kind")
 	pages.flags(c)
 	return a.connection(c)
 }

@@ -16,5 +16,6 @@
 // A record is a pure function of the seed, the number of records and its own number, so a stream
 // of a million takes no memory, any part of it can be made again, and one seed tells one story.
 // The records of a place stand far apart in the stream. Of ten places four have one record, three
-// two, one each three, four and five: 2.2 on the average.
+// two, one each three, four and five: 2.2 on the average. A steady stream (Steady) has the same places and the same
+// habits, and goes on for ever without growing denser.
 package demo

@@ -2,7 +2,13 @@
 
 package demo
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+)
 
 // copies are the records of ten places that follow each other: 2.2 on the average.
 var copies = [10]int{1, 1, 1, 1, 2, 2, 2, 3, 4, 5}
@@ -27,6 +33,7 @@ type Generator struct {
 	seed   uint64
 	n      int64
 	stride int64
+	steady bool
 }
 
 // Record is what a source says of a place.
@@ -47,11 +54,50 @@ func New(seed uint64, n int64) *Generator {
 	return g
 }
 
+// lags are how many blocks after a place's first record its further ones come, in a steady stream: from a thousand
+// records later to a million. A record of a place that is older than the stream is its first there.
+var lags = func() (l [block]int64) {
+	further := 0.0
+	for i, s := range slots {
+		if s.copy > 0 {
+			l[i] = int64(lastLag * math.Pow(1.0/1000, further/11))
+			further++
+		}
+	}
+	return l
+}()
+
+const lastLag = 45_000
+
+// Steady prepares a stream without an end whose shape does not depend on how long it is: places keep coming, each
+// hundred thousand of them in cities of their own, and their further records after a thousand to a million others.
+func Steady(seed uint64) *Generator { return &Generator{seed: seed, n: math.MaxInt64, steady: true} }
+
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}
 	return a
+}
+
+// place is the number of the place that a slot is about, and which of its records it holds.
+func (g *Generator) place(slot int64) (n int64, nth int) {
+	i := slot % block
+	from := slot / block
+	if g.steady {
+		from += lastLag - lags[i]
+	}
+	return from*int64(len(copies)) + int64(slots[i].place), slots[i].copy
+}
+
+// PlaceOf answers with the place that a key of the story is about.
+func (g *Generator) PlaceOf(key string) (int64, error) {
+	slot, err := strconv.ParseInt(strings.TrimLeft(key, "cdnoeL-/0"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("demo: %q is the key of no record: %w", key, err)
+	}
+	n, _ := g.place(slot - 1)
+	return n, nil
 }
 
 // Len is the number of records of the story.
@@ -77,7 +123,7 @@ func (g *Generator) All() iter.Seq[Record] {
 
 // slot scatters the records: neighbours about one place come far apart.
 func (g *Generator) slot(i int64) int64 {
-	if i >= g.n {
+	if i >= g.n || g.steady {
 		return i
 	}
 	return (i*g.stride + int64(g.seed%uint64(g.n))) % g.n

@@ -23,6 +23,7 @@ const (
 // place is what is so: the truth behind records.
 type place struct {
 	n        int64
+	era      int
 	name     string
 	trade    trade
 	number   int
@@ -75,11 +76,15 @@ func cityAt(seed uint64, n int) city {
 	}
 	r := random(seed, forCity, int64(n))
 	region := regions[n%len(regions)]
+	postcode := 10000 + n%cities*80
+	if era := n / cities; era > 0 {
+		postcode = postcode*100 + era // what begins alike is still near
+	}
 	return city{
 		name:     cityStarts[n%len(cityStarts)] + cityEnds[n/len(cityStarts)%len(cityEnds)],
 		region:   region.name,
 		area:     201 + (n*7)%787,
-		postcode: 10000 + n*80,
+		postcode: postcode,
 		lat:      region.lat + 4*r.Float64() - 2,
 		lon:      region.lon + 4*r.Float64() - 2,
 	}
@@ -98,15 +103,27 @@ func (p *place) phone(r *rand.Rand) string {
 	return fmt.Sprintf("%03d%03d%04d", p.city.area, exchange, r.IntN(10000))
 }
 
+// era is how many times the cities, chains and proper names of a steady stream were new since its first place.
+func (g *Generator) era(n int64) int {
+	if !g.steady {
+		return 0
+	}
+	return int(n / eraPlaces)
+}
+
+// eraPlaces are as many places as make cities of the size of the story of 220,000 records.
+const eraPlaces = 100_000
+
 // placeAt is the n-th place.
-func placeAt(seed uint64, n int64) *place {
+func placeAt(seed uint64, n int64, era int) *place {
 	r := random(seed, forPlace, n)
 	where := r.IntN(cities)
 	if chance(r, 1.0/7) {
 		where = r.IntN(3)
 	}
+	where += era * cities
 	p := &place{
-		n:      n,
+		n: n, era: era,
 		city:   cityAt(seed, where),
 		number: 1 + r.IntN(2400), street: pick(r, streetNames), kind: r.IntN(len(streetTypes)),
 	}
@@ -124,7 +141,7 @@ func placeAt(seed uint64, n int64) *place {
 	p.lat = p.city.lat + 0.16*r.Float64() - 0.08
 	p.lon = p.city.lon + 0.16*r.Float64() - 0.08
 	if chance(r, chainShare) {
-		p.join(seed, r.IntN(1+r.IntN(chains))) // a few chains are big
+		p.join(seed, era*chains+r.IntN(1+r.IntN(chains))) // a few chains are big
 		return p
 	}
 	p.trade = pick(r, trades)
@@ -149,7 +166,7 @@ func (p *place) join(seed uint64, chain int) {
 // takes.
 func (p *place) share(seed uint64, group int64) {
 	r := random(seed, forSwitchboard, group)
-	p.city = cityAt(seed, r.IntN(cities))
+	p.city = cityAt(seed, p.era*cities+r.IntN(cities))
 	p.phones = []string{p.phone(r)}
 }
 
@@ -161,13 +178,13 @@ func name(r *rand.Rand, p *place) string {
 	case n < 2:
 		return pick(r, surnames) + "'s " + word
 	case n < 4:
-		return coined(r) + "'s " + word
+		return coined(r, p.era) + "'s " + word
 	case n < 5:
-		return pick(r, surnames) + " & " + coined(r) + " " + word
+		return pick(r, surnames) + " & " + coined(r, p.era) + " " + word
 	case n < 6:
 		return p.street + " " + streetTypes[p.kind].full + " " + word
 	case n < 7:
-		return coined(r) + " " + word
+		return coined(r, p.era) + " " + word
 	case n < 9:
 		return pick(r, adjectives) + " " + pick(r, nouns) + " " + word
 	default:
@@ -177,8 +194,12 @@ func name(r *rand.Rand, p *place) string {
 
 // coined is a proper name out of a hundred thousand: the words that names are made of do not run
 // out as there are more of them.
-func coined(r *rand.Rand) string {
-	return pick(r, nameStarts) + pick(r, nameMiddles) + pick(r, nameEnds)
+func coined(r *rand.Rand, era int) string {
+	name := pick(r, nameStarts) + pick(r, nameMiddles)
+	if era > 0 {
+		name += nameMiddles[era%len(nameMiddles)]
+	}
+	return name + pick(r, nameEnds)
 }
 
 // slug is a name as it stands in an address of the web.

@@ -49,11 +49,10 @@ var habits = [4]habit{
 
 // render writes a record the way of its source.
 func (g *Generator) render(slot int64, revision int) Record {
-	at := slots[slot%block]
-	n := slot/block*int64(len(copies)) + int64(at.place)
-	p := placeAt(g.seed, n)
+	n, nth := g.place(slot)
+	p := placeAt(g.seed, n, g.era(n))
 	// The first records of a place come from different sources; a fifth is a duplicate inside one.
-	source := int((n + n/int64(len(copies)) + int64(at.copy)) % int64(len(Sources)))
+	source := int((n + n/int64(len(copies)) + int64(nth)) % int64(len(Sources)))
 	h := &habits[source]
 	r := random(g.seed, forRecord, slot)
 	rec := Record{Source: Sources[source], Key: fmt.Sprintf(h.key, slot+1), Place: n, Attributes: map[string][]string{}}

@@ -45,7 +45,7 @@ var sets = []namedSet{
 	{"chicago childcare", childcare, "errors read here"},
 	{"riddle", riddle, "the restaurants of fodors-zagats, without phones"},
 	{"febrl 1", febrl("dataset1.csv"), "errors read here"},
-	{"febrl 2", febrl("dataset2.csv"), "its figure alone was seen"},
+	{"febrl 2", febrl("dataset2.csv"), "errors read here"},
 	{"fake 1000", fake, "errors read here"},
 	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000"},
 }

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,9 +55,22 @@ func (s *Server) registerConsole() {
 	}, p.picture))
 	s.mux.Handle("GET /entities", p.page(&route{
 		path: "/entities", class: reads,
-		query: []param{{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "cursor"}},
+		query: []param{
+			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "cursor"},
+		},
 	}, p.searchPage))
-	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
+	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads, query: []param{{name: "author"}}}, p.entityPage))
+	s.mux.Handle("GET /entities/{id}/what-if", p.page(&route{
+		path: "/entities/{id}/what-if", class: reads,
+		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "author"}},
+	}, p.whatIfPage))
+	s.mux.Handle("GET /review", p.page(&route{
+		path: "/review", class: reads, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "author"}},
+	}, p.reviewPage))
+	s.mux.Handle("GET /kinds", p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
+	s.mux.Handle("POST /decisions", p.form("/decisions", p.decideForm))
+	s.mux.Handle("POST /entities/{id}/merge", p.form("/entities/{id}/merge", p.mergeForm))
+	s.mux.Handle("POST /entities/{id}/unmerge", p.form("/entities/{id}/unmerge", p.unmergeForm))
 	s.mux.HandleFunc("GET /static/{file}", p.file)
 	s.mux.HandleFunc("GET /events", p.events)
 }
@@ -150,44 +165,69 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
 		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+		if queue, err := p.queue(ctx); err == nil {
+			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
+		}
 	}
 	return s, err
 }
 
-// searchPage finds by name, by attribute, or both; what was typed as a name may also be an address.
+// searchPage finds what the question says; what was typed as words may also be an address.
 func (p *site) searchPage(c *call, body *bytes.Buffer) error {
+	c.query.unfilled()
 	if c.query["value"] == "" {
-		delete(c.query, "attribute") // a form sends its fields whether they are filled or not
+		delete(c.query, "attribute")
 		if found, err := p.jump(c); found || err != nil {
 			return err
 		}
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
-		Schema: p.svc.Schema(""), Further: c.query["cursor"] != "",
+		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"],
+		Kind: c.query["kind"], Kinds: p.svc.Kinds(), Schema: p.svc.Schema(c.query["kind"]), Further: c.query["cursor"] != "",
 	}
-	if c.query["cursor"] == "" {
-		delete(c.query, "cursor")
+	if shown.Schema == nil {
+		shown.Schema, shown.Kind, shown.Problem = p.svc.Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
+		return p.pages.Search(body, shown)
 	}
-	after, err := p.after(c)
+	if c.query["value"] != "" { // one more filter, under whose name the cursor is found on the next page
+		c.query["filter"] = strings.Join(append(slices.Clone(shown.Filters), shown.Attribute+":"+shown.Value), "\n")
+		delete(c.query, "attribute")
+		delete(c.query, "value")
+	}
+	after, err := p.afterPlace(c)
 	if err != nil {
 		return err
 	}
-	var next entity.PUID
-	if len(shown.Name) > locus.MaxQuery {
-		shown.Problem = "This name is longer than 256 bytes."
-	} else {
-		shown.Found, next, err = p.svc.Entities(c, locus.EntityQuery{
-			Name: shown.Name, Attribute: shown.Attribute, Value: shown.Value, After: after, Limit: pageLimit,
-		})
-		if _, invalid := errors.AsType[*locus.InvalidError](err); invalid {
-			shown.Problem = toFault(err, "").Detail
-		} else if err != nil {
-			return err
+	q, err := c.query.entities()
+	var next entity.Place
+	switch {
+	case len(shown.Name) > locus.MaxQuery:
+		err, shown.Problem = nil, "These words are longer than 256 bytes."
+	case err == nil:
+		q.After, q.Limit = after, pageLimit
+		shown.Found, next, err = p.svc.Entities(c, q)
+	}
+	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
+		shown.Problem = toFault(err, "").Detail
+	} else if err != nil {
+		return err
+	}
+	shown.Cursor = p.placeCursor(c, next)
+	return p.pages.Search(body, shown)
+}
+
+// unfilled drops what a form sends of fields that were not filled.
+func (q values) unfilled() {
+	for name, text := range q {
+		if repeated[name] {
+			text = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s == "" }), "\n")
+			q[name] = text
+		}
+		if text == "" {
+			delete(q, name)
 		}
 	}
-	shown.Cursor = p.cursor(c, next)
-	return p.pages.Search(body, shown)
 }
 
 // jump goes to the entity behind an address that was typed where a name was expected. What only might
@@ -225,7 +265,11 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	return p.pages.Entity(body, console.Entity{Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath})
+	how, _ := p.svc.How(c, why.Entity.ID) // without it the page says that it is not known
+	return p.pages.Entity(body, console.Entity{
+		Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
+		How: how, Standing: p.around(c, why.Entity.ID), Author: cut(c.query["author"], 255),
+	})
 }
 
 // file serves what pages refer to. A browser keeps it and asks whether it is still good.

@@ -77,6 +77,13 @@ func (l *looked) over(now time.Time) bool {
 	}
 }
 
+// drop has the next who asks a question ask the stores.
+func (l *looks) drop(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.seen, key)
+}
+
 // forget makes room for another answer. l.mu is held.
 func (l *looks) forget(now time.Time) {
 	for key, entry := range l.seen {

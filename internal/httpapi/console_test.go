@@ -101,8 +101,10 @@ func TestConsole_Search(t *testing.T) {
 		"?q=12345":                           "Nothing was found",
 		"?q=joe&attribute=name&value=":       "/entities/" + id, // a form with a field left empty
 		"?attribute=phones&value=4155552300": "/entities/" + id,
-		"?attribute=colour&value=red":        "colour",
-		"?q=" + strings.Repeat("x", 257):     "longer than 256 bytes",
+		"?filter=phones:4155552300&has=&has=name&order=": "rank",
+		"?q=&filter=phones":              "want ATTRIBUTE:VALUE",
+		"?attribute=colour&value=red":    "colour",
+		"?q=" + strings.Repeat("x", 257): "longer than 256 bytes",
 	} {
 		f.says(f.get("/entities"+query).page(200), want)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // A cursor is the position that the page ended with and the first 16 bytes of an HMAC-SHA256 over the
-// route, the filters and the position, in base64url without padding. The position is a puid in 8 bytes, or
-// the values of a group, each after its length.
+// route, the filters and the position, in base64url without padding. The position is a puid in 8 bytes, with the
+// points of an entity in one more, or the values of a group, each after its length.
 //
 // The key is derived from the salt of the cell map, which every server of an installation reads from
 // the same place: a cursor outlives a restart and is good at any of them. It keeps a page's cursor
@@ -50,6 +50,26 @@ func (s *Server) after(c *call) (entity.PUID, error) {
 		return 0, notOfList("cursor")
 	}
 	return entity.PUID(binary.BigEndian.Uint64(position)), nil
+}
+
+// placeCursor is where the next page of entities begins, "" if there is none.
+func (s *Server) placeCursor(c *call, next entity.Place) string {
+	if next == (entity.Place{}) {
+		return ""
+	}
+	return s.seal(c, append(binary.BigEndian.AppendUint64(nil, uint64(next.Anchor)), byte(next.Points)))
+}
+
+// afterPlace reads the cursor of a call that lists entities, the zero place if it has none.
+func (s *Server) afterPlace(c *call) (entity.Place, error) {
+	position, err := s.unseal(c, "cursor")
+	if err != nil || position == nil {
+		return entity.Place{}, err
+	}
+	if len(position) != 9 {
+		return entity.Place{}, notOfList("cursor")
+	}
+	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8])}, nil
 }
 
 // groupCursor is where the next page of groups begins, "" if there is none.

@@ -76,7 +76,7 @@ func decodeRecord(v strictjson.Value) (it item) {
 	}
 	for name, v := range v.Members() {
 		switch name {
-		case "source", "key", "observed_at":
+		case "source", "key", "kind", "observed_at":
 			if v.Kind() != strictjson.String {
 				it.note(wrongKind("/"+name, v, "a string"))
 				continue
@@ -86,6 +86,8 @@ func decodeRecord(v strictjson.Value) (it item) {
 				it.put.Source = v.Text()
 			case "key":
 				it.put.Key = v.Text()
+			case "kind":
+				it.put.Kind = v.Text()
 			default:
 				var f *Fault
 				it.put.Observed, f = observedAt(v.Text())
@@ -102,7 +104,7 @@ func decodeRecord(v strictjson.Value) (it item) {
 				it.note(it.attribute(name, v))
 			}
 		default:
-			it.note(unknownField("", name, "source, key, observed_at, attributes"))
+			it.note(unknownField("", name, "source, key, kind, observed_at, attributes"))
 		}
 	}
 	return it

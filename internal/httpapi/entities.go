@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
@@ -17,10 +18,18 @@ type Entity struct {
 	ID locality.ID `json:"id"`
 	// RedirectedFrom is the id that was asked for, if it was merged into this one.
 	RedirectedFrom locality.ID     `json:"redirected_from,omitzero" doc:"The id that was asked for, if it was merged into this one"`
+	Kind           string          `json:"kind"`
 	Records        int             `json:"records" doc:"How many records it has"`
+	Rank           Rank            `json:"rank" doc:"How good the picture is; lists have the best first"`
 	Stamp          string          `json:"stamp" doc:"Equal stamps, equal entities"`
 	Members        []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
 	View           View            `json:"view" doc:"Merged attributes in the order of the kind"`
+}
+
+// Rank is what an entity is ordered by, and what it is made of.
+type Rank struct {
+	Points int `json:"points" doc:"The sum of the others"`
+	entity.Rank
 }
 
 // View is the merged view: a JSON object whose names keep the order of the schema.
@@ -103,12 +112,20 @@ func (v *View) UnmarshalJSON(data []byte) error {
 
 // entity translates; requested is the id that was asked for.
 func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
-	out := Entity{ID: e.ID, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members, View: View{}}
+	out := Entity{ID: e.ID, Kind: e.Kind, Records: len(e.Members), Stamp: fmt.Sprint(e.Stamp), Members: e.Members}
+	out.Rank = Rank{e.Rank.Points(), e.Rank}
 	if requested != e.ID {
 		out.RedirectedFrom = requested
 	}
-	schema := s.svc.Schema(e.Kind)
-	for _, a := range e.View {
+	out.View = s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Members[m].Ref })
+	return out
+}
+
+// merged translates a view, whose values name the members that say so.
+func (s *Server) merged(kind string, view entity.View, member func(int) entity.Ref) View {
+	out := View{}
+	schema := s.svc.Schema(kind)
+	for _, a := range view {
 		merged := ViewAttribute{Name: a.Name, Values: make([]ViewValue, 0, len(a.Values))}
 		if declared, ok := schema.Attribute(a.Name); !ok || !declared.Many {
 			merged.Value = &a.Values[0].Value
@@ -116,11 +133,11 @@ func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 		for _, v := range a.Values {
 			value := ViewValue{Value: v.Value, Records: make([]entity.Ref, 0, len(v.Members))}
 			for _, m := range v.Members {
-				value.Records = append(value.Records, e.Members[m].Ref)
+				value.Records = append(value.Records, member(m))
 			}
 			merged.Values = append(merged.Values, value)
 		}
-		out.View = append(out.View, merged)
+		out = append(out, merged)
 	}
 	return out
 }
@@ -158,18 +175,15 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.after(c)
+	after, err := s.afterPlace(c)
 	if err != nil {
 		return nil, err
 	}
-	q := locus.EntityQuery{Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"]}
-	if len(q.Name) > locus.MaxQuery {
-		return nil, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(q.Name), locus.MaxQuery)
+	q, err := c.query.entities()
+	if err != nil {
+		return nil, err
 	}
-	if (q.Attribute == "") != (q.Value == "") {
-		return nil, fault(CodeInvalid, "?attribute", "attribute and value go together: give both or none")
-	}
-	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Entity, entity.PUID, error) {
+	page, next, err := fill(after, limit, func(after entity.Place, limit int) ([]Entity, entity.Place, error) {
 		q.After, q.Limit = after, limit
 		found, next, err := s.svc.Entities(c, q)
 		entities := make([]Entity, 0, len(found))
@@ -181,7 +195,23 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return EntityList{Entities: page, Cursor: s.cursor(c, next)}, nil
+	return EntityList{Entities: page, Cursor: s.placeCursor(c, next)}, nil
+}
+
+// entities reads what entities are asked for.
+func (q values) entities() (locus.EntityQuery, error) {
+	query := locus.EntityQuery{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: locus.Order(q["order"])}
+	if len(query.Text) > locus.MaxQuery {
+		return query, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(query.Text), locus.MaxQuery)
+	}
+	for _, text := range q.list("filter") {
+		attribute, value, found := strings.Cut(text, ":")
+		if !found {
+			return query, fault(CodeInvalid, "?filter", "%.60q is not a filter: want ATTRIBUTE:VALUE, such as city:Oakland", text)
+		}
+		query.Where = append(query.Where, locus.Filter{Attribute: attribute, Value: value})
+	}
+	return query, nil
 }
 
 // id is the entity id in the path.

@@ -116,7 +116,9 @@ func TestListEntities_Searches(t *testing.T) {
 	f.put([4]string{"guide", "p", "Joe's Pizza", "(415) 555-0123"})
 	for target, want := range map[string]int{
 		"/v1/entities": 13, "/v1/entities?q=heron": 12, "/v1/entities?q=HER": 12, "/v1/entities?q=pizza": 1, "/v1/entities?q=pizza+heron": 0,
-		"/v1/entities?attribute=phones&value=" + query("+1 415 555 0123"): 1, "/v1/entities?q=" + query("%_"): -1, "/v1/entities?q=": 13,
+		"/v1/entities?filter=phones:" + query("+1 415 555 0123"): 1, "/v1/entities?has=phones": 1, "/v1/entities?without=phones&has=name": 12,
+		"/v1/entities?kind=place": 13, "/v1/entities?has=phones&has=hours": 0, "/v1/entities?order=id&q=heron": 12, "/v1/entities?filter=name:x:y": 0,
+		"/v1/entities?q=" + query("%_"): -1, "/v1/entities?q=": 13,
 		"/v1/entities?q=" + query("(a+)+$"): -1, "/v1/entities?q=" + query(`" OR 1=1 --`): -1, "/v1/entities?q=" + query("NEAR(a b) *"): -1,
 	} {
 		list := decode[httpapi.EntityList](f.get(target))
@@ -143,7 +145,8 @@ func TestListEntities_Searches(t *testing.T) {
 	}
 	f.get("/v1/entities?q="+strings.Repeat("q", 257)).refused(422, httpapi.CodeInvalid)
 	for target, pointer := range map[string]string{
-		"/v1/entities?attribute=name": "?attribute", "/v1/entities?value=x": "?attribute", "/v1/entities?attribute=nosuch&value=x": "?attribute",
+		"/v1/entities?filter=name": "?filter", "/v1/entities?has=": "?has", "/v1/entities?without=x": "?without", "/v1/entities?filter=nosuch:x": "?filter",
+		"/v1/entities?kind=x": "?kind", "/v1/entities?order=worst": "?order", "/v1/entities?has=a%0Ab": "?has",
 		"/v1/entities?q=%00": "?q", "/v1/records?source=UPPER": "?source", "/v1/find?address=x": "?address",
 		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address", "/v1/route?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address",
 		"/v1/why-not?a=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde&b=x:1": "?a", "/v1/why-not?a=x:1": "?b", "/v1/why-not?a=UPPER:1&b=x:1": "?a",
@@ -176,7 +179,7 @@ func TestCursor_BelongsToItsListAndOutlivesARestart(t *testing.T) {
 	if next := decode[httpapi.EntityList](f.get("/v1/entities?q=heron&limit=3&cursor=" + cursor)); len(next.Entities) != 3 {
 		t.Errorf("after the restart %d entities", len(next.Entities))
 	}
-	for _, target := range []string{"/v1/entities?q=blue&cursor=", "/v1/entities?cursor=", "/v1/entities?q=heron&attribute=name&value=x&cursor=", "/v1/records?cursor="} {
+	for _, target := range []string{"/v1/entities?q=blue&cursor=", "/v1/entities?cursor=", "/v1/entities?q=heron&filter=name:x&cursor=", "/v1/records?cursor="} {
 		f.get(target+cursor).refused(422, httpapi.CodeInvalid)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)

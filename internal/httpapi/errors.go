@@ -205,6 +205,7 @@ var sentinels = []struct {
 	{cell.ErrFormat, CodeUnavailable},
 	{cell.ErrPreflight, CodeUnavailable},
 	{locus.ErrClosed, CodeDraining},
+	{resolve.ErrTooMany, CodeInvalid},
 	{resolve.ErrClosed, CodeDraining},
 	{context.DeadlineExceeded, CodeUnavailable},
 	{context.Canceled, CodeUnavailable},

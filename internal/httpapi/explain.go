@@ -3,6 +3,9 @@
 package httpapi
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/match"
 )
@@ -20,6 +23,7 @@ type Schema struct {
 	Kind       string            `json:"kind"`
 	Version    int               `json:"version"`
 	Attributes []SchemaAttribute `json:"attributes" doc:"In the order of a view"`
+	Kinds      []string          `json:"kinds" doc:"All kinds, in the order of their names"`
 }
 
 // SchemaAttribute is one attribute of the kind.
@@ -57,11 +61,30 @@ func (s *Server) route(c *call) (any, error) { return s.svc.Route(c, c.query["ad
 
 func (s *Server) status(c *call) (any, error) { return s.svc.Status(c) }
 
-func (s *Server) schema(*call) (any, error) {
-	kind := s.svc.Schema("")
+func (s *Server) schema(c *call) (any, error) {
+	kind, err := s.kind(c.query["kind"])
+	if err != nil {
+		return nil, err
+	}
 	answer := Schema{Kind: kind.Kind, Version: kind.Version}
+	for _, k := range s.svc.Kinds() {
+		answer.Kinds = append(answer.Kinds, k.Kind)
+	}
 	for _, a := range kind.Attributes {
 		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
 	}
 	return answer, nil
+}
+
+// kind answers with the kind of that name; "" is that of records that name none.
+func (s *Server) kind(name string) (*match.Schema, error) {
+	if kind := s.svc.Schema(name); kind != nil {
+		return kind, nil
+	}
+	var names []string
+	for _, k := range s.svc.Kinds() {
+		names = append(names, k.Kind)
+	}
+	text := fmt.Sprintf("there is no kind %.64q: there are %s", name, strings.Join(names, ", "))
+	return nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/kind", Code: "unknown_kind", Message: text}}}
 }

@@ -23,6 +23,7 @@ import (
 func openAPI(table []route, version string) ([]byte, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Score](), reflect.TypeFor[float64]()) // written in bits
+	registry.RegisterTypeAlias(reflect.TypeFor[match.Sum](), reflect.TypeFor[float64]())
 	registry.RegisterTypeAlias(reflect.TypeFor[match.Outcome](), reflect.TypeFor[string]())
 	registry.RegisterTypeAlias(reflect.TypeFor[rollup.Definition](), reflect.TypeFor[RollupDefinition]())
 	doc := &huma.OpenAPI{
@@ -52,7 +53,7 @@ func openAPI(table []route, version string) ([]byte, error) {
 // JSON; and that answers may get more fields, while bodies are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
-		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "HitInput" && schema.AdditionalProperties == false {
+		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "DecisionInput" && name != "HitInput" && schema.AdditionalProperties == false {
 			schema.AdditionalProperties = nil
 		}
 		t := registry.TypeFromRef("#/components/schemas/" + name)

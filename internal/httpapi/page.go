@@ -13,24 +13,25 @@ const (
 )
 
 // listed is an item of a list.
-type listed interface {
+type listed[P comparable] interface {
 	// size is about the number of bytes that it has in an answer.
 	size() int
-	// position is the puid by which the list is in order.
-	position() entity.PUID
+	// position is that by which the list is in order.
+	position() P
 }
 
 // itemBytes stands for what every part of an item has besides its text: names, ids, quotes.
 const itemBytes = 32
 
 // fill reads a page of at most limit items and at most pageBytes, but of one item at least; next is
-// where the one after it begins, 0 if there is none.
-func fill[T listed](after entity.PUID, limit int, read func(after entity.PUID, limit int) ([]T, entity.PUID, error)) (page []T, next entity.PUID, err error) {
+// where the one after it begins, the zero position if there is none.
+func fill[T listed[P], P comparable](after P, limit int, read func(after P, limit int) ([]T, P, error)) (page []T, next P, err error) {
+	var none P
 	page = make([]T, 0, min(limit, stride))
 	for size := 0; ; {
 		items, next, err := read(after, min(limit-len(page), stride))
 		if err != nil {
-			return nil, 0, err
+			return nil, none, err
 		}
 		for _, item := range items {
 			if size += item.size(); size > pageBytes && len(page) > 0 {
@@ -38,8 +39,11 @@ func fill[T listed](after entity.PUID, limit int, read func(after entity.PUID, l
 			}
 			page, after = append(page, item), item.position()
 		}
-		if next == 0 || len(page) == limit {
+		if next == none || len(page) == limit {
 			return page, next, nil
+		}
+		if len(items) == 0 { // none of what was read was asked for
+			after = next
 		}
 	}
 }
@@ -50,7 +54,9 @@ func (r Record) size() int {
 	return 5*itemBytes + len(r.Source) + len(r.Key) + attributesSize(entity.Attributes(r.Attributes))
 }
 
-func (e Entity) position() entity.PUID { return e.Members[0].PUID }
+func (e Entity) position() entity.Place {
+	return entity.Place{Points: e.Rank.Points, Anchor: e.Members[0].PUID}
+}
 
 func (e Entity) size() int {
 	n := 5 * itemBytes

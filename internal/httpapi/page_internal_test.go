@@ -109,7 +109,7 @@ func TestSize_IsAboutWhatIsSent(t *testing.T) {
 	for i := range many {
 		many[i], members[i] = ref, entity.Member{PUID: 1 << 60, Ref: ref, Version: 3}
 	}
-	for name, item := range map[string]listed{
+	for name, item := range map[string]interface{ size() int }{
 		"record":        Record{Source: "source", Key: "key", PUID: 1 << 60, Attributes: Attributes{"name": {text}, "phones": {text, text}}},
 		"small record":  Record{Source: "s", Key: "k", PUID: 1, Attributes: Attributes{"name": {"x"}}},
 		"entity":        Entity{Stamp: "12345678901234567890", Members: members, View: View{{Name: "name", Value: &text, Values: []ViewValue{{text, many}}}}},

@@ -17,8 +17,21 @@ const (
 	defaultLimit = 100
 )
 
-// values are the parameters of a query, each once.
+// values are the parameters of a query, each once but for those that are lists.
 type values map[string]string
+
+// repeated are the parameters that may be given several times. Their values are joined by a line break, which no
+// text of a query holds.
+var repeated = map[string]bool{"filter": true, "has": true, "without": true}
+
+// list is a repeated parameter.
+func (q values) list(name string) []string {
+	text, given := q[name]
+	if !given {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
 
 // parseQuery reads the query of a target and refuses what url.ParseQuery passes over in silence: bad
 // escapes, semicolons, a name twice.
@@ -47,7 +60,13 @@ func parseQuery(raw string) (values, error) {
 		if !utf8.ValidString(name) || !utf8.ValidString(value) {
 			return nil, fault(CodeInvalidUTF8, pointerTo(name), "the parameter %.60q is not UTF-8", name)
 		}
-		if _, twice := query[name]; twice {
+		before, twice := query[name]
+		switch {
+		case repeated[name] && strings.Contains(value, "\n"):
+			return nil, fault(CodeInvalid, pointerTo(name), "the parameter %q holds a line break", name)
+		case repeated[name] && twice:
+			value = before + "\n" + value
+		case twice:
 			return nil, fault(CodeDuplicateKey, pointerTo(name), "the parameter %.60q is given twice", name)
 		}
 		query[name] = value

@@ -23,6 +23,8 @@ type PutRequest struct {
 type RecordInput struct {
 	Source string `json:"source" doc:"Name of the source: [a-z0-9][a-z0-9_.-]{0,63}"`
 	Key    string `json:"key" doc:"The source's own key, 1 to 255 bytes"`
+	// Kind is one of GET /v1/schema; empty means the first.
+	Kind string `json:"kind,omitempty" doc:"The kind of the thing; the first of the installation, which is place, if left out"`
 	// ObservedAt is when the source saw it so, RFC 3339; empty means now.
 	ObservedAt string `json:"observed_at,omitempty" format:"date-time" doc:"When the source saw it so; now if left out"`
 	// Attributes by name. As an input, a value may also be a single string or a number.
@@ -37,7 +39,7 @@ func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
 		return f
 	}
 	problems := locus.Check(schema, now, locus.Put{
-		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Observed: observed, Attributes: entity.Attributes(r.Attributes),
+		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Kind: r.Kind, Observed: observed, Attributes: entity.Attributes(r.Attributes),
 	})
 	if len(problems) == 0 {
 		return nil
@@ -72,6 +74,7 @@ type PutResult struct {
 type Record struct {
 	Source     string      `json:"source"`
 	Key        string      `json:"key"`
+	Kind       string      `json:"kind"`
 	PUID       entity.PUID `json:"puid"`
 	Version    int64       `json:"version"`
 	Entity     locality.ID `json:"entity"`
@@ -199,11 +202,19 @@ func (s *Server) listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	kind := c.query["kind"]
+	if kind != "" {
+		if _, err := s.kind(kind); err != nil {
+			return nil, err
+		}
+	}
 	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Record, entity.PUID, error) {
 		found, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit})
 		records := make([]Record, 0, len(found))
 		for _, r := range found {
-			records = append(records, record(r.Record, r.Entity))
+			if kind == "" || r.Kind == kind {
+				records = append(records, record(r.Record, r.Entity))
+			}
 		}
 		return records, next, err
 	})
@@ -229,7 +240,7 @@ func (c *call) ref() (entity.Ref, error) {
 
 func record(r *entity.Record, id locality.ID) Record {
 	return Record{
-		Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: id,
+		Source: r.Source, Key: r.Key, Kind: r.Kind, PUID: r.PUID, Version: r.Version, Entity: id,
 		ObservedAt: r.Observed.UTC(), Attributes: Attributes(r.Attributes),
 	}
 }

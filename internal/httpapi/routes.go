@@ -29,6 +29,10 @@ func (s *Server) routes() []route {
 		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeUnconfirmed, CodeNoRoom,
 	}
+	deciding := []Code{
+		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+		CodeInvalid, CodeOverloaded, CodeUnavailable, CodeUnconfirmed, CodeNoRoom,
+	}
 	ranging := []param{
 		{"from", "Begin of the range: RFC 3339, or a date, which is when that day begins in the zone. It is moved to the begin of its step", true},
 		{"to", "End of the range, as from: steps that begin there or later are left out", true},
@@ -47,7 +51,10 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/records", class: reads, handle: s.listRecords, answer: RecordList{}, failures: reading,
 			summary: "List live records in the order of their puids",
-			query:   append([]param{{"source", "Only the records of this source", false}}, lists...),
+			query: append([]param{
+				{"source", "Only the records of this source", false},
+				{"kind", "Only the records of this kind", false},
+			}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/records/{source}/{key...}", class: reads, handle: s.getRecord, answer: Record{}, failures: finding,
@@ -60,11 +67,14 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/entities", class: reads, handle: s.listEntities, answer: EntityList{}, failures: reading,
-			summary: "Search entities by name and by an exact attribute; all of them without a filter",
+			summary: "Search entities, the best first; all of them in the order of ids if nothing is asked for",
 			query: append([]param{
-				{"q", "Words that must all be in a name, the last one as a beginning too; at most 256 bytes", false},
-				{"attribute", "With value: an attribute that must have this value", false},
-				{"value", "With attribute: the value, compared as the matcher normalises it", false},
+				{"q", "Words that must all be in a name, a category or a city, the last one as a beginning too; at most 256 bytes", false},
+				{"filter", "ATTRIBUTE:VALUE, compared as the kind normalises it; may be given several times, all must hold", false},
+				{"has", "An attribute that must have a value; may be given several times", false},
+				{"without", "An attribute that must have no value; may be given several times", false},
+				{"kind", "Only entities of this kind", false},
+				{"order", "best, the order of rank.points, or id; without it best if anything is asked for", false},
 			}, lists...),
 		},
 		{
@@ -74,6 +84,45 @@ func (s *Server) routes() []route {
 		{
 			method: "GET", path: "/v1/entities/{id}/why", class: reads, handle: s.why, answer: Why{}, failures: finding,
 			summary: "Why the records of an entity belong together",
+		},
+		{
+			method: "GET", path: "/v1/entities/{id}/how", class: reads, handle: s.how, answer: How{}, failures: finding,
+			summary: "How an entity came to be: the steps of clustering, and what the logs still hold",
+		},
+		{
+			method: "GET", path: "/v1/entities/{id}/history", class: reads, handle: s.history, answer: History{}, failures: finding,
+			summary: "What the logs still hold of an entity and its records",
+		},
+		{
+			method: "GET", path: "/v1/entities/{id}/relations", class: reads, handle: s.relations, answer: RelationList{}, failures: finding,
+			summary: "What an entity is a part of, what is a part of it, and what is at one spot with it",
+		},
+		{
+			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
+			failures: append([]Code{CodeNotFound, CodeErased}, deciding...),
+			summary:  "Take records out of an entity: what was decided to hold them is withdrawn, and they are different from every other member",
+		},
+		{
+			method: "POST", path: "/v1/what-if", class: reads, handle: s.whatIf, body: WhatIfRequest{}, answer: Supposed{},
+			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
+			summary:  "What entities would be if records were deleted, decisions made, or bits others; changes nothing",
+		},
+		{
+			method: "GET", path: "/v1/review", class: reads, handle: s.review, answer: ReviewList{}, failures: reading,
+			summary: "Pairs of records that a person should decide about, the best first",
+			query:   []param{{"limit", "How many to answer with at most, 1 to 100; 20 if left out", false}, lists[1]},
+		},
+		{
+			method: "POST", path: "/v1/decisions", class: writes, handle: s.decide, body: DecideRequest{}, answer: DecideResponse{}, failures: deciding,
+			summary: "Make or withdraw 1 to 1000 decisions; durable when answered, with a result for each in order",
+		},
+		{
+			method: "GET", path: "/v1/decisions", class: reads, handle: s.listDecisions, answer: DecisionList{}, failures: finding,
+			summary: "What people decided, in the order of their records' puids",
+			query: append([]param{
+				{"of", "Only those about a record, given as puid or SOURCE:KEY, or about any record of an entity, given as its id", false},
+				{"withdrawn", "true takes in those that were withdrawn", false},
+			}, lists...),
 		},
 		{
 			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: locus.WhyNot{}, failures: finding,
@@ -132,6 +181,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/schema", class: reads, handle: s.schema, answer: Schema{}, failures: reading,
+			query:   []param{{"kind", "The kind; the first of the installation if left out", false}},
 			summary: "The kind of things: its attributes and their types",
 		},
 		{

@@ -46,10 +46,10 @@ var (
 	})
 	drawEdge = rapid.Custom(func(t *rapid.T) resolve.Edge {
 		p := drawPair.Draw(t, "pair")
-		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Score: match.Score(rapid.Int16().Draw(t, "score"))}
+		return resolve.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Score: match.Score(rapid.OneOf(rapid.Int16(), rapid.Int16Range(-1, 2), rapid.Int16Range(498, 500)).Draw(t, "score"))}
 	})
 	drawRedo = rapid.Custom(func(t *rapid.T) resolve.Redo {
-		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
+		return resolve.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Decided: rapid.Int64Range(0, 2).Draw(t, "decided"), Lost: rapid.SliceOfN(drawFeature, 0, 3).Draw(t, "lost")}
 	})
 )
 
@@ -59,7 +59,7 @@ func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 }
 
 var drawCall = rapid.Custom(func(t *rapid.T) call {
-	switch rapid.IntRange(0, 9).Draw(t, "call") {
+	switch rapid.IntRange(0, 10).Draw(t, "call") {
 	case 0:
 		add := batch(t, drawPosting)
 		return write("Post", func(ctx context.Context, s resolve.Store) error { return s.Post(ctx, add, nil) })
@@ -87,6 +87,9 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 	case 8:
 		puids := batch(t, drawPUID)
 		return ask("Edges", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, puids) })
+	case 9:
+		after, limit := drawEdge.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
+		return ask("Unsure", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Unsure(ctx, after, limit) })
 	default:
 		after, limit := drawAfter.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
 		return ask("Redo", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, after, limit) })
@@ -107,7 +110,11 @@ var readAll = []call{
 		return s.Carriers(ctx, allFeatures, limits)
 	}),
 	ask("Edges of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) { return s.Edges(ctx, allPUIDs) }),
+	ask("Unsure of all", func(ctx context.Context, s resolve.Store) ([]resolve.Edge, error) {
+		return s.Unsure(ctx, resolve.Edge{Score: match.Threshold}, all)
+	}),
 	ask("Redo of all", func(ctx context.Context, s resolve.Store) ([]resolve.Redo, error) { return s.Redo(ctx, first, all) }),
+	ask("Definition", func(ctx context.Context, s resolve.Store) ([]byte, error) { return s.Definition(ctx, "rules") }),
 	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
 }
 
@@ -132,7 +139,7 @@ func clean(ctx context.Context, s resolve.Store) error {
 	var pairs []resolve.Pair
 	var entries []resolve.Redo
 	for _, a := range allPUIDs {
-		entries = append(entries, resolve.Redo{PUID: a, Version: math.MaxInt64})
+		entries = append(entries, resolve.Redo{PUID: a, Version: math.MaxInt64, Decided: math.MaxInt64})
 		for _, f := range allFeatures {
 			ps = append(ps, resolve.Posting{Feature: f, PUID: a})
 		}

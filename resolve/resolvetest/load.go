@@ -76,7 +76,7 @@ func entityOf(r *entity.Record) entity.Indexed {
 		}
 		e.View = append(e.View, entity.MergedAttribute{Name: name, Values: values})
 	}
-	return entity.Indexed{Entity: e, Names: []string{"joes", "famous", "pizza", "no", r.Key[6:]}, Terms: terms}
+	return entity.Indexed{Entity: e, Words: []string{"joes", "famous", "pizza", "no", r.Key[6:]}, Terms: terms}
 }
 
 // Write puts a batch of n new records, as the resolver does it: the rows that a new record brings, in

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -17,16 +18,17 @@ type model struct {
 	postings map[resolve.Posting]bool
 	edges    map[resolve.Pair]resolve.Edge
 	redo     map[entity.PUID]resolve.Redo
+	defined  map[string][]byte
 }
 
 var _ resolve.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}}
+	return &model{map[resolve.Posting]bool{}, map[resolve.Pair]resolve.Edge{}, map[entity.PUID]resolve.Redo{}, map[string][]byte{}}
 }
 
 func (m *model) clone() *model {
-	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo)}
+	return &model{maps.Clone(m.postings), maps.Clone(m.edges), maps.Clone(m.redo), maps.Clone(m.defined)}
 }
 
 func (m *model) Post(ctx context.Context, add, remove []resolve.Posting) error {
@@ -65,6 +67,20 @@ func (m *model) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge,
 	return edges, ctx.Err()
 }
 
+func (m *model) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	order := func(e, f resolve.Edge) int {
+		return cmp.Or(cmp.Compare(f.Score, e.Score), cmp.Compare(e.A, f.A), cmp.Compare(e.B, f.B))
+	}
+	var edges []resolve.Edge
+	for _, e := range m.edges {
+		if e.A < e.B && e.Score >= 0 && e.Score < match.Threshold && order(after, e) < 0 {
+			edges = append(edges, e)
+		}
+	}
+	slices.SortFunc(edges, order)
+	return edges[:min(limit, len(edges))], ctx.Err()
+}
+
 func (m *model) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	for _, e := range edges {
 		m.edges[resolve.Pair{A: e.A, B: e.B}] = e
@@ -82,7 +98,7 @@ func (m *model) DeleteEdges(ctx context.Context, pairs []resolve.Pair) error {
 func (m *model) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.Redo, error) {
 	for _, e := range entries {
 		old := m.redo[e.PUID]
-		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Lost: slices.Concat(old.Lost, e.Lost)}
+		m.redo[e.PUID] = resolve.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), Lost: slices.Concat(old.Lost, e.Lost)}
 	}
 	now := make([]resolve.Redo, len(entries))
 	for i, e := range entries {
@@ -99,7 +115,7 @@ func (m *model) Redo(ctx context.Context, after entity.PUID, limit int) ([]resol
 
 func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	for _, e := range entries {
-		if m.redo[e.PUID].Version <= e.Version {
+		if old := m.redo[e.PUID]; old.Version <= e.Version && old.Decided <= e.Decided {
 			delete(m.redo, e.PUID)
 		}
 	}
@@ -107,3 +123,12 @@ func (m *model) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 }
 
 func (m *model) RedoDepth(ctx context.Context) (int, error) { return len(m.redo), ctx.Err() }
+
+func (m *model) Definition(ctx context.Context, name string) ([]byte, error) {
+	return m.defined[name], ctx.Err()
+}
+
+func (m *model) PutDefinition(ctx context.Context, name string, body []byte) error {
+	m.defined[name] = slices.Clone(body)
+	return ctx.Err()
+}

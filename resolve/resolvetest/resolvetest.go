@@ -51,8 +51,10 @@ var cases = conformance.Suite[Cell]{
 	{Name: "EdgesInOrder", Run: edgesInOrder},
 	{Name: "EdgesStandUnderA", Run: edgesStandUnderA},
 	{Name: "EdgesReplaceAndDelete", Run: edgesReplaceAndDelete},
+	{Name: "UnsureBestFirst", Run: unsureBestFirst},
 	{Name: "RedoIsASet", Run: redoIsASet},
 	{Name: "RedoKeepsWhatIsThere", Run: redoKeepsWhatIsThere},
+	{Name: "DefinitionsByName", Run: definitionsByName},
 	{Name: "ThousandItems", Run: thousandItems},
 	{Name: "SeesItsOwnWrites", Run: seesItsOwnWrites},
 	{Name: "RollbackLeavesNothing", Run: rollbackLeavesNothing},
@@ -87,7 +89,7 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (
 // lost features in any order.
 func equal(got, want any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r resolve.Redo) sortedRedo {
-		return sortedRedo{r.PUID, r.Version, slices.Compact(slices.Sorted(slices.Values(r.Lost)))}
+		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.Lost)))}
 	}))
 }
 
@@ -95,6 +97,7 @@ func equal(got, want any) string {
 type sortedRedo struct {
 	PUID    entity.PUID
 	Version int64
+	Decided int64
 	Lost    []uint64
 }
 

@@ -3,6 +3,7 @@
 package resolvetest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -87,6 +88,18 @@ func (s store) Edges(ctx context.Context, puids []entity.PUID) ([]resolve.Edge, 
 	return edges, err
 }
 
+func (s store) Unsure(ctx context.Context, after resolve.Edge, limit int) ([]resolve.Edge, error) {
+	switch s.bug {
+	case "of one score there is one page":
+		after.A, after.B = math.MaxInt64, math.MaxInt64
+	case "pairs that are not sure in any order":
+		edges, err := s.Tx.Unsure(ctx, after, limit)
+		slices.SortFunc(edges, func(a, b resolve.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+		return edges, err
+	}
+	return s.Tx.Unsure(ctx, after, limit)
+}
+
 func (s store) PutEdges(ctx context.Context, edges []resolve.Edge) error {
 	switch s.bug {
 	case "an edge is one row":
@@ -113,7 +126,7 @@ func (s store) PutRedo(ctx context.Context, entries []resolve.Redo) ([]resolve.R
 	case "an entry is replaced":
 		all := make([]resolve.Redo, len(entries))
 		for i, e := range entries {
-			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64}
+			all[i] = resolve.Redo{PUID: e.PUID, Version: math.MaxInt64, Decided: math.MaxInt64}
 		}
 		if err := s.Tx.ClearRedo(ctx, all); err != nil {
 			return nil, err
@@ -153,6 +166,11 @@ func (s store) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 		for i := range entries {
 			entries[i].Version = math.MaxInt64
 		}
+	case "a later decision is cleared":
+		entries = slices.Clone(entries)
+		for i := range entries {
+			entries[i].Decided = math.MaxInt64
+		}
 	}
 	return s.Tx.ClearRedo(ctx, entries)
 }
@@ -177,6 +195,27 @@ func (s store) PutRows(ctx context.Context, generation int64, rows []rollup.Row)
 		return nil
 	}
 	return s.Tx.PutRows(ctx, generation, rows)
+}
+
+func (s store) Definition(ctx context.Context, name string) ([]byte, error) {
+	if s.bug == "definitions in any case" {
+		name = strings.ToLower(name)
+	}
+	return s.Tx.Definition(ctx, name)
+}
+
+func (s store) PutDefinition(ctx context.Context, name string, body []byte) error {
+	switch s.bug {
+	case "definitions in any case":
+		name = strings.ToLower(name)
+	case "definitions are texts":
+		body = []byte(strings.ToValidUTF8(string(body), "?"))
+	case "definitions stay":
+		if there, err := s.Tx.Definition(ctx, name); err != nil || there != nil {
+			return err
+		}
+	}
+	return s.Tx.PutDefinition(ctx, name, body)
 }
 
 func (s store) Skip(ctx context.Context, n uint64) error {
@@ -285,6 +324,9 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"edges in the order asked":              "EdgesInOrder",
 			"an edge is one row":                    "EdgesStandUnderA",
 			"edges are written once":                "EdgesReplaceAndDelete",
+			"of one score there is one page":        "UnsureBestFirst",
+			"pairs that are not sure in any order":  "UnsureBestFirst",
+			"a later decision is cleared":           "RedoKeepsWhatIsThere",
 			"lost features are signed":              "RedoIsASet",
 			"an entry is replaced":                  "RedoKeepsWhatIsThere",
 			"the later version counts":              "RedoKeepsWhatIsThere",
@@ -293,6 +335,9 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"redo begins at the entry named":        "RedoIsASet",
 			"only the first is cleared":             "RedoIsASet",
 			"depth is a guess":                      "RedoIsASet",
+			"definitions in any case":               "DefinitionsByName",
+			"definitions are texts":                 "DefinitionsByName",
+			"definitions stay":                      "DefinitionsByName",
 			"the log is written elsewhere":          "StoresCommitTogether",
 			"rows of rollups are written elsewhere": "StoresCommitTogether",
 			"skipping is for puids":                 "SkipsTheLogToo",

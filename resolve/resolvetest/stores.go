@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -80,6 +82,7 @@ func emptyArguments(t tester, c Cell) {
 func emptyCell(t tester, c Cell) {
 	same(t, "carriers", carriers(t, c, []uint64{0, 1}, []int{1, 5}), [][]entity.PUID{nil, nil})
 	same(t, "edges", edges(t, c, 1, -1), nil)
+	same(t, "unsure", unsure(t, c, resolve.Edge{Score: 500}, 5), nil)
 	same(t, "redo", redo(t, c, 10), nil)
 	same(t, "depth", depth(t, c), 0)
 }
@@ -182,6 +185,46 @@ func edgesReplaceAndDelete(t tester, c Cell) {
 	}
 }
 
+func unsure(t tester, c Cell, after resolve.Edge, limit int) []resolve.Edge {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]resolve.Edge, error) { return tx.Unsure(ctx, after, limit) })
+}
+
+func unsureBestFirst(t tester, c Cell) {
+	scored := func(a, b entity.PUID, s match.Score) resolve.Edge {
+		e := edge(a, b)
+		e.Score = s
+		return e
+	}
+	want := []resolve.Edge{
+		scored(3, 4, match.Threshold-1), scored(-8, -2, 300), scored(-5, 4, 300), scored(-5, 7, 300), scored(1, 2, 300), scored(2, 9, 299), scored(1, 5, 0),
+	}
+	var all []resolve.Edge
+	for _, e := range want {
+		all = append(all, e, scored(e.B, e.A, e.Score)) // the row of the other side
+	}
+	all = append(all, scored(1, 7, match.Threshold), scored(1, 8, -1), scored(1, 9, match.AbsentPair), scored(6, 6, 100), scored(5, 7, math.MaxInt16), scored(5, 8, math.MinInt16))
+	slices.Reverse(all)
+	putEdges(t, c, all...)
+	before := resolve.Edge{Score: match.Threshold}
+	same(t, "unsure", unsure(t, c, before, 100), want)
+	for n := 1; n <= len(want); n++ {
+		var got []resolve.Edge
+		for after := before; ; after = got[len(got)-1] {
+			page := unsure(t, c, after, n)
+			if got = append(got, page...); len(page) == 0 {
+				break
+			}
+		}
+		same(t, fmt.Sprintf("unsure, %d at a time", n), got, want)
+	}
+	putEdges(t, c, scored(3, 4, match.Threshold), scored(1, 8, 7))
+	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+		return tx.DeleteEdges(ctx, []resolve.Pair{{A: -8, B: -2}})
+	})
+	same(t, "unsure, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
+}
+
 // put enters records in the redo set in a transaction that does more.
 func put(ctx context.Context, tx resolve.Tx, entries ...resolve.Redo) error {
 	_, err := tx.PutRedo(ctx, entries)
@@ -231,6 +274,15 @@ func redoKeepsWhatIsThere(t tester, c Cell) {
 	want = []resolve.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, Lost: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, Lost: []uint64{7, 8}}}
 	same(t, "what was put twice in a batch", got, []resolve.Redo{want[1], want[2], want[1]})
 	same(t, "twice in a batch", redo(t, c, all), want)
+
+	putRedo(t, c, resolve.Redo{PUID: 7, Version: 1, Decided: 30})
+	got = putRedo(t, c, resolve.Redo{PUID: 7, Version: 2, Decided: 20})
+	want = append(want, resolve.Redo{PUID: 7, Version: 2, Decided: 30})
+	same(t, "what was decided about before", got, want[3:])
+	clearRedo(t, c, resolve.Redo{PUID: 7, Version: 9, Decided: 29}, resolve.Redo{PUID: 7, Version: 1, Decided: 31}, resolve.Redo{PUID: 7, Version: 2})
+	same(t, "decided about later", redo(t, c, all), want)
+	clearRedo(t, c, want[3])
+	want = want[:3]
 
 	clearRedo(t, c, resolve.Redo{PUID: 5, Version: 4}, resolve.Redo{PUID: 6, Version: 3}, want[0])
 	same(t, "cleared at older versions", redo(t, c, all), want[1:])

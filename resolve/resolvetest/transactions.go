@@ -73,7 +73,7 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 	change := changelog.Change{Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID, After: []changelog.Version{{PUID: puid, Version: 1}}}
 	return want, errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{want.Record}), tx.PutBirths(ctx, []entity.Birth{*want.Birth}),
-		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Names: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
+		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Words: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
 		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...),
 		tx.PutRollup(ctx, rollup.Rollup{Name: "r", Next: &rollup.Version{Generation: number, Definition: d}, Last: number}),
 		tx.PutGeneration(ctx, rollup.Generation{Number: number, Definition: d, State: rollup.Filling, Groups: want.Groups[0]}),
@@ -86,7 +86,7 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 	records, err2 := tx.Records(ctx, []entity.PUID{puid})
 	births, err3 := tx.Births(ctx, []locality.ID{sampleID})
 	entities, err4 := tx.Entities(ctx, []entity.PUID{puid})
-	found, err5 := tx.Search(ctx, entity.Query{Names: []string{"joes"}, After: puid - 1, Limit: 10})
+	found, err5 := tx.Search(ctx, entity.Query{Words: []string{"joes"}, After: puid - 1, Limit: 10})
 	counts, err6 := tx.Counts(ctx)
 	changes, err7 := tx.Changes(ctx, 0, 10)
 	carriers, err8 := tx.Carriers(ctx, []uint64{9}, []int{10})
@@ -175,11 +175,12 @@ func survivesReopening(t tester, c Cell) {
 func viewCannotWrite(t tester, c Cell) {
 	ctx := context.Background()
 	for name, write := range map[string]func(tx resolve.Tx) error{
-		"Allocate": func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
-		"Post":     func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
-		"PutRedo":  func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
-		"Append":   func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
-		"Trim":     func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
+		"Allocate":      func(tx resolve.Tx) error { _, err := tx.Allocate(ctx, []cell.Key{sampleKey}); return err },
+		"Post":          func(tx resolve.Tx) error { return tx.Post(ctx, postings(9, 1), nil) },
+		"PutDefinition": func(tx resolve.Tx) error { return tx.PutDefinition(ctx, "rules", []byte{1}) },
+		"PutRedo":       func(tx resolve.Tx) error { return put(ctx, tx, resolve.Redo{PUID: 1}) },
+		"Append":        func(tx resolve.Tx) error { return tx.Append(ctx, []changelog.Change{{Kind: changelog.Put}}) },
+		"Trim":          func(tx resolve.Tx) error { _, err := tx.Trim(ctx, 1, 1); return err },
 		"AddCounts": func(tx resolve.Tx) error {
 			return tx.AddCounts(ctx, entity.Counts{Records: 1})
 		},

@@ -20,6 +20,7 @@ CREATE TABLE locus_cell (
   fence       bigint   NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   journal     boolean  NOT NULL DEFAULT false, -- changes are noted in locus_journal
   images      text     NOT NULL DEFAULT '', -- which changes say what was and what is, and of which attributes
+  version     bigint   NOT NULL DEFAULT 0, -- of the rules by which records may be written here
   -- The database that this row was written in. In a copy, a restored backup or a promoted replica
   -- the server's own differ: see adopt.go.
   system      text     NOT NULL, -- identifier of the server's data directory
@@ -99,16 +100,26 @@ CREATE TABLE birth (
   successor uuid
 );
 
--- words are what the entity is found by: the words of its names, and its terms as U+E000 and 16 hex
--- digits, which no word begins with.
+-- words are what the entity is found by: the words that it is searched by, its terms as U+0080 and 13
+-- digits to the base of 32, and its points as U+0081 and one. No word of a text begins with those.
 CREATE TABLE entity (
   anchor bigint   PRIMARY KEY,
   id     uuid     NOT NULL,
   stamp  bigint   NOT NULL,
   words  tsvector NOT NULL,
-  body   json     NOT NULL -- members and view
+  rank   integer  NOT NULL, -- points of its sources times 256, and of what is known of it
+  body   bytea    NOT NULL -- kind, members and view, packed
 ) WITH (fillfactor = 80);
 CREATE INDEX entity_words ON entity USING gin (words);
+
+-- What people decided. A decision about two records stands under both.
+CREATE TABLE decision (
+  puid  bigint NOT NULL,
+  topic text   COLLATE "C" NOT NULL, -- the other record, the anchor, or an attribute
+  at    bigint NOT NULL, -- milliseconds since 1970
+  body  text   COLLATE "C" NOT NULL, -- JSON
+  PRIMARY KEY (puid, topic)
+);
 
 -- before and after are members: [[puid, version], ...], NULL for none; was and became are images, NULL
 -- for none and where nobody asks for them.
@@ -210,12 +221,21 @@ CREATE TABLE edge (
   score bigint NOT NULL,
   PRIMARY KEY (a, b)
 );
+-- Pairs that are not sure, each once, the best first.
+CREATE INDEX edge_unsure ON edge (score DESC, a, b) WHERE a < b AND score >= 0 AND score < 500;
 
 CREATE TABLE redo (
   puid    bigint   PRIMARY KEY,
   version bigint   NOT NULL, -- of the record
+  decided bigint   NOT NULL, -- milliseconds since 1970, 0 for no decision
   lost    bigint[] NOT NULL -- features, as in posting
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
+
+-- The rules by which records are resolved, and the packs that they name. Only the authority has rows here.
+CREATE TABLE definition (
+  name text COLLATE "C" PRIMARY KEY,
+  body bytea NOT NULL
+);
 
 -- The catalogue of rollups, dropped ones too. Only the authority has rows here.
 CREATE TABLE rollup (

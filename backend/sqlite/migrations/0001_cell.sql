@@ -17,6 +17,7 @@ CREATE TABLE locus_cell (
   told        INTEGER NOT NULL DEFAULT 0, -- highest epoch that the cell has heard of
   fence       INTEGER NOT NULL DEFAULT 0, -- lowest token of a lease that may write here
   images      TEXT    NOT NULL DEFAULT '', -- which changes carry images, and what is in them
+  version     INTEGER NOT NULL DEFAULT 0, -- of the rules by which records may be written here
   used        INTEGER NOT NULL DEFAULT 0, -- puids given away
   seq         INTEGER NOT NULL DEFAULT 0, -- the last change's place in the log
   trimmed     INTEGER NOT NULL DEFAULT 0, -- the place of the last change that was trimmed
@@ -89,15 +90,26 @@ CREATE TABLE entity (
   id     BLOB    NOT NULL,
   stamp  INTEGER NOT NULL,
   words  INTEGER NOT NULL, -- hash of its document in the search
-  body   TEXT    NOT NULL  -- members and view
+  rank   INTEGER NOT NULL, -- points of its sources times 256, and of what is known of it
+  body   BLOB    NOT NULL  -- kind, members and view, packed
 ) STRICT;
 
--- One document per entity under its anchor: the words of its names, and its terms as U+E000 and
--- 16 hex digits, which no word begins with. To the ascii tokenizer every character beyond
+-- One document per entity under its anchor: the words that it is searched by, its terms as U+0080 and
+-- 13 digits to the base of 32, its points as U+0081 and one, and U+0082 for all of them. No word of a text
+-- begins with those. To the ascii tokenizer every character beyond
 -- ASCII is part of a word, so letters of all scripts are, however young.
 CREATE VIRTUAL TABLE search USING fts5 (
   words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
 );
+
+-- What people decided. A decision about two records stands under both.
+CREATE TABLE decision (
+  puid  INTEGER NOT NULL,
+  topic TEXT    NOT NULL, -- the other record, the anchor, or an attribute
+  at    INTEGER NOT NULL, -- milliseconds since 1970
+  body  TEXT    NOT NULL, -- JSON
+  PRIMARY KEY (puid, topic)
+) STRICT, WITHOUT ROWID;
 
 -- before and after are members: [[puid, version], ...]; was and became are what the entity or record
 -- said before and after, as JSON. NULL for none.
@@ -111,6 +123,13 @@ CREATE TABLE change (
   after   TEXT,
   was     TEXT,
   became  TEXT
+) STRICT;
+
+-- The rules by which records are resolved, and the packs that they name. Only the cell that keeps the cell
+-- map has rows here.
+CREATE TABLE definition (
+  name TEXT PRIMARY KEY,
+  body BLOB NOT NULL
 ) STRICT;
 
 -- The catalogue of rollups, as JSON. Only the cell that keeps the cell map has rows here.
@@ -217,10 +236,13 @@ CREATE TABLE edge (
   score INTEGER NOT NULL,
   PRIMARY KEY (a, b)
 ) STRICT, WITHOUT ROWID;
+-- Pairs that are not sure, each once, the best first.
+CREATE INDEX edge_unsure ON edge (score DESC, a, b) WHERE a < b AND score >= 0 AND score < 500;
 
 CREATE TABLE redo (
   puid    INTEGER PRIMARY KEY,
   version INTEGER NOT NULL, -- of the record
+  decided INTEGER NOT NULL, -- milliseconds since 1970, 0 for no decision
   lost    BLOB -- features, 8 bytes each, big endian
 ) STRICT;
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/match"
+)
+
+func refs(list []entity.Ref) string {
+	var names []string
+	for _, r := range list {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestService_How(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	a := put(t, s, left, right, bridge)[0]
+	h, err := s.How(t.Context(), a.Entity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Entity.ID != a.Entity || h.Component != 3 || h.Cut != match.Threshold || len(h.Steps) != 2 {
+		t.Fatalf("%+v", h)
+	}
+	for i, st := range h.Steps {
+		if !st.Joined || st.Decided || st.Against != "" || len(st.Pair.Explanation.Lines) == 0 {
+			t.Errorf("step %d: %+v", i, st)
+		}
+	}
+	last := h.Steps[1]
+	if n := len(last.A) + len(last.B); n != 3 {
+		t.Errorf("the last step joins %d records", n)
+	}
+	kinds := map[string]int{}
+	for _, e := range h.Events {
+		kinds[string(e.Kind)]++
+	}
+	if kinds["put"] != 3 || !h.Since.IsZero() {
+		t.Errorf("events %v since %v", kinds, h.Since)
+	}
+	// Who asks by an id that was merged away is told of the survivor.
+	var former entity.Member
+	for _, m := range h.Entity.Members[1:] {
+		former = m
+	}
+	rec, err := s.Record(t.Context(), former.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.How(t.Context(), rec.Birth)
+	if err != nil || again.Entity.ID != a.Entity || again.Requested != rec.Birth {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if again, err := s.How(t.Context(), put(t, s, record("x", "1", "Lone Gull Ferries", "", ""))[0].Entity); err != nil || len(again.Steps) != 0 || again.Component != 1 {
+		t.Fatalf("one record alone: %+v, %v", again, err)
+	}
+}
+
+func TestService_HistoryIsThatOfAllItsRecords(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	a, b := put(t, s, left)[0], put(t, s, right)[0]
+	put(t, s, bridge)
+	remove(t, s, bridge.Ref)
+	for _, id := range []entity.PUID{a.PUID, b.PUID} {
+		want := map[entity.PUID][]string{a.PUID: {"put", "created", "merged", "split"}, b.PUID: {"put", "created", "retired", "split"}}[id]
+		e, err := s.Find(t.Context(), id.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.History(t.Context(), e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, ev := range h.Events {
+			got = append(got, string(ev.Kind))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("history of %v:\n%s", e.Members, d)
+		}
+	}
+}
+
+func TestService_WhatIfARecordWereDeleted(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	results := put(t, s, left, right, bridge)
+	sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:left", Delete: []string{"c:bridge"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sup.Before) != 1 || len(sup.After) != 2 || sup.Before[0].ID != results[0].Entity {
+		t.Fatalf("%+v", sup)
+	}
+	if e := find(t, s, results[0].Entity); len(e.Members) != 3 {
+		t.Fatalf("the supposition changed the entity: %+v", e)
+	}
+	// What is supposed is what comes.
+	remove(t, s, bridge.Ref)
+	for _, supposed := range sup.After {
+		e := find(t, s, supposed.ID)
+		var members []entity.Ref
+		for _, m := range e.Members {
+			members = append(members, m.Ref)
+		}
+		if e.ID != supposed.ID || refs(members) != refs(supposed.Records) || cmp.Diff(e.View, supposed.View) != "" {
+			t.Errorf("supposed %+v, came %+v", supposed, e)
+		}
+	}
+}
+
+// Everything is one if a little is enough, and apart if much is needed; with the weights as they are nothing changes.
+func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, left, right, bridge)
+	for name, c := range map[string]struct {
+		q             locus.WhatIf
+		before, after int
+	}{
+		"much is needed":        {locus.WhatIf{Threshold: 4000}, 1, 3},
+		"the threshold as is":   {locus.WhatIf{Threshold: match.Threshold}, 0, 0},
+		"a phone says nothing":  {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": -9000}}, 1, 2},
+		"a phone as it is":      {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": 900}}, 0, 0},
+		"bits below and enough": {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": 1}, Threshold: 1}, 0, 0},
+	} {
+		c.q.Of = "a:left"
+		sup, err := s.WhatIf(t.Context(), c.q)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(sup.Before) != c.before || len(sup.After) != c.after {
+			t.Errorf("%s: %d entities before and %d after, want %d and %d", name, len(sup.Before), len(sup.After), c.before, c.after)
+		}
+	}
+}
+
+func TestService_WhatIfRefuses(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	put(t, s, left)
+	many := make([]string, locus.MaxSupposed+1)
+	for name, c := range map[string]struct {
+		q       locus.WhatIf
+		pointer string
+	}{
+		"nothing supposed":    {locus.WhatIf{Of: "a:left"}, ""},
+		"no address":          {locus.WhatIf{Of: "??", Threshold: 1}, "/of"},
+		"no address to go":    {locus.WhatIf{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
+		"too many":            {locus.WhatIf{Of: "a:left", Delete: many}, ""},
+		"unknown level":       {locus.WhatIf{Of: "a:left", Bits: map[string]match.Score{"phone: blue": 1}}, "/bits"},
+		"bits beyond reason":  {locus.WhatIf{Of: "a:left", Bits: map[string]match.Score{"phone: equal": 10001}}, "/bits"},
+		"threshold below 0":   {locus.WhatIf{Of: "a:left", Threshold: -1}, "/threshold"},
+		"threshold too large": {locus.WhatIf{Of: "a:left", Threshold: 10001}, "/threshold"},
+	} {
+		_, err := s.WhatIf(t.Context(), c.q)
+		invalid, ok := errors.AsType[*locus.InvalidError](err)
+		if !ok || invalid.Problems[0].Pointer != c.pointer {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:nobody", Threshold: 1}); !errors.Is(err, entity.ErrNotFound) {
+		t.Errorf("a record that is not there: %v", err)
+	}
+}
+
+// loaded is a service with the records of the demo.
+func loaded(t testing.TB, n int64) *locus.Service {
+	t.Helper()
+	s := open(t, t.TempDir(), 16)
+	t.Cleanup(func() { _ = s.Close() })
+	var puts []locus.Put
+	flush := func() {
+		put(t, s, puts...)
+		puts = puts[:0]
+	}
+	for rec := range demo.New(1, n).All() {
+		if puts = append(puts, locus.Put{Ref: entity.Ref{Source: rec.Source, Key: rec.Key}, Attributes: rec.Attributes}); len(puts) == 1000 {
+			flush()
+		}
+	}
+	flush()
+	return s
+}
+
+// A reader finds the clusters that the resolver made, and a supposition that supposes nothing changes nothing.
+func TestService_HowAgreesWithTheResolver(t *testing.T) {
+	t.Parallel()
+	s := loaded(t, 3000)
+	var after entity.Place
+	for {
+		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			h, err := s.How(t.Context(), e.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := map[entity.Ref]bool{}
+			for _, m := range e.Members {
+				in[m.Ref] = true
+			}
+			joined := 0
+			for _, st := range h.Steps {
+				if st.Joined {
+					joined++
+					for _, ref := range slices.Concat(st.A, st.B) {
+						if !in[ref] {
+							t.Errorf("entity %v came to be with %v, which is not in it", e.ID, ref)
+						}
+					}
+				} else if st.Against == "" {
+					t.Errorf("entity %v: nothing speaks against %v and %v", e.ID, st.A, st.B)
+				}
+			}
+			if joined != len(e.Members)-1 {
+				t.Errorf("entity %v of %d records came to be in %d steps", e.ID, len(e.Members), joined)
+			}
+			for _, q := range []locus.WhatIf{{Threshold: match.Threshold}, {Bits: map[string]match.Score{"phone: equal": 900}}} {
+				q.Of = e.ID.String()
+				if sup, err := s.WhatIf(t.Context(), q); err != nil || len(sup.Before)+len(sup.After) != 0 {
+					t.Errorf("entity %v: %+v, %v", e.ID, sup, err)
+				}
+			}
+		}
+		if after = next; next == (entity.Place{}) {
+			break
+		}
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"slices"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// maxEvents is how many changes of an entity its page shows.
+const maxEvents = 50
+
+// event is a change of an entity as a line.
+type event struct {
+	Time          string
+	What          string
+	Cause         string
+	Before, After []mention
+	Of            string // the entity that it happened to, if another one
+	Into          string // where the id of a retired entity leads
+}
+
+// happened says what kinds of changes mean.
+var happened = map[changelog.Kind]string{
+	changelog.Created:  "came into being",
+	changelog.Changed:  "changed",
+	changelog.Merged:   "took over records of another one",
+	changelog.Split:    "was divided",
+	changelog.Retired:  "was taken over",
+	changelog.Put:      "a record was received",
+	changelog.Deleted:  "a record was deleted",
+	changelog.Assigned: "a record came to another entity",
+}
+
+// events are the changes of an entity and its records, the newest first, and how many older ones are left out.
+func events(all []locus.CellChange, own locality.ID, records []*entity.Record) (lines []event, left int) {
+	numbers := make(map[entity.PUID]int, len(records))
+	for i, r := range records {
+		numbers[r.PUID] = i + 1
+	}
+	for _, c := range slices.Backward(all) {
+		if len(lines) == maxEvents {
+			return lines, len(all) - maxEvents
+		}
+		e := event{Time: moment(c.Time), What: happened[c.Kind], Before: members(c.Before, numbers), After: members(c.After, numbers)}
+		if e.What == "" {
+			e.What = string(c.Kind)
+		}
+		if !c.Kind.OfRecord() && c.Entity != own {
+			e.Of = c.Entity.String()
+		}
+		if !c.Into.IsZero() && c.Into != own {
+			e.Into = c.Into.String()
+		}
+		lines = append(lines, e)
+	}
+	return lines, 0
+}
+
+func members(versions []changelog.Version, numbers map[entity.PUID]int) []mention {
+	var all []mention
+	for _, v := range versions[:min(len(versions), maxNamed)] {
+		all = append(all, mention{Number: numbers[v.PUID], Text: v.PUID.String()})
+	}
+	if left := len(versions) - maxNamed; left > 0 {
+		all = append(all, mention{Text: "and " + count(int64(left)) + " more"})
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// decision is a decision of a person as a line.
+type decision struct {
+	Verdict string
+	A, B    party
+	// Attribute and Value belong to a pinned value.
+	Attribute, Value string
+	Author, Reason   string
+	At               string
+	Withdrawn        bool
+	Pending          bool
+	Conflict         string
+	Back             string // where a form that withdraws it leads
+}
+
+// party is a record that a decision is about.
+type party struct {
+	Text    string // its key, or its puid if it was deleted
+	Address string // what a form names it by
+	Entity  string // where it is now; "" if it was deleted
+}
+
+func newDecision(d locus.Decided, back string) decision {
+	line := decision{
+		Verdict: string(d.Verdict), A: newParty(d.A, d.RefA, d.EntityA.String(), d.EntityA.IsZero()),
+		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: moment(d.At),
+		Withdrawn: d.Withdrawn, Pending: d.Pending, Conflict: d.Conflict, Back: back,
+	}
+	if d.Pair() {
+		line.B = newParty(d.B, d.RefB, d.EntityB.String(), d.EntityB.IsZero())
+	}
+	return line
+}
+
+func newParty(puid entity.PUID, ref entity.Ref, id string, gone bool) party {
+	p := party{Text: ref.String(), Address: puid.String(), Entity: id}
+	if ref.Source == "" {
+		p.Text = "the deleted record " + puid.String()
+	}
+	if gone {
+		p.Entity = ""
+	}
+	return p
+}
+
+// Joins and the others tell what a template says.
+func (d decision) Joins() bool { return d.Verdict == string(entity.VerdictSame) }
+
+// Parts tells that two records are two things.
+func (d decision) Parts() bool { return d.Verdict == string(entity.VerdictDifferent) }
+
+// Anchors tells that a record gives its entity the id.
+func (d decision) Anchors() bool { return d.Verdict == string(entity.VerdictAnchor) }
+
+// Command withdraws it.
+func (d decision) Command() string {
+	args := []string{"locus", "decide", d.Verdict, d.A.Address}
+	switch {
+	case d.Joins() || d.Parts():
+		args = append(args, d.B.Address)
+	case !d.Anchors():
+		args = append(args, d.Attribute)
+	}
+	return command(append(args, "--withdraw")...)
+}
+
+func decisions(all []locus.Decided, back string) []decision {
+	lines := make([]decision, len(all))
+	for i, d := range all {
+		lines[i] = newDecision(d, back)
+	}
+	return lines
+}
+
+// pinned are the values that people said an entity shows, by attribute. The newest decision is first.
+func pinned(all []locus.Decided) map[string]string {
+	values := map[string]string{}
+	for _, d := range all {
+		if _, seen := values[d.Attribute]; d.Verdict == entity.VerdictValue && !d.Withdrawn && d.Conflict == "" && !seen {
+			values[d.Attribute] = d.Value
+		}
+	}
+	return values
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"net/url"
+	"slices"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// Review is the queue of pairs that a person should decide about, and one of them whole.
+type Review struct {
+	// Pairs are the first of the queue.
+	Pairs []locus.ReviewPair
+	// Left is how many there are; More tells that there are more than that.
+	Left int
+	More bool
+	// Pair is the one to decide about now; nil if there is none.
+	Pair *Pair
+	// Author is who answered last, so that nobody types a name twice.
+	Author string
+	// Answer is what was just decided, nil if nothing was.
+	Answer *locus.Decided
+	// Problem says why a pair that was asked for is not shown.
+	Problem string
+}
+
+// Pair is two records with all that helps to decide whether they speak of one thing.
+type Pair struct {
+	WhyNot           *locus.WhyNot
+	A, B             *entity.Record
+	EntityA, EntityB *entity.Entity // the same one if it is decided
+	Schema           *match.Schema
+}
+
+// Review writes the page of the review queue.
+func (c *Console) Review(w io.Writer, r Review) error {
+	p := reviewPage{
+		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Author: r.Author, Problem: r.Problem,
+		First: reviewAddress(entity.Ref{}, entity.Ref{}, r.Author), Command: command("locus", "review"),
+	}
+	at := -1
+	if r.Pair != nil {
+		shown := newReviewed(r.Pair)
+		p.Pair = &shown
+		at = slices.IndexFunc(r.Pairs, func(q locus.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
+	}
+	for i, q := range r.Pairs {
+		p.Pairs = append(p.Pairs, reviewLine{
+			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Bits: q.Explanation.Score.String(), Merges: count(int64(q.Merges)),
+			Link: reviewAddress(q.A, q.B, r.Author), Shown: i == at,
+		})
+	}
+	// The one after the one shown is next, whatever becomes of it; from the last of the page, the first.
+	if next := at + 1; next < len(p.Pairs) {
+		q := r.Pairs[next]
+		p.Next, p.NextA, p.NextB = p.Pairs[next].Link, q.A.String(), q.B.String()
+	} else {
+		p.Next = p.First
+	}
+	if r.Answer != nil {
+		line := newDecision(*r.Answer, reviewAddress(r.Answer.RefA, r.Answer.RefB, r.Author))
+		p.Answer = &line
+	}
+	return c.render(w, "review", "", p)
+}
+
+type reviewPage struct {
+	Waiting      string
+	None         bool
+	Pairs        []reviewLine
+	Pair         *reviewed
+	Next         string // where the next pair is
+	NextA, NextB string
+	First        string
+	Author       string
+	Answer       *decision
+	Problem      string
+	Command      string
+}
+
+// reviewLine is one pair of the list.
+type reviewLine struct {
+	A, B   string
+	Names  [2]string
+	Bits   string
+	Merges string // how many records the entity would have
+	Link   string
+	Shown  bool
+}
+
+// reviewed is the pair at hand.
+type reviewed struct {
+	A, B      side
+	Rows      []pairRow
+	Fall      waterfall
+	Decided   bool   // they are one entity
+	Together  string // how many records it would have, or has
+	Same      string // the command that says so
+	Different string
+}
+
+// side is one record of a pair, and the entity that it is in.
+type side struct {
+	Ref, Source, Key string
+	Seen             string
+	Entity, Name     string
+	Made             string
+}
+
+func newReviewed(p *Pair) reviewed {
+	refA, refB := p.A.Ref.String(), p.B.Ref.String()
+	r := reviewed{
+		A: newSide(p.A, p.EntityA), B: newSide(p.B, p.EntityB),
+		Rows: pairRows(p.Schema, p.A, p.B), Fall: newWaterfall(p.WhyNot.Explanation, p.WhyNot.Threshold),
+		Decided: p.EntityA.ID == p.EntityB.ID,
+		Same:    command("locus", "decide", "same", refA, refB), Different: command("locus", "decide", "different", refA, refB),
+	}
+	r.Fall.A, r.Fall.B, r.Fall.RefA, r.Fall.RefB = 1, 2, refA, refB
+	r.Fall.Command = command("locus", "entity", "why-not", refA, refB)
+	records := len(p.EntityA.Members)
+	if !r.Decided {
+		records += len(p.EntityB.Members)
+	}
+	r.Together = counted(int64(records), "record")
+	return r
+}
+
+func newSide(rec *entity.Record, e *entity.Entity) side {
+	return side{
+		Ref: rec.Ref.String(), Source: rec.Source, Key: rec.Key, Seen: moment(rec.Observed),
+		Entity: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Members)), "record"),
+	}
+}
+
+// named are the names of two records, as far as their explanation has them.
+func named(e match.Explanation) (names [2]string) {
+	for _, l := range e.Lines {
+		if len(l.A) > 0 && len(l.B) > 0 {
+			return [2]string{l.A[0], l.B[0]}
+		}
+	}
+	return names
+}
+
+// reviewAddress is where a pair is shown, or the first of the queue.
+func reviewAddress(a, b entity.Ref, author string) string {
+	q := url.Values{}
+	if a.Source != "" {
+		q.Set("a", a.String())
+		q.Set("b", b.String())
+	}
+	if author != "" {
+		q.Set("author", author)
+	}
+	if len(q) == 0 {
+		return "/review"
+	}
+	return "/review?" + q.Encode()
+}
+
+// waiting says how many pairs are left.
+func waiting(left int, more bool) string {
+	switch {
+	case left == 0:
+		return "nothing to review"
+	case more:
+		return count(int64(left)) + "+ pairs to review"
+	default:
+		return counted(int64(left), "pair") + " to review"
+	}
+}

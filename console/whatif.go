@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package console
+
+import (
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// The questions of a WhatIf.
+const (
+	Without = "without" // a record were not there
+	Apart   = "apart"   // a record were another thing
+	Merge   = "merge"   // another entity were the same thing
+)
+
+// WhatIf is what would be, and the form that makes it so.
+type WhatIf struct {
+	Entity   *entity.Entity
+	Question string // Without, Apart or Merge
+	Address  string // of the record or the other entity, as it was given
+	Supposed *locus.Supposed
+	Author   string
+	Problem  string // says what is wrong with the question; nothing is supposed then
+}
+
+// WhatIf writes the page of a question, on which nothing was done yet.
+func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
+	id := q.Entity.ID.String()
+	p := whatIfPage{WhatIf: q, ID: id, Name: nameOf(q.Entity.View)}
+	p.Title = isolate(p.Name)
+	switch q.Question {
+	case Without:
+		p.Command = command("locus", "what-if", id, "--delete", q.Address)
+	case Apart:
+		p.Command = command("locus", "entity", "unmerge", id, q.Address)
+	case Merge:
+		p.Command = command("locus", "entity", "merge", id, q.Address)
+	}
+	if q.Supposed != nil {
+		p.Before, p.After = supposed(q.Supposed.Before, q.Supposed.After), supposed(q.Supposed.After, q.Supposed.Before)
+		p.Took = strconv.FormatFloat(float64(q.Supposed.Took.Microseconds())/1000, 'f', 1, 64) + " ms"
+		p.Same = len(p.Before) == 0 && len(p.After) == 0
+	}
+	return c.render(w, "whatif", "", p)
+}
+
+type whatIfPage struct {
+	WhatIf
+	ID, Name, Title string
+	Before, After   []supposition
+	Same            bool // nothing would change
+	Took            string
+	Command         string
+}
+
+// supposition is an entity as it is or would be.
+type supposition struct {
+	ID, Name, Made string
+	Records        []string
+	Left           int
+	Only           bool // there is none with this id on the other side
+}
+
+func supposed(these, others []locus.SupposedEntity) []supposition {
+	all := make([]supposition, len(these))
+	for i, e := range these {
+		s := supposition{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"), Left: max(0, len(e.Records)-maxNamed)}
+		for _, r := range e.Records[:min(len(e.Records), maxNamed)] {
+			s.Records = append(s.Records, r.String())
+		}
+		s.Only = !slices.ContainsFunc(others, func(o locus.SupposedEntity) bool { return o.ID == e.ID })
+		all[i] = s
+	}
+	return all
+}

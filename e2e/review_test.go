@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// TestReview looks at the pages on which people decide in a real browser.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	inTabs(t, map[string]func(*tab){
+		"the queue is answered by keys":     reviewByKeys,
+		"the queue is answered by buttons":  reviewWithoutScript,
+		"merge, then unmerge":               mergeThenUnmerge,
+		"a pinned value shows":              pinShows,
+		"another site decides nothing":      strangersDecideNothing,
+		"what records say is text":          reviewShowsText,
+		"nothing is wider than a telephone": func(tab *tab) { tab.isNarrow(reviewPages(tab), "main > *, header > *, .panel > *, .deed") },
+		"light and dark can be read":        func(tab *tab) { tab.canBeRead(reviewPages(tab), func(string) {}) },
+	})
+}
+
+// doubtful are two records that could be one thing: of one name and town, with two telephones.
+func (tab *tab) doubtful(key, name string) (a, b string) {
+	tab.Helper()
+	first := tab.put(phoned("pos", key, name, "+14155552300"))
+	second := tab.put(phoned("web", key, name, "+14155559999"))
+	return first[0].Entity.String(), second[0].Entity.String()
+}
+
+func phoned(source, key, name, phone string) locus.Put {
+	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
+}
+
+// thing is the id of the entity that a record is in.
+func (tab *tab) thing(address string) string {
+	tab.Helper()
+	e, err := tab.svc.Find(context.Background(), address)
+	if err != nil {
+		tab.Fatal(err)
+	}
+	return e.ID.String()
+}
+
+func reviewByKeys(tab *tab) {
+	a, b := tab.doubtful("1", "Joe's Pizza")
+	c, d := tab.doubtful("2", "Zebra Lounge")
+	if a == b || c == d {
+		tab.Fatal("nothing is left to decide")
+	}
+	tab.open("/")
+	tab.await(`document.querySelector("[data-text=review]").textContent === "2 pairs to review"`)
+	tab.click(`[data-text=review]`)
+	tab.await(`document.querySelectorAll(".queue tbody tr").length === 2 && document.querySelector(".pairs")`)
+	tab.check(`document.querySelector(".pairs .differs th").textContent === "phones"`, "the difference is not marked")
+	first := evaluate[string](tab, `document.querySelector(".pairs .rkey").textContent`)
+	second := map[string]string{"1": "2", "2": "1"}[first]
+	at := func(key string) string {
+		return `document.querySelector(".pairs .rkey")?.textContent === "` + key + `"`
+	}
+
+	tab.do(chromedp.KeyEvent("n"))
+	tab.await(at(second))
+	tab.open("/review")
+	tab.enter(`.answer [name=author]`, "nds") // which are letters of a name here
+	tab.enter(`.answer [name=reason]`, "seen")
+	tab.check(at(first), "keys are taken while somebody is writing")
+	evaluate[bool](tab, `(document.activeElement.blur(), true)`)
+	tab.do(chromedp.KeyEvent("s"))
+	tab.await(`document.querySelector("#answer")?.textContent.includes("one thing") && ` + at(second))
+	tab.check(`document.querySelector("#answer").textContent.includes("nds") && document.querySelector("#answer").textContent.includes("seen")`, "it is not said who decided, and why")
+	tab.check(`document.querySelector(".answer [name=author]").value === "nds"`, "the name has to be typed again")
+	if tab.thing("pos:"+first) != tab.thing("web:"+first) {
+		tab.Error("they are not one entity")
+	}
+	tab.click(`#answer a`)
+	tab.await(`document.querySelectorAll(".side thead th").length === 2 && document.querySelector(".tree .decided")`)
+	tab.open("/review")
+	tab.await(`document.querySelector("#waiting").textContent === "1 pair to review" && ` + at(second))
+	tab.do(chromedp.KeyEvent("d"))
+	tab.await(`document.querySelector("#answer")?.textContent.includes("two things") && document.querySelector("#waiting").textContent === "nothing to review"`)
+	tab.click(`#answer button`)
+	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn") && document.querySelector("#waiting").textContent === "1 pair to review"`)
+	if tab.thing("pos:"+second) == tab.thing("web:"+second) {
+		tab.Error("what was withdrawn joined them")
+	}
+}
+
+func reviewWithoutScript(tab *tab) {
+	a, _ := tab.doubtful("1", "Joe's Pizza")
+	tab.withoutScript()
+	tab.open("/review")
+	tab.enter(`.answer [name=author]`, "Ada")
+	tab.click(`.answer [value=same]`)
+	tab.await(`document.querySelector("#answer")?.textContent.includes("one thing")`)
+	if b := tab.thing("web:1"); b != a {
+		tab.Errorf("the record is in %s, not in %s", b, a)
+	}
+	tab.click(`#answer button`)
+	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn")`)
+	tab.check(`document.querySelector("#waiting").textContent === "1 pair to review"`, "the pair does not wait again")
+}
+
+func mergeThenUnmerge(tab *tab) {
+	a := tab.put(phoned("pos", "1", "Joe's Pizza", "+14155552300"))[0].Entity.String()
+	b := tab.put(phoned("web", "1", "Bob's Burgers", "+14155559999"))[0].Entity.String()
+	tab.open("/entities/" + a)
+	tab.enter(`[name=merge]`, "web:1\r")
+	tab.await(`location.pathname.endsWith("/what-if") && document.querySelector("h1").textContent.includes("web:1")`)
+	tab.check(`document.querySelector("#after").parentElement.textContent.includes("2 records")`, "it is not shown what would be")
+	if tab.thing("web:1") != b {
+		tab.Fatal("a question merged them")
+	}
+	tab.click(`.answer button`)
+	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 2`)
+	tab.check(`document.querySelector("#history").parentElement.querySelectorAll("tbody tr").length > 1`, "the history does not say that it merged")
+	tab.open("/entities/" + b)
+	tab.check(`document.querySelector(".moved").textContent.includes("`+b+`") && document.querySelectorAll(".side thead th").length === 2`, "the former id does not lead here")
+	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "take it out")[1].click(), true)`)
+	tab.await(`location.search.startsWith("?apart=web")`)
+	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`, "it is not shown that the id comes back")
+	tab.click(`.answer button`)
+	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 1`)
+	if tab.thing("pos:1") != a || tab.thing("web:1") != b {
+		tab.Error("both entities are not back")
+	}
+}
+
+func pinShows(tab *tab) {
+	a := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
+	tab.open("/entities/" + a)
+	tab.check(`!document.querySelector(".pinned")`, "something is pinned before anybody did")
+	evaluate[string](tab, `document.querySelector(".deed [name=attribute]").value = "name"`)
+	tab.enter(`.deed [name=value]`, "The Pizza of Joe\r")
+	tab.await(`document.querySelector("h1 bdi").textContent === "The Pizza of Joe" && document.querySelector(".pinned")`)
+	evaluate[bool](tab, `([...document.querySelectorAll("#decided ~ .lines .withdraw button")][0].click(), true)`)
+	tab.await(`document.querySelector("h1 bdi").textContent !== "The Pizza of Joe" && !document.querySelector(".pinned")`)
+}
+
+// strangersDecideNothing opens a page of another site that sends the form of the queue.
+func strangersDecideNothing(tab *tab) {
+	a, b := tab.doubtful("1", "Joe's Pizza")
+	fields := url.Values{"verdict": {"same"}, "a": {"pos:1"}, "b": {"web:1"}}
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var inputs strings.Builder
+		for name := range fields {
+			inputs.WriteString(`<input name="` + name + `" value="` + fields.Get(name) + `">`)
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<form method="post" action="http://` + tab.addr + `/decisions">` + inputs.String() + `<button>Win</button></form>`))
+	}))
+	tab.Cleanup(stranger.Close)
+	tab.do(chromedp.Navigate(stranger.URL))
+	tab.click("button")
+	tab.await(`location.host === "` + tab.addr + `" && document.body.textContent.includes("another site")`)
+	if tab.thing("pos:1") != a || tab.thing("web:1") != b {
+		tab.Error("another site joined two entities")
+	}
+	tab.forgive(stranger.URL)
+	tab.forgive("403")
+	tab.forgive("favicon")
+}
+
+// reviewPages fills a store and answers with the pages on which people decide.
+func reviewPages(tab *tab) []string {
+	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
+	a, _ := tab.doubtful(strings.Repeat("k", 150), "Joe's "+long)
+	tab.doubtful("2", "Zebra Lounge")
+	e := tab.put(place("pos", "3", "Bob's Burgers "+long, "+14155551111"), place("web", "3", "Bobs Burgers "+long, "415-555-1111"))[0].Entity.String()
+	if _, err := tab.svc.Decide(context.Background(), []locus.Decide{
+		{Verdict: entity.VerdictSame, A: "pos:3", B: "web:3", Author: "Ada " + long, Reason: long},
+		{Verdict: entity.VerdictValue, A: "pos:3", Attribute: "city", Value: long},
+	}); err != nil {
+		tab.Fatal(err)
+	}
+	return []string{
+		"/review", "/review?said=pos:3&of=web:3&author=" + long, "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
+		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3", "/entities/" + e + "/what-if?merge=" + a,
+		"/entities/" + e + "/what-if?merge=" + long,
+	}
+}
+
+func reviewShowsText(tab *tab) {
+	for _, s := range hostile {
+		if strings.ContainsRune(s, '\u202e') { // not in an identifier
+			continue
+		}
+		tab.put(phoned("pos", s, s, "+14155552300"))
+		tab.put(phoned("web", s, s, "+14155559999"))
+		results, err := tab.svc.Decide(context.Background(), []locus.Decide{
+			{Verdict: entity.VerdictDifferent, A: "pos:" + s, B: "web:" + s, Author: s, Reason: s},
+			{Verdict: entity.VerdictValue, A: "pos:" + s, Attribute: "city", Value: s, Author: s},
+		})
+		if err != nil || results[0].Err != nil || results[1].Err != nil {
+			tab.Fatal(err, results)
+		}
+		pair := url.Values{"a": {"pos:" + s}, "b": {"web:" + s}, "said": {"pos:" + s}, "of": {"web:" + s}, "author": {s}}
+		e := "/entities/" + tab.thing("pos:"+s)
+		for _, page := range []string{"/review?" + pair.Encode(), e, e + "/what-if?" + url.Values{"merge": {"web:" + s}}.Encode()} {
+			tab.open(page)
+			tab.check(`document.querySelector("main").textContent.includes(`+jsString(s)+`)`, s+" is not shown as it is")
+			tab.check(`!document.querySelector("img, iframe, script:not([src]), main svg:not([class])")`, s+" became an element")
+		}
+	}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+)
+
+// How tells how an entity came to be.
+type How struct {
+	Entity    Entity             `json:"entity"`
+	Threshold match.Score        `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Component int                `json:"component" doc:"How many records were clustered together with those of the entity"`
+	Cut       match.Score        `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
+	Steps     []locus.HowStep    `json:"steps" doc:"In their order: those that made the entity, and the last one with each group of records that was refused"`
+	Events    []locus.CellChange `json:"events" doc:"The latest changes of the entity and its records, the oldest first"`
+	Since     time.Time          `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
+	TookMS    float64            `json:"took_ms" doc:"Milliseconds that it took to find out"`
+}
+
+// History is what the logs still hold of an entity.
+type History struct {
+	Entity Entity             `json:"entity"`
+	Events []locus.CellChange `json:"events" doc:"Puts of its records, and what became of the entities that they were, the oldest first"`
+	Since  time.Time          `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
+}
+
+// RelationList are the things that an entity has to do with.
+type RelationList struct {
+	Relations []locus.Relation `json:"relations" doc:"The best first, at most 16, each other entity once"`
+}
+
+// WhatIfRequest is the body of POST /v1/what-if.
+type WhatIfRequest struct {
+	Of        string             `json:"of" doc:"Entity id, puid or SOURCE:KEY: it is about all that is connected with it"`
+	Delete    []string           `json:"delete,omitempty" doc:"Addresses of records that would not be there; an entity id stands for its anchor"`
+	Decide    []DecisionInput    `json:"decide,omitempty" doc:"Decisions that would be made"`
+	Bits      map[string]float64 `json:"bits,omitempty" doc:"Bits that levels of agreement would have, by their names in explanations, such as \"phone: equal\""`
+	Threshold float64            `json:"threshold,omitempty" doc:"Bits from which two records would be taken for one thing"`
+}
+
+// Supposed is what entities would be.
+type Supposed struct {
+	Before []SupposedEntity `json:"before" doc:"Entities that are, and would change or be no more"`
+	After  []SupposedEntity `json:"after" doc:"Entities that would be in their place"`
+	TookMS float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
+}
+
+// SupposedEntity is an entity as it is or would be.
+type SupposedEntity struct {
+	ID      locality.ID  `json:"id"`
+	Records []entity.Ref `json:"records" doc:"Its records in the order of birth; the first is the anchor"`
+	View    View         `json:"view" doc:"Merged attributes in the order of the kind"`
+}
+
+func (s *Server) how(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.svc.How(c, id)
+	if err != nil {
+		return nil, err
+	}
+	return How{
+		Entity: s.found(c, &locus.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold, Component: h.Component,
+		Cut: h.Cut, Steps: h.Steps, Events: h.Events, Since: h.Since, TookMS: milliseconds(h.Took),
+	}, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (s *Server) history(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.svc.History(c, id)
+	if err != nil {
+		return nil, err
+	}
+	return History{Entity: s.found(c, &locus.Entity{Entity: h.Entity, Requested: id}), Events: h.Events, Since: h.Since}, nil
+}
+
+func (s *Server) relations(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.svc.Relations(c, id)
+	if err != nil {
+		return nil, err
+	}
+	return RelationList{list}, nil
+}
+
+func (s *Server) whatIf(c *call) (any, error) {
+	q, err := decodeWhatIf(c.body)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.svc.WhatIf(c, q)
+	if err != nil {
+		return nil, err
+	}
+	return Supposed{s.supposed(found.Before), s.supposed(found.After), milliseconds(found.Took)}, nil
+}
+
+func (s *Server) supposed(list []locus.SupposedEntity) []SupposedEntity {
+	out := make([]SupposedEntity, len(list))
+	for i, e := range list {
+		out[i] = SupposedEntity{e.ID, e.Records, s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
+	}
+	return out
+}
+
+func decodeWhatIf(body []byte) (q locus.WhatIf, err error) {
+	fields, err := object(body, "of", "delete", "decide", "bits", "threshold")
+	if err != nil {
+		return q, err
+	}
+	if q.Of, err = textAt(fields["of"], "/of"); err != nil {
+		return q, err
+	}
+	if v, given := fields["delete"]; given {
+		if q.Delete, err = textsAt(v, "/delete", "addresses", locus.MaxSupposed); err != nil {
+			return q, err
+		}
+	}
+	if v, given := fields["decide"]; given {
+		if v.Kind() != strictjson.Array {
+			return q, wrongKind("/decide", v, "an array of decisions")
+		}
+		for i, v := range v.Items() {
+			if i == locus.MaxSupposed {
+				return q, fault(CodeTooLarge, "/decide", "there are more than %d decisions", locus.MaxSupposed)
+			}
+			in := decodeDecision(v)
+			if in.fault != nil {
+				in.fault.Pointer = itemPointer("decide", i) + in.fault.Pointer
+				return q, in.fault
+			}
+			q.Decide = append(q.Decide, in.Decide)
+		}
+	}
+	if v, given := fields["bits"]; given {
+		if v.Kind() != strictjson.Object {
+			return q, wrongKind("/bits", v, "an object of levels and their bits")
+		}
+		q.Bits = map[string]match.Score{}
+		for name, v := range v.Members() {
+			if len(q.Bits) == locus.MaxSupposed {
+				return q, fault(CodeTooLarge, "/bits", "there are more than %d levels", locus.MaxSupposed)
+			}
+			if q.Bits[name], err = bitsAt(v, "/bits/"+escapePointer(name)); err != nil {
+				return q, err
+			}
+		}
+	}
+	if v, given := fields["threshold"]; given {
+		if q.Threshold, err = bitsAt(v, "/threshold"); err == nil && q.Threshold <= 0 {
+			err = fault(CodeInvalid, "/threshold", "a threshold lies above 0 bits")
+		}
+	}
+	return q, err
+}
+
+// bitsAt reads a number of bits.
+func bitsAt(v strictjson.Value, pointer string) (match.Score, error) {
+	if v.Kind() != strictjson.Number {
+		return 0, wrongKind(pointer, v, "a number of bits")
+	}
+	bits, err := strconv.ParseFloat(v.Number(), 64)
+	if err != nil || bits < -100 || bits > 100 {
+		return 0, fault(CodeInvalid, pointer, "%.40s bits: want -100 to 100", v.Number())
+	}
+	var score match.Score
+	return score, score.UnmarshalJSON([]byte(v.Number()))
+}
+
+// textAt reads a text that must be there.
+func textAt(v strictjson.Value, pointer string) (string, error) {
+	if v.Kind() != strictjson.String {
+		if v.Kind() == strictjson.Missing {
+			return "", fault(CodeInvalid, pointer, "%s is missing", pointer[1:])
+		}
+		return "", wrongKind(pointer, v, "a string")
+	}
+	return v.Text(), nil
+}
+
+// textsAt reads a list of texts.
+func textsAt(v strictjson.Value, pointer, what string, most int) (list []string, err error) {
+	if v.Kind() != strictjson.Array {
+		return nil, wrongKind(pointer, v, fmt.Sprintf("an array of at most %d %s", most, what))
+	}
+	for i, v := range v.Items() {
+		if i == most {
+			return nil, fault(CodeTooLarge, pointer, "there are more than %d %s", most, what)
+		}
+		text, err := textAt(v, pointer+"/"+strconv.Itoa(i))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// mediaForm is the type of the body that a form sends.
+const mediaForm = "application/x-www-form-urlencoded"
+
+// form makes a handler of a function that does what a form asks for and answers with where the browser goes then.
+// These are the only routes of the console that change anything, and all of them are made here.
+func (p *site) form(path string, do func(*call, values) (string, error)) http.HandlerFunc {
+	rt := &route{path: path, class: writes}
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
+		to, err := p.submit(c, do)
+		if err != nil {
+			p.sorry(c, err)
+			return
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+	}
+}
+
+func (p *site) submit(c *call, do func(*call, values) (string, error)) (to string, err error) {
+	if err := fromPage(c.r); err != nil {
+		return "", err
+	}
+	leave, err := p.enter(c, bodies)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	if c.body, err = readBody(c.w, c.r, mediaForm); err != nil {
+		return "", err
+	}
+	fields, err := parseQuery(string(c.body))
+	if err != nil {
+		return "", err
+	}
+	err = p.run(c, func() error {
+		to, err = do(c, fields)
+		return err
+	})
+	p.looks.drop(reviewLook) // who decided something looks at what follows from it
+	return to, err
+}
+
+// fromPage holds that a page of this server sent a form. Any page of the web may have a browser send one, and there
+// is nothing secret in it that only ours could know: so the browser has to say where it comes from. One that says
+// nothing is refused, unlike at the other routes, whose bodies of JSON a foreign page cannot send. The guard has
+// refused the hosts that are not ours, and what a browser said to be foreign.
+func fromPage(r *http.Request) error {
+	if site := r.Header["Sec-Fetch-Site"]; len(site) == 1 && site[0] == "same-origin" {
+		return nil
+	} else if len(site) == 0 && len(r.Header["Origin"]) == 1 {
+		if origin, err := url.Parse(r.Header.Get("Origin")); err == nil && origin.Host == r.Host && (origin.Scheme == "http" || origin.Scheme == "https") {
+			return nil
+		}
+	}
+	return fault(CodeForbidden, "", "a form is taken from a page of this server only, and the browser does not say that this one is: use the command or /v1 instead")
+}
+
+// back is where a form leads, with more said in the query: the page that it names, if that is one of these.
+func back(fields values, say url.Values) string {
+	to, err := url.Parse(fields["back"])
+	if err != nil || to.Path != "/review" && !strings.HasPrefix(to.Path, "/entities/") {
+		to = &url.URL{Path: "/review"}
+	}
+	q := to.Query()
+	for name, values := range say {
+		q[name] = values
+	}
+	if fields["author"] != "" {
+		q.Set("author", fields["author"])
+	}
+	return (&url.URL{Path: to.Path, RawQuery: q.Encode()}).String()
+}
+
+// decideForm makes a decision, or withdraws it.
+func (p *site) decideForm(c *call, fields values) (string, error) {
+	results, err := p.svc.Decide(c, []locus.Decide{{
+		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
+		Author: fields["author"], Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
+	}})
+	if err != nil {
+		return "", err
+	}
+	if err := results[0].Err; err != nil {
+		return "", err
+	}
+	say := url.Values{}
+	if d := results[0]; d.Pair() && strings.HasPrefix(fields["back"], "/review") && d.RefA.Source != "" && d.RefB.Source != "" {
+		say.Set("said", d.RefA.String())
+		say.Set("of", d.RefB.String())
+	}
+	return back(fields, say), nil
+}
+
+// mergeForm makes one of an entity and another.
+func (p *site) mergeForm(c *call, fields values) (string, error) {
+	id, err := c.id()
+	if err != nil {
+		return "", err
+	}
+	result, err := p.svc.Merge(c, id.String(), fields["address"], locus.By{Author: fields["author"], Reason: fields["reason"]})
+	if err != nil {
+		return "", err
+	}
+	if result.Err != nil {
+		return "", result.Err
+	}
+	return back(values{"back": "/entities/" + id.String(), "author": fields["author"]}, nil), nil
+}
+
+// unmergeForm takes a record out of an entity.
+func (p *site) unmergeForm(c *call, fields values) (string, error) {
+	id, err := c.id()
+	if err != nil {
+		return "", err
+	}
+	results, err := p.svc.Unmerge(c, id.String(), []string{fields["address"]}, locus.By{Author: fields["author"], Reason: fields["reason"]})
+	if err != nil {
+		return "", err
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			return "", r.Err
+		}
+	}
+	return back(values{"back": "/entities/" + id.String(), "author": fields["author"]}, nil), nil
+}

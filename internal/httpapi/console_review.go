@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/locality"
+)
+
+const (
+	// reviewLook is the key of the review queue among the looks.
+	reviewLook = "review"
+	// reviewList is how many pairs of it the page lists.
+	reviewList = 50
+)
+
+// queue is the head of the review queue, of as many pairs as are counted.
+func (p *site) queue(ctx context.Context) (*locus.ReviewPage, error) {
+	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*locus.ReviewPage, error) {
+		return p.svc.Review(ctx, locus.ReviewQuery{Limit: locus.MaxLimit})
+	})
+}
+
+// reviewPage shows the pair that is asked for, else the first of the queue.
+func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
+	queue, err := p.queue(c)
+	if err != nil {
+		return err
+	}
+	shown := console.Review{
+		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: cut(c.query["author"], 255),
+	}
+	a, b := c.query["a"], c.query["b"]
+	if a == "" && b == "" && shown.Left > 0 {
+		a, b = queue.Pairs[0].A.String(), queue.Pairs[0].B.String()
+	}
+	if a != "" || b != "" {
+		if shown.Pair, err = p.pair(c, a, b); err != nil {
+			f := toFault(err, "")
+			if codes[f.Code].status >= http.StatusInternalServerError {
+				return err
+			}
+			shown.Problem = f.Detail
+		}
+	}
+	if shown.Answer, err = p.said(c); err != nil {
+		return err
+	}
+	return p.pages.Review(body, shown)
+}
+
+// pair reads all that stands around two records.
+func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
+	why, err := p.svc.WhyNot(c, a, b)
+	if err != nil {
+		return nil, err
+	}
+	recA, err := p.svc.Record(c, why.A)
+	if err != nil {
+		return nil, err
+	}
+	recB, err := p.svc.Record(c, why.B)
+	if err != nil {
+		return nil, err
+	}
+	entityA, err := p.svc.Entity(c, recA.Entity)
+	if err != nil {
+		return nil, err
+	}
+	entityB, err := p.svc.Entity(c, recB.Entity)
+	if err != nil {
+		return nil, err
+	}
+	return &console.Pair{
+		WhyNot: why, A: recA.Record, B: recB.Record, EntityA: entityA.Entity, EntityB: entityB.Entity, Schema: p.svc.Schema(recA.Kind),
+	}, nil
+}
+
+// said is the decision that was just made, as the query names its records; nil if there is none: what the page says
+// was decided, was.
+func (p *site) said(c *call) (*locus.Decided, error) {
+	if c.query["said"] == "" {
+		return nil, nil
+	}
+	page, err := p.svc.Decisions(c, locus.DecisionQuery{Of: c.query["said"], Withdrawn: true, Limit: locus.MaxLimit})
+	if err != nil {
+		if codes[toFault(err, "").Code].status >= http.StatusInternalServerError {
+			return nil, err
+		}
+		return nil, nil
+	}
+	for i, d := range page.Decisions {
+		a, b := d.RefA.String(), d.RefB.String()
+		if d.Pair() && (a == c.query["said"] && b == c.query["of"] || b == c.query["said"] && a == c.query["of"]) {
+			return &page.Decisions[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// kindsPage shows the kinds of things.
+func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
+	return p.pages.Kinds(body, console.Kinds{Schemas: p.svc.Kinds()})
+}
+
+// whatIfPage shows what would be, and the form that makes it so.
+func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	e, err := p.svc.Entity(c, id)
+	if err != nil {
+		return err
+	}
+	shown := console.WhatIf{Entity: e.Entity, Author: cut(c.query["author"], 255)}
+	ask := locus.WhatIf{Of: e.ID.String()}
+	switch {
+	case c.query["without"] != "":
+		shown.Question, shown.Address = console.Without, c.query["without"]
+		ask.Delete = []string{shown.Address}
+	case c.query["apart"] != "":
+		shown.Question, shown.Address = console.Apart, c.query["apart"]
+		ask.Decide = apart(e, shown.Address)
+	case c.query["merge"] != "":
+		shown.Question, shown.Address = console.Merge, c.query["merge"]
+		ask.Decide = []locus.Decide{{Verdict: "same", A: ask.Of, B: shown.Address}}
+	default:
+		http.Redirect(c.w, c.r, "/entities/"+e.ID.String(), http.StatusSeeOther)
+		return nil
+	}
+	if shown.Supposed, err = p.svc.WhatIf(c, ask); err != nil {
+		f := toFault(err, "")
+		if codes[f.Code].status >= http.StatusInternalServerError {
+			return err
+		}
+		shown.Problem = f.Detail
+	}
+	return p.pages.WhatIf(body, shown)
+}
+
+// apart are the decisions by which a record would be another thing than all others of its entity.
+func apart(e *locus.Entity, record string) []locus.Decide {
+	var decisions []locus.Decide
+	for _, m := range e.Members {
+		if record != m.Ref.String() && record != m.PUID.String() {
+			decisions = append(decisions, locus.Decide{Verdict: "different", A: record, B: m.Ref.String()})
+		}
+	}
+	return decisions
+}
+
+// around reads what people decided about an entity and what it has to do with others; nil if that cannot be read
+// now: the page of an entity is there without it.
+func (p *site) around(c *call, id locality.ID) *console.Standing {
+	decided, err := p.svc.Decisions(c, locus.DecisionQuery{Of: id.String(), Withdrawn: true})
+	if err != nil {
+		return nil
+	}
+	relations, err := p.svc.Relations(c, id)
+	if err != nil {
+		return nil
+	}
+	return &console.Standing{Decisions: decided.Decisions, Relations: relations}
+}

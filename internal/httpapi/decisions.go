@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// DecideRequest is the body of POST /v1/decisions.
+type DecideRequest struct {
+	Decisions []DecisionInput `json:"decisions" minItems:"1" maxItems:"1000" doc:"1 to 1000 decisions"`
+}
+
+// DecisionInput is a decision to be made or taken back.
+type DecisionInput struct {
+	Verdict   entity.Verdict `json:"verdict" enum:"same,different,anchor,value" doc:"same and different are about two records; anchor says whose birth id the entity has, value what it shows"`
+	A         string         `json:"a" doc:"Entity id, which stands for its anchor, puid or SOURCE:KEY"`
+	B         string         `json:"b,omitempty" doc:"The other one, of same and different"`
+	Attribute string         `json:"attribute,omitempty" doc:"Of value"`
+	Value     string         `json:"value,omitempty" doc:"Of value: what the entity shows, though no record says so"`
+	Author    string         `json:"author,omitempty" doc:"Who decides, at most 255 bytes"`
+	Reason    string         `json:"reason,omitempty" doc:"Why, at most 1024 bytes"`
+	Withdraw  bool           `json:"withdraw,omitempty" doc:"Takes back what was decided about it"`
+}
+
+// DecideResponse has a result for each decision, in order.
+type DecideResponse struct {
+	Results []DecideResult `json:"results"`
+}
+
+// DecideResult is what became of a decision.
+type DecideResult struct {
+	Decision  *locus.Decided  `json:"decision,omitempty" doc:"As it stands; left out if it was refused"`
+	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A rollup read with it as min_watermark contains what follows from the decision"`
+	Error     *Fault          `json:"error,omitempty"`
+}
+
+// DecisionList is a page of decisions.
+type DecisionList struct {
+	Decisions []locus.Decided `json:"decisions"`
+	Cursor    string          `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+}
+
+// ReviewList is a page of the review queue.
+type ReviewList struct {
+	Pairs  []locus.ReviewPair `json:"pairs" doc:"The best first"`
+	Cursor string             `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+}
+
+// UnmergeRequest is the body of POST /v1/entities/{id}/unmerge.
+type UnmergeRequest struct {
+	Records []string `json:"records" minItems:"1" maxItems:"100" doc:"Addresses of members that are not of the entity"`
+	Author  string   `json:"author,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+}
+
+// decision is an item of a batch as it was read.
+type decision struct {
+	locus.Decide
+	refusal
+}
+
+func decodeDecision(v strictjson.Value) (in decision) {
+	if v.Kind() != strictjson.Object {
+		in.note(wrongKind("", v, "a decision"))
+		return in
+	}
+	verdict := ""
+	texts := map[string]*string{
+		"verdict": &verdict, "a": &in.A, "b": &in.B, "attribute": &in.Attribute, "value": &in.Value,
+		"author": &in.Author, "reason": &in.Reason,
+	}
+	for name, v := range v.Members() {
+		to, text := texts[name]
+		switch {
+		case text && v.Kind() == strictjson.String:
+			*to = v.Text()
+		case text:
+			in.note(wrongKind("/"+name, v, "a string"))
+		case name != "withdraw":
+			in.note(unknownField("", name, "verdict, a, b, attribute, value, author, reason, withdraw"))
+		case v.Kind() != strictjson.Bool:
+			in.note(wrongKind("/withdraw", v, "true or false"))
+		default:
+			in.Withdraw = string(v.Raw()) == "true"
+		}
+	}
+	in.Verdict = entity.Verdict(verdict)
+	return in
+}
+
+func (s *Server) decide(c *call) (any, error) {
+	items, err := decodeBatch(c.body, "decisions", locus.MaxBatch, decodeDecision)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]locus.Decide, 0, len(items))
+	for i := range items {
+		if items[i].fault == nil {
+			list = append(list, items[i].Decide)
+		}
+	}
+	var results []locus.DecideResult
+	if len(list) > 0 {
+		if results, err = s.svc.Decide(c, list); err != nil {
+			return nil, err
+		}
+	}
+	answer := DecideResponse{Results: make([]DecideResult, 0, len(items))}
+	for i := range items {
+		if f := items[i].fault; f != nil {
+			answer.Results = append(answer.Results, DecideResult{Error: f})
+			continue
+		}
+		answer.Results = append(answer.Results, decided(results[0], itemPointer("decisions", i)))
+		results = results[1:]
+	}
+	return answer, nil
+}
+
+func decided(r locus.DecideResult, pointer string) DecideResult {
+	if r.Err != nil {
+		return DecideResult{Error: toFault(r.Err, pointer)}
+	}
+	return DecideResult{Decision: &r.Decided, Watermark: r.Watermark}
+}
+
+func (s *Server) listDecisions(c *call) (any, error) {
+	limit, err := c.query.limit()
+	if err != nil {
+		return nil, err
+	}
+	withdrawn, err := c.query.flag("withdrawn")
+	if err != nil {
+		return nil, err
+	}
+	after, err := s.unseal(c, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.svc.Decisions(c, locus.DecisionQuery{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	return DecisionList{page.Decisions, s.textCursor(c, page.Next)}, nil
+}
+
+// textCursor is where the next page of a list begins that is not in the order of puids.
+func (s *Server) textCursor(c *call, next string) string {
+	if next == "" {
+		return ""
+	}
+	return s.seal(c, []byte(next))
+}
+
+func (s *Server) review(c *call) (any, error) {
+	limit := 20
+	if text, given := c.query["limit"]; given {
+		var err error
+		if limit, err = c.query.atMost("limit", text, locus.MaxReview); err != nil {
+			return nil, err
+		}
+	}
+	after, err := s.unseal(c, "cursor")
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.svc.Review(c, locus.ReviewQuery{After: string(after), Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	return ReviewList{page.Pairs, s.textCursor(c, page.Next)}, nil
+}
+
+func (s *Server) unmerge(c *call) (any, error) {
+	id, err := c.id()
+	if err != nil {
+		return nil, err
+	}
+	fields, err := object(c.body, "records", "author", "reason")
+	if err != nil {
+		return nil, err
+	}
+	records, err := textsAt(fields["records"], "/records", "records", locus.MaxUnmerged)
+	if err != nil {
+		return nil, err
+	}
+	by := locus.By{}
+	for name, to := range map[string]*string{"author": &by.Author, "reason": &by.Reason} {
+		if v, given := fields[name]; given {
+			if *to, err = textAt(v, "/"+name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	results, err := s.svc.Unmerge(c, id.String(), records, by)
+	if err != nil {
+		return nil, err
+	}
+	answer := DecideResponse{Results: make([]DecideResult, 0, len(results))}
+	for _, r := range results {
+		answer.Results = append(answer.Results, decided(r, ""))
+	}
+	return answer, nil
+}

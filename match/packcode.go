@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrPack says that bytes are no pack, or one of a newer Locus.
+var ErrPack = errors.New("match: not a pack")
+
+// A pack as bytes: the magic with the format's version, the hash, and by zstd the number of records and
+// the two tables, each a length and rows in the order of their hashes: the distance to the row before, and
+// the count. Numbers are varints.
+var packMagic = []byte("locus-pack/1\n")
+
+const (
+	packHead = len("locus-pack/1\n") + 8
+	// packMost bounds what the bytes of a pack may unfold to.
+	packMost = 1 << 28
+)
+
+var (
+	packEncoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+		if err != nil {
+			panic(err) // its options are wrong
+		}
+		return e
+	})
+	packDecoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(packMost))
+		if err != nil {
+			panic(err) // its options are wrong
+		}
+		return d
+	})
+)
+
+// MarshalBinary writes the pack: equal packs, equal bytes.
+func (p *Pack) MarshalBinary() ([]byte, error) {
+	raw := binary.AppendUvarint(nil, uint64(p.records))
+	for _, counts := range []map[uint64]uint32{p.tokens, p.chains} {
+		raw = binary.AppendUvarint(raw, uint64(len(counts)))
+		last := uint64(0)
+		for _, h := range slices.Sorted(maps.Keys(counts)) {
+			raw = binary.AppendUvarint(raw, h-last)
+			raw = binary.AppendUvarint(raw, uint64(counts[h]))
+			last = h
+		}
+	}
+	head := binary.LittleEndian.AppendUint64(slices.Clone(packMagic), p.hash)
+	return packEncoder().EncodeAll(raw, head), nil
+}
+
+// UnmarshalBinary reads what MarshalBinary writes. The error is ErrPack if these bytes are anything else;
+// the pack must not be used then.
+func (p *Pack) UnmarshalBinary(b []byte) error {
+	if len(b) < packHead || !bytes.HasPrefix(b, packMagic) {
+		return ErrPack
+	}
+	raw, err := packDecoder().DecodeAll(b[packHead:], nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPack, err)
+	}
+	r := packReader{raw}
+	*p = Pack{records: int(r.number(math.MaxInt32))}
+	p.tokens = r.counts(2)
+	p.chains = r.counts(ChainPlaces + 1)
+	p.hash = p.sum()
+	if r.left == nil || len(r.left) > 0 || p.hash != binary.LittleEndian.Uint64(b[len(packMagic):]) {
+		return fmt.Errorf("%w: its bytes are damaged", ErrPack)
+	}
+	return nil
+}
+
+// packReader reads numbers; left is nil after a mistake.
+type packReader struct{ left []byte }
+
+func (r *packReader) number(most uint64) uint64 {
+	n, size := binary.Uvarint(r.left)
+	if size <= 0 || n > most {
+		r.left = nil
+		return 0
+	}
+	r.left = r.left[size:]
+	return n
+}
+
+// counts reads a table whose counts are at least so much.
+func (r *packReader) counts(least uint64) map[uint64]uint32 {
+	n := r.number(uint64(len(r.left)) / 2)
+	counts := make(map[uint64]uint32, n)
+	last := uint64(0)
+	for i := range n {
+		step, count := r.number(math.MaxUint64), r.number(math.MaxUint32)
+		if r.left == nil || count < least || i > 0 && (step == 0 || last+step < last) {
+			r.left = nil
+			break
+		}
+		last += step
+		counts[last] = uint32(count)
+	}
+	return counts
+}

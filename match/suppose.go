@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// With is the matcher with other bits for some levels, named "field: level" in the words of Explain, and
+// with another threshold; 0 is the one that it has. What was normalised by either can be compared by both.
+func (m *Matcher) With(bits map[string]Score, threshold Score) (*Matcher, error) {
+	with := *m
+	if threshold != 0 {
+		with.threshold = threshold
+	}
+	for _, name := range slices.Sorted(maps.Keys(bits)) {
+		f, l, ok := levelOf(name)
+		if !ok {
+			return nil, fmt.Errorf("match: there is no level %.80q; one is %q", name, fieldNames[fieldPhone]+": "+table[fieldPhone][phoneEqual].word)
+		}
+		with.bits[f][l] = bits[name]
+	}
+	with.nameMost = slices.Max(with.bits[fieldName][:]) + slices.Max(with.bits[fieldResidual][:])
+	return &with, nil
+}
+
+// Threshold is the score that makes a pair one thing.
+func (m *Matcher) Threshold() Score { return m.threshold }
+
+// levelOf finds a level by its name.
+func levelOf(name string) (field, level, bool) {
+	for f := range fieldCount {
+		for l, g := range table[f] {
+			if l > 0 && fieldNames[f]+": "+g.word == name {
+				return f, level(l), true
+			}
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/match"
+)
+
+// ErrFormat says that the rules of an installation were written by a newer Locus, or are damaged.
+var ErrFormat = errors.New("resolve: rules that this Locus cannot read")
+
+const (
+	bookName   = "rules" // the definition that the rules are
+	packPrefix = "pack/" // that of a pack, before its hash
+)
+
+// HashText is the name of a pack by its hash.
+func HashText(hash uint64) string { return fmt.Sprintf("%016x", hash) }
+
+// book is the rules as they are stored.
+type book struct {
+	Version int64       `json:"version"`
+	Kinds   []bookKind  `json:"kinds"` // that of records that name none first
+	Packs   []Pack      `json:"packs"`
+	Switch  *bookChange `json:"switch,omitempty"`
+}
+
+type bookKind struct {
+	Schema string `json:"schema"`
+	Pack   string `json:"pack"`
+}
+
+type bookChange struct {
+	Change
+	Former bookKind `json:"former"`
+}
+
+// kindOf is a kind as it is stored.
+func kindOf(m *match.Matcher) bookKind {
+	return bookKind{string(m.Schema().YAML()), HashText(m.Pack().Hash())}
+}
+
+// put notes a kind, in the place of the one of its name.
+func (b *book) put(m *match.Matcher) {
+	for i, k := range b.Kinds {
+		if s, err := match.ParseSchema([]byte(k.Schema)); err == nil && s.Kind == m.Schema().Kind {
+			b.Kinds[i] = kindOf(m)
+			return
+		}
+	}
+	b.Kinds = append(b.Kinds, kindOf(m))
+}
+
+// keep stores a pack, in a transaction of the cell that keeps the rules, and notes it. One that is kept
+// already is not stored again.
+func (b *book) keep(ctx context.Context, tx Tx, kind string, p *match.Pack, now time.Time) error {
+	hash := HashText(p.Hash())
+	if slices.ContainsFunc(b.Packs, func(k Pack) bool { return k.Hash == hash }) {
+		return nil
+	}
+	body, err := p.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	if p.Records() == 0 {
+		kind = ""
+	}
+	b.Packs = append(b.Packs, Pack{
+		Hash: hash, Kind: kind, Records: p.Records(), Tokens: p.Tokens(), Chains: p.Chains(), Bytes: len(body), Since: now.UTC().Truncate(time.Millisecond),
+	})
+	return tx.PutDefinition(ctx, packPrefix+hash, body)
+}
+
+func readBook(ctx context.Context, tx Tx) (*book, error) {
+	text, err := tx.Definition(ctx, bookName)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	b := &book{}
+	if err := json.Unmarshal(text, b); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return b, nil
+}
+
+func (b *book) write(ctx context.Context, tx Tx) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	return tx.PutDefinition(ctx, bookName, text)
+}
+
+// rules reads a book in the transaction that has its packs; packs are those that are known already.
+func (b *book) rules(ctx context.Context, tx Tx, packs map[string]*match.Pack) (*Rules, error) {
+	kind := func(k bookKind) (*match.Matcher, error) {
+		s, err := match.ParseSchema([]byte(k.Schema))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		p, err := readPack(ctx, tx, k.Pack, packs)
+		if err == nil && p == nil {
+			err = fmt.Errorf("%w: pack %s is not there", ErrFormat, k.Pack)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("kind %s: %w", s.Kind, err)
+		}
+		return match.New(s, p), nil
+	}
+	matchers := make([]*match.Matcher, len(b.Kinds))
+	var err error
+	for i, k := range b.Kinds {
+		if matchers[i], err = kind(k); err != nil {
+			return nil, err
+		}
+	}
+	r := NewRules(b.Version, matchers...)
+	r.Packs = b.Packs
+	if b.Switch != nil {
+		former, err := kind(b.Switch.Former)
+		if err != nil {
+			return nil, err
+		}
+		r.former, r.change = newKind(former), &b.Switch.Change
+	}
+	return r, nil
+}
+
+// readPack reads a pack, unless it is known; nil if it is not kept.
+func readPack(ctx context.Context, tx Tx, hash string, packs map[string]*match.Pack) (*match.Pack, error) {
+	if p := packs[hash]; p != nil {
+		return p, nil
+	}
+	body, err := tx.Definition(ctx, packPrefix+hash)
+	if err != nil || body == nil {
+		return nil, err
+	}
+	p := &match.Pack{}
+	if err := p.UnmarshalBinary(body); err != nil {
+		return nil, fmt.Errorf("%w: pack %s: %w", ErrFormat, hash, err)
+	}
+	packs[hash] = p
+	return p, nil
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/match"
+)
+
+// errOldRules says that a cell takes no records that are written by these rules.
+var errOldRules = errors.New("resolve: the rules have changed")
+
+// Reload reads the rules of the installation, if this process does not have the newest ones. An
+// installation that has none is given those of the options.
+func (r *Resolver) Reload(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reload(ctx)
+}
+
+// know has the rules read if this process never did, or cannot be sure of them.
+func (r *Resolver) know(ctx context.Context) error {
+	if r.known {
+		return nil
+	}
+	return r.reload(ctx)
+}
+
+func (r *Resolver) reload(ctx context.Context) error {
+	read := func(tx Tx) (rules *Rules, err error) {
+		b, err := readBook(ctx, tx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		return b.rules(ctx, tx, r.packs)
+	}
+	var rules *Rules
+	err := r.authority(ctx, func(c Cell) error {
+		return c.View(ctx, func(tx Tx) (err error) { rules, err = read(tx); return err })
+	})
+	if err == nil && rules == nil {
+		err = r.authority(ctx, func(c Cell) error {
+			return c.Exclusive(ctx, func(tx Tx) (err error) {
+				if rules, err = read(tx); err != nil || rules != nil {
+					return err
+				}
+				b := &book{Version: 1}
+				for _, k := range append([]*Kind{r.opts.Rules.first}, r.opts.Rules.Kinds()...) {
+					b.put(k.Matcher)
+					if err := b.keep(ctx, tx, "", k.Matcher.Pack(), r.opts.Now()); err != nil {
+						return err
+					}
+				}
+				if err := b.write(ctx, tx); err != nil {
+					return err
+				}
+				rules, err = b.rules(ctx, tx, r.packs)
+				return err
+			})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read the rules: %w", err)
+	}
+	r.install(rules)
+	return nil
+}
+
+// install works by rules from now on. What is remembered of records was made by others.
+func (r *Resolver) install(rules *Rules) {
+	if old := r.Rules(); !r.known || old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
+		r.doubt()
+	} else {
+		rules.kinds, rules.first, rules.former = old.kinds, old.first, old.former
+	}
+	r.known = true
+	r.rules.Store(rules)
+}
+
+// amend changes the stored rules, as who holds the lease.
+func (r *Resolver) amend(ctx context.Context, change func(tx Tx, b *book) error) error {
+	var rules *Rules
+	err := r.authority(ctx, func(c Cell) error {
+		return c.Exclusive(ctx, func(tx Tx) error {
+			if err := r.holds(ctx, tx); err != nil {
+				return err
+			}
+			b, err := readBook(ctx, tx)
+			if err == nil && b == nil {
+				err = fmt.Errorf("%w: there are none", ErrFormat)
+			}
+			if err == nil {
+				err = change(tx, b)
+			}
+			if err == nil {
+				err = b.write(ctx, tx)
+			}
+			if err == nil {
+				rules, err = b.rules(ctx, tx, r.packs)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		r.known = false // they may have been written
+		return err
+	}
+	r.install(rules)
+	return nil
+}
+
+// authority runs in the cell that keeps the rules.
+func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
+	for {
+		c, err := r.open(ctx, r.opts.Cells.Map().Authority())
+		if err == nil {
+			err = run(c)
+		}
+		if !errors.Is(err, cell.ErrMoved) {
+			return err
+		}
+		if err := r.refresh(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// follow reads the rules again, since a cell takes no records that are written by these, and tells the
+// cells that have not heard of them.
+func (r *Resolver) follow(ctx context.Context) error {
+	cells := r.opts.Cells.Map().Cells() // known before the rules are read: a switch that comes later finds them
+	if err := r.reload(ctx); err != nil {
+		return err
+	}
+	for _, id := range cells {
+		if err := r.raise(ctx, id); err != nil && !errors.Is(err, ErrUnavailable) && !outdated(err) {
+			return fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// raise has a cell take records that are written by these rules, and none by older ones.
+func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
+	version := r.Rules().Version
+	c, err := r.opts.Cells.Cell(id)
+	if err != nil {
+		return err
+	}
+	done := false
+	if err := c.View(ctx, func(tx Tx) error {
+		head, err := tx.Head(ctx)
+		done = head.Rules >= version
+		return err
+	}); err != nil || done {
+		return err
+	}
+	return c.Exclusive(ctx, func(tx Tx) error {
+		head, err := tx.Head(ctx)
+		switch {
+		case err != nil || head.Rules >= version:
+			return err
+		case head.Home != cell.Serving:
+			return cell.ErrMoved // its head may have been copied already
+		}
+		head.Rules = version
+		return tx.SetHead(ctx, head)
+	})
+}
+
+// Packed reads a pack that the installation keeps, nil if it keeps none of that hash.
+func (r *Resolver) Packed(ctx context.Context, hash string) (p *match.Pack, err error) {
+	err = r.view(ctx, r.opts.Cells.Map().Authority(), func(tx Tx) error {
+		p, err = readPack(ctx, tx, hash, map[string]*match.Pack{})
+		return err
+	})
+	return p, err
+}

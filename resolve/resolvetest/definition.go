@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolvetest
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/resolve"
+)
+
+func definition(t tester, c Cell, name string) []byte {
+	t.Helper()
+	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]byte, error) { return tx.Definition(ctx, name) })
+}
+
+// definitionsByName: bodies are any bytes, and large ones too; names are told apart to the byte.
+func definitionsByName(t tester, c Cell) {
+	if body := definition(t, c, "rules"); body != nil {
+		t.Fatalf("an empty cell has the definition %q", body)
+	}
+	large := bytes.Repeat([]byte{0, 0xff, '\'', 'a'}, 300_000)
+	for _, d := range []struct {
+		name string
+		body []byte
+	}{{"rules", []byte("{}")}, {"Rules", large}, {"pack/'\"寿", []byte{0}}, {"rules", []byte{0xff, 0}}} {
+		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error {
+			return tx.PutDefinition(ctx, d.name, d.body)
+		})
+		if got := definition(t, c, d.name); !bytes.Equal(got, d.body) {
+			t.Fatalf("definition %q has %d bytes, want %d", d.name, len(got), len(d.body))
+		}
+	}
+	if got := definition(t, c, "Rules"); !bytes.Equal(got, large) {
+		t.Fatalf("a definition was changed by the one of another name")
+	}
+	if got := definition(t, c, "pack"); got != nil {
+		t.Fatalf("the definition of no name that was put has %d bytes", len(got))
+	}
+}

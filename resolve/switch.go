@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/match"
+)
+
+// Switch gives a kind another schema, or another pack, or creates a kind. What is written from now on is
+// resolved by that. If the kind has records they are resolved anew, by Resume. It answers whether anything
+// is to be done: the rules may be so already. A nil pack is the one that the kind has.
+func (r *Resolver) Switch(ctx context.Context, s *match.Schema, p *match.Pack) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, leasePatience); err != nil {
+		return false, err
+	}
+	defer r.yield(ctx, 0)
+	highest, err := r.highest(ctx)
+	if err != nil {
+		return false, err
+	}
+	rules := r.Rules()
+	was := rules.Kind(s.Kind)
+	switch {
+	case p != nil:
+	case was != nil:
+		p = was.Matcher.Pack()
+	default:
+		p = match.DefaultPack()
+	}
+	m := match.New(s, p)
+	if was != nil && newKind(m).Hash == was.Hash && highest <= rules.Version {
+		return rules.change != nil, nil
+	}
+	if rules.change != nil {
+		return false, fmt.Errorf("%w: that of kind %s since %v", ErrSwitching, rules.change.Kind, rules.change.Since)
+	}
+	if was != nil {
+		if err := counted(was.Matcher.Schema(), s); err != nil {
+			return false, err
+		}
+	}
+	if err := r.amend(ctx, func(tx Tx, b *book) error {
+		b.Version = max(b.Version, highest) + 1
+		if was != nil {
+			b.Switch = &bookChange{
+				Change{s.Kind, r.opts.Now().UTC(), map[cell.ID]Turn{}},
+				kindOf(was.Matcher),
+			}
+		}
+		b.put(m)
+		return b.keep(ctx, tx, s.Kind, p, r.opts.Now())
+	}); err != nil {
+		return false, err
+	}
+	if was != nil {
+		return true, nil
+	}
+	return false, r.follow(ctx)
+}
+
+// highest is the highest version of rules that a cell has heard of. It is higher than that of the rules if
+// their cell came back from a backup.
+func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
+	for _, id := range r.opts.Cells.Map().Cells() {
+		err := r.view(ctx, id, func(tx Tx) error {
+			head, err := tx.Head(ctx)
+			highest = max(highest, head.Rules)
+			return err
+		})
+		if err != nil && !errors.Is(err, ErrUnavailable) {
+			return 0, fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+	return highest, nil
+}
+
+// counted refuses a schema by which an entity shows more or fewer values of an attribute: rollups could not
+// take back what they counted by the former one.
+func counted(was, is *match.Schema) error {
+	for _, a := range was.Attributes {
+		if b, _ := is.Attribute(a.Name); a.Many != b.Many {
+			return fmt.Errorf("%w: attribute %s has one value or many for ever; give another one a new name", ErrRules, a.Name)
+		}
+	}
+	return nil
+}
+
+// Keep stores a pack for a kind, beside the one that it is resolved by.
+func (r *Resolver) Keep(ctx context.Context, kind string, p *match.Pack) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, leasePatience); err != nil {
+		return err
+	}
+	defer r.yield(ctx, 0)
+	return r.amend(ctx, func(tx Tx, b *book) error { return b.keep(ctx, tx, kind, p, r.opts.Now()) })
+}
+
+// Resume goes on with a switch that is not finished, until it is, or nothing can be done for now: then the
+// error says why. It may be stopped and begun again anywhere, in any process. progress is called after
+// every page.
+func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
+	for {
+		if err := r.opts.Cells.Refresh(ctx); err != nil {
+			return err
+		}
+		var failed error
+		for _, id := range r.opts.Cells.Map().Cells() {
+			for more := true; more; {
+				var err error
+				if more, err = r.resumeCell(ctx, id); err != nil {
+					more, failed = false, errors.Join(failed, fmt.Errorf("cell %v: %w", id, err))
+				} else if c := r.Rules().change; c != nil && progress != nil {
+					progress(c)
+				}
+			}
+			if ctx.Err() != nil || errors.Is(failed, lease.ErrLost) {
+				return failed
+			}
+		}
+		if failed != nil || r.Rules().change == nil {
+			return failed
+		}
+		if err := r.finish(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// resumeCell resolves a page of records anew, and answers whether there are more in the cell.
+func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, leasePatience); err != nil {
+		return false, err
+	}
+	defer r.yield(ctx, 0)
+	change := r.Rules().change
+	if change == nil || change.Cells[id].Done {
+		return false, nil
+	}
+	if _, err := r.drain(ctx); err != nil {
+		return false, errors.Join(err, r.mend(ctx, err))
+	}
+	err = r.raise(ctx, id)
+	if outdated(err) {
+		if err = r.refresh(ctx, err); err == nil {
+			err = r.raise(ctx, id)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	turn, begun := change.Cells[id]
+	if !begun {
+		turn.After = math.MinInt64
+	}
+	entries, turn, err := r.enter(ctx, id, turn)
+	if err != nil {
+		return false, err
+	}
+	if err := r.redoAll(ctx, entries); err != nil {
+		return false, errors.Join(err, r.mend(ctx, err))
+	}
+	for _, e := range entries {
+		if _, waits := r.blocked[e.PUID]; waits {
+			err, r.trouble = r.trouble, nil
+			return false, errors.Join(fmt.Errorf("%w: record %v waits for a cell", ErrUnavailable, e.PUID), err)
+		}
+	}
+	return !turn.Done, r.amend(ctx, func(_ Tx, b *book) error {
+		if b.Switch != nil {
+			b.Switch.Cells[id] = turn
+		}
+		return nil
+	})
+}
+
+// enter puts a page of records into the redo set, with the features that they carry no more under the new
+// rules, and answers with the entries and with how far it has come.
+func (r *Resolver) enter(ctx context.Context, id cell.ID, turn Turn) (entries []Redo, _ Turn, err error) {
+	former := r.Rules().former
+	next := turn
+	err = r.write(ctx, id, func(tx Tx) error {
+		next = turn
+		records, err := tx.ListRecords(ctx, "", entity.PUID(turn.After), redoBatch)
+		if err != nil {
+			return fmt.Errorf("list records: %w", err)
+		}
+		next.Done = len(records) < redoBatch
+		if len(records) > 0 {
+			next.After = int64(records[len(records)-1].PUID)
+		}
+		records = slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec.Kind != former.Name() })
+		next.Records += len(records)
+		entries = make([]Redo, len(records))
+		for i, rec := range records {
+			entries[i] = Redo{PUID: rec.PUID, Version: rec.Version}
+			if !mutant.On("P9v") {
+				entries[i].Lost = lostFeatures(former.normalise(rec), r.node(rec), nil)
+			}
+		}
+		entries, err = tx.PutRedo(ctx, entries)
+		return err
+	})
+	return entries, next, err
+}
+
+// finish forgets the former rules, if every cell of the newest map is through.
+func (r *Resolver) finish(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.hold(ctx, leasePatience); err != nil {
+		return err
+	}
+	defer r.yield(ctx, 0)
+	return r.amend(ctx, func(tx Tx, b *book) error {
+		_, text, err := tx.CellMap(ctx)
+		if err != nil {
+			return err
+		}
+		m, err := cell.ParseMap(text)
+		if err != nil || b.Switch == nil {
+			return err
+		}
+		if !slices.ContainsFunc(m.Cells(), func(id cell.ID) bool { return !b.Switch.Cells[id].Done }) {
+			b.Switch = nil
+		}
+		return nil
+	})
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// business is what a source says of one.
+func business(source, key, name, city, category string, more ...string) locus.Put {
+	a := entity.Attributes{"name": {name}, "city": {city}, "category": {category}}
+	for i := 0; i < len(more); i += 2 {
+		a[more[i]] = []string{more[i+1]}
+	}
+	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+}
+
+// jumping is a town of businesses, of which some are spoken of by several sources.
+var jumping = []locus.Put{
+	business("vendor", "1", "Zephyr Trampolines", "San Francisco", "recreation > trampoline park", "phones", "415-555-2300", "address", "12 Oak Ave"),
+	business("crawl", "1", "Zephyr Trampolines Inc", "SAN FRANCISCO", "Trampoline Park", "phones", "(415) 555-2300", "address", "12 Oak Avenue", "websites", "https://zephyr.example", "hours", "Mo-Su 10:00-20:00"),
+	business("sales", "a", "Zephyr Trampolines", "San Francisco", "trampoline park", "phones", "415-555-2399", "address", "12 Oak Ave"),
+	business("vendor", "2", "House of Air", "San Francisco", "trampoline park", "phones", "415-555-0101"),
+	business("vendor", "3", "Sky High", "Oakland", "trampoline park", "phones", "510-555-0101"),
+	business("crawl", "4", "Pogo Palace", "San Francisco", "trampoline park", "phones", "N/A"),
+	business("crawl", "5", "Golden Gate Pizza", "San Francisco", "restaurant", "phones", "415-555-0199"),
+	business("crawl", "6", "The Jumping Bean", "San Francisco", "cafe", "websites", "https://bean.example"),
+}
+
+func town(t *testing.T) *locus.Service {
+	t.Helper()
+	s := fresh(t)
+	results, err := s.Put(t.Context(), jumping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatalf("%v: %v", jumping[i].Ref, r.Err)
+		}
+	}
+	return s
+}
+
+// found are the names of what a query finds, read in pages of two.
+func found(t rapid.TB, s *locus.Service, q locus.EntityQuery) (names []string) {
+	t.Helper()
+	for _, e := range pages(t, s, q, 2) {
+		names = append(names, e.View.First("name"))
+	}
+	return names
+}
+
+func pages(t rapid.TB, s *locus.Service, q locus.EntityQuery, size int) (all []*entity.Entity) {
+	t.Helper()
+	for q.Limit = size; ; {
+		page, next, err := s.Entities(context.Background(), q)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		all = append(all, page...)
+		if next == (entity.Place{}) {
+			return all
+		}
+		if len(page) != size {
+			t.Fatalf("%+v: a page of %d leads on", q, len(page))
+		}
+		q.After = next
+	}
+}
+
+// "When a sales manager demands 'More Jumping!' his team can quickly contact businesses in this category."
+func TestSource000_MoreJumping(t *testing.T) {
+	t.Parallel()
+	s := town(t)
+	in := func(attribute, value string) locus.Filter { return locus.Filter{Attribute: attribute, Value: value} }
+	for name, c := range map[string]struct {
+		q    locus.EntityQuery
+		want string
+	}{
+		"of this category in this city, best first, with a phone": {
+			locus.EntityQuery{Kind: "place", Where: []locus.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
+			"Zephyr Trampolines, House of Air",
+		},
+		"of whom nobody knows the number": {locus.EntityQuery{Where: []locus.Filter{in("category", "trampoline park")}, Without: []string{"phones"}}, "Pogo Palace"},
+		"any level of a category":         {locus.EntityQuery{Where: []locus.Filter{in("category", "recreation")}}, "Zephyr Trampolines"},
+		"the whole path of a category":    {locus.EntityQuery{Where: []locus.Filter{in("category", "Recreation > Trampoline Park")}}, "Zephyr Trampolines"},
+		"the number of any source":        {locus.EntityQuery{Where: []locus.Filter{in("phones", "+1 415 555 2399")}}, "Zephyr Trampolines"},
+		"More Jumping!":                   {locus.EntityQuery{Text: "Jumping!"}, "The Jumping Bean"},
+		"words of category and city":      {locus.EntityQuery{Text: "trampoline oakl"}, "Sky High"},
+		"words of name and city":          {locus.EntityQuery{Text: "pizza francisco"}, "Golden Gate Pizza"},
+		"the same value of nothing":       {locus.EntityQuery{Where: []locus.Filter{in("phones", "N/A")}}, ""},
+		"with a website but no number":    {locus.EntityQuery{Has: []string{"websites"}, Without: []string{"phones"}}, "The Jumping Bean"},
+	} {
+		if got := strings.Join(found(t, s, c.q), ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// "Present a consistent view to other teams, including information like business quality, category, website,
+// hours of operation": each with the records that say so.
+func TestSource000_AConsistentView(t *testing.T) {
+	t.Parallel()
+	s := town(t)
+	e, err := s.Find(t.Context(), "vendor:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attribute, want := range map[string]string{
+		"category": "Trampoline Park", "websites": "https://zephyr.example", "hours": "Mo-Su 10:00-20:00", "phones": "(415) 555-2300",
+	} {
+		if got := e.View.First(attribute); got != want {
+			t.Errorf("%s is %q, want %q", attribute, got, want)
+		}
+	}
+	for _, a := range e.View {
+		for _, v := range a.Values {
+			if len(v.Members) == 0 {
+				t.Errorf("nobody says that %s is %q", a.Name, v.Value)
+			}
+		}
+	}
+	if want := (entity.Rank{Sources: 6, Known: len(e.View)}); e.Rank != want {
+		t.Errorf("the rank is %+v, want %+v: three sources at 2, and what is known", e.Rank, want)
+	}
+}
+
+// Whatever is asked for, in pages of whatever size: what a look at every entity finds, in the same order.
+func TestEntities_AgreesWithALookAtAll(t *testing.T) {
+	t.Parallel()
+	s := town(t)
+	all := pages(t, s, locus.EntityQuery{}, 1000)
+	if got := pages(t, s, locus.EntityQuery{Order: locus.OrderID}, 1); !slices.EqualFunc(got, all, func(a, b *entity.Entity) bool { return a.ID == b.ID }) {
+		t.Fatal("everything is in another order in small pages")
+	}
+	attributes := rapid.SampledFrom([]string{"phones", "websites", "hours", "address", "city"})
+	cities := rapid.SampledFrom([]string{"", "Oakland", "San Francisco"})
+	rapid.Check(t, func(t *rapid.T) {
+		q := locus.EntityQuery{
+			Has: rapid.SliceOfN(attributes, 0, 2).Draw(t, "has"), Without: rapid.SliceOfN(attributes, 0, 1).Draw(t, "without"),
+			Order: rapid.SampledFrom([]locus.Order{locus.OrderBest, locus.OrderID}).Draw(t, "order"),
+		}
+		city := cities.Draw(t, "city")
+		if city != "" {
+			q.Where = []locus.Filter{{Attribute: "city", Value: strings.ToUpper(city)}}
+		}
+		var want []*entity.Entity
+		for _, e := range all {
+			has := func(attribute string) bool { return e.View.First(attribute) != "" }
+			if !slices.ContainsFunc(q.Has, func(a string) bool { return !has(a) }) && !slices.ContainsFunc(q.Without, has) &&
+				(city == "" || strings.EqualFold(e.View.First("city"), city)) {
+				want = append(want, e)
+			}
+		}
+		if q.Order == locus.OrderBest {
+			slices.SortStableFunc(want, func(a, b *entity.Entity) int { return cmp.Compare(b.Rank.Points(), a.Rank.Points()) })
+		}
+		ids := func(entities []*entity.Entity) (ids []string) {
+			for _, e := range entities {
+				ids = append(ids, fmt.Sprintf("%v %d", e.ID, e.Rank.Points()))
+			}
+			return ids
+		}
+		if got := pages(t, s, q, rapid.IntRange(1, 4).Draw(t, "size")); !slices.Equal(ids(got), ids(want)) {
+			t.Fatalf("%+v: %v, want %v", q, ids(got), ids(want))
+		}
+	})
+}
+
+func TestExact_LeavesOutCoordinates(t *testing.T) {
+	t.Parallel()
+	s := fresh(t)
+	for _, a := range s.Schema("place").Attributes {
+		if got, want := resolve.Exact(a), a.Name != "latitude" && a.Name != "longitude"; got != want {
+			t.Errorf("%s is found by its value: %t, want %t", a.Name, got, want)
+		}
+	}
+}
