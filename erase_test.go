@@ -68,8 +68,8 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 
 const sign = "marker"
 
-// decide writes decisions whose words are a marker, as people make them.
-func decide(t *testing.T, cells *locus.Cells, s *locus.Service, a, b entity.PUID, marker string) {
+// markDecisions writes decisions whose words are a marker, as people make them.
+func markDecisions(t *testing.T, cells *locus.Cells, s *locus.Service, a, b entity.PUID, marker string) {
 	t.Helper()
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	same := entity.Decision{Verdict: entity.VerdictSame, A: a, B: b, Author: marker, Reason: marker, At: at}
@@ -115,7 +115,7 @@ func TestP14_ErasedFromEveryFile(t *testing.T) {
 			{Ref: entity.Ref{Source: "a", Key: marker}, Attributes: attributes}, {Ref: entity.Ref{Source: "b", Key: marker}, Attributes: attributes},
 		}
 		done := put(t, s, ours...)
-		decide(t, cells, s, done[0].PUID, done[1].PUID, marker)
+		markDecisions(t, cells, s, done[0].PUID, done[1].PUID, marker)
 		refs = append(refs, ours[0].Ref, ours[1].Ref)
 	}
 	latest(t, s, "by_category")

@@ -182,7 +182,15 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := s.svc.Delete(c, []entity.Ref{ref})
+	erase, err := c.query.flag("erase")
+	if err != nil {
+		return nil, err
+	}
+	remove := s.svc.Delete
+	if erase {
+		remove = s.svc.Erase
+	}
+	results, err := remove(c, []entity.Ref{ref})
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,7 @@ func (s *Server) routes() []route {
 			method: "DELETE", path: "/v1/records/{source}/{key...}", class: writes, handle: s.deleteRecord, answer: Deleted{},
 			failures: append([]Code{CodeUnconfirmed}, finding...),
 			summary:  "Delete a record; what it alone held together is separated",
+			query:    []param{{"erase", "true removes also what people have decided about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
 			method: "GET", path: "/v1/entities", class: reads, handle: s.listEntities, answer: EntityList{}, failures: reading,
@@ -170,6 +171,10 @@ func (s *Server) routes() []route {
 		{
 			method: "POST", path: "/v1/cells/grow", class: admin, stream: s.grow, body: GrowRequest{}, answer: Changed{}, failures: changing,
 			summary: "Add a generation of cells, while everybody goes on; may be stopped and asked for again anywhere",
+		},
+		{
+			method: "POST", path: "/v1/vacuum", class: admin, stream: s.vacuum, answer: Vacuumed{}, failures: changing,
+			summary: "Remove what erased records said from the files of every cell; a line for each cell; may be stopped and asked for again",
 		},
 		{
 			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import "github.com/locus-db/locus"
+
+// Vacuumed is the answer to POST /v1/vacuum.
+type Vacuumed struct {
+	Cells  int `json:"cells" doc:"How many cells were written anew"`
+	Behind int `json:"behind" doc:"In how many the log still tells of erased records, since a rollup has not counted them: ask again"`
+}
+
+func (s *Server) vacuum(c *call, progress func(any)) (any, error) {
+	var all Vacuumed
+	err := s.svc.Vacuum(c, func(v locus.Vacuumed) {
+		all.Cells++
+		if v.Behind {
+			all.Behind++
+		}
+		progress(v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
