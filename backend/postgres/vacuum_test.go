@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/locus-db/locus/resolve/resolvetest"
+)
+
+// Vacuum names every table, and leaves what is alive.
+func TestVacuum(t *testing.T) {
+	t.Parallel()
+	d := direct(t).open(t)
+	if err := resolvetest.NewLoad().Write(t.Context(), d, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Vacuum(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := d.Stats(t.Context())
+	if err != nil || stats.PUIDs != 100 {
+		t.Errorf("%d puids are given away, want 100: %v", stats.PUIDs, err)
+	}
+}
