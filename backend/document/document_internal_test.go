@@ -82,7 +82,7 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 		t.Errorf("versions %v, %v", versions, err)
 	}
 	im, err := ParseImage(`{"attributes": {"a":["\u00e9"]}, "sources": ["osm"], "kind":"place", "outcome":"joined"}`)
-	wantImage := &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.Joined, Attributes: entity.Attributes{"a": {"é"}}}
+	wantImage := &changelog.Image{Kind: "place", Sources: []string{"osm"}, Outcome: changelog.Joined, Attributes: entity.Attributes{"a": {"é"}}}
 	if diff := cmp.Diff(wantImage, im); diff != "" || err != nil {
 		t.Errorf("image %v: %s", err, diff)
 	}
@@ -106,12 +106,12 @@ func TestDocuments_OfNothing(t *testing.T) {
 func TestAppendImage(t *testing.T) {
 	t.Parallel()
 	for want, im := range map[string]*changelog.Image{
-		`{"sources":[],"attributes":{}}`: {},
-		`{"sources":["fsq","osm"],"attributes":{"city":["Växjö"],"phones":["1","2"]}}`: {
-			Sources: []string{"fsq", "osm"}, Attributes: entity.Attributes{"phones": {"1", "2"}, "city": {"Växjö"}},
+		`{"kind":"place","sources":[],"attributes":{}}`: {Kind: "place"},
+		`{"kind":"place","sources":["fsq","osm"],"attributes":{"city":["Växjö"],"phones":["1","2"]}}`: {
+			Kind: "place", Sources: []string{"fsq", "osm"}, Attributes: entity.Attributes{"phones": {"1", "2"}, "city": {"Växjö"}},
 		},
-		`{"sources":["osm"],"outcome":"founded","attributes":{"name":["Joe's \"1\""]}}`: {
-			Sources: []string{"osm"}, Outcome: changelog.Founded, Attributes: entity.Attributes{"name": {`Joe's "1"`}},
+		`{"kind":"boat","sources":["osm"],"outcome":"founded","attributes":{"name":["Joe's \"1\""]}}`: {
+			Kind: "boat", Sources: []string{"osm"}, Outcome: changelog.Founded, Attributes: entity.Attributes{"name": {`Joe's "1"`}},
 		},
 	} {
 		if got := string(AppendImage(nil, im)); got != want {
@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "{", "{}", `{"a":["b"]}`, `{"a":["\u001f\""]}`, `{"a":["\u00e9"]}`, `{"a":["b"],}`, `{"a"}`, `[[1,2]]`, `[[1,2],[-3,4]`, "[[9223372036854775808,1]]",
 		`{"members":[{"puid":"1","source":"s","key":"k","version":1}],"view":[]}`, `{"a":["\`, `{"a":["\u00`, `{"a":["\n"]}`,
-		`{"sources":["osm"],"outcome":"joined","attributes":{"a":["b"]}}`, `{"sources":[],"attributes":{}}`, `{"sources":[]`, "null",
+		`{"kind":"boat","sources":["osm"],"outcome":"joined","attributes":{"a":["b"]}}`, `{"sources":[],"attributes":{}}`, `{"sources":[]`, "null",
 	} {
 		f.Add(seed)
 	}

@@ -126,7 +126,7 @@ var Picture = map[string]Rule{
 	},
 
 	"client":              {Imports: []string{"counter"}},
-	"console":             {Imports: []string{"", "match", "entity", "cell", "changelog", "rollup", "counter"}},
+	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "rollup", "counter"}},
 	"internal/strictjson": {},
 	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
