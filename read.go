@@ -148,6 +148,14 @@ func (s *Service) records(ctx context.Context, puids []entity.PUID) ([]*entity.R
 			return nil, err
 		}
 	}
+	for i, rec := range records {
+		if rec == nil {
+			continue
+		}
+		if err := s.known(ctx, rec.Kind); err != nil {
+			return nil, fmt.Errorf("record %v: %w", puids[i], err)
+		}
+	}
 	return records, nil
 }
 

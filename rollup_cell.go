@@ -4,6 +4,7 @@ package locus
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
@@ -15,7 +16,7 @@ import (
 // rollupTx is a transaction of a cell as rollups need it.
 type rollupTx struct {
 	resolve.Tx
-	image func(*entity.Entity, []string) *changelog.Image
+	service *Service
 }
 
 // Wanted is part of the head, which every transaction has read.
@@ -47,7 +48,12 @@ func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []strin
 		return items(records, attributes, func(r *entity.Record) int64 { return int64(r.PUID) }, changelog.ImageOfRecord), err
 	}
 	entities, err := t.ListEntities(ctx, entity.PUID(after), limit)
-	return items(entities, attributes, func(e *entity.Entity) int64 { return int64(e.Anchor()) }, t.image), err
+	for _, e := range entities {
+		if t.service.kind(e.Kind) == nil {
+			return nil, fmt.Errorf("%w: the rules do not have kind %s yet", ErrUnavailable, e.Kind)
+		}
+	}
+	return items(entities, attributes, func(e *entity.Entity) int64 { return int64(e.Anchor()) }, t.service.resolver.Image), err
 }
 
 func items[T any](of []T, attributes []string, place func(T) int64, image func(T, []string) *changelog.Image) []rollup.Item {
@@ -63,7 +69,7 @@ func (s *Service) rollups(id cell.ID) rollup.Database {
 	run := func(how func(resolve.Cell, context.Context, func(resolve.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {
 			return s.at(ctx, id, func(c resolve.Cell) error {
-				return how(c, ctx, func(tx resolve.Tx) error { return fn(rollupTx{tx, s.resolver.Image}) })
+				return how(c, ctx, func(tx resolve.Tx) error { return fn(rollupTx{tx, s}) })
 			})
 		}
 	}

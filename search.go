@@ -22,14 +22,23 @@ func (s *Service) Entities(ctx context.Context, q EntityQuery) (entities []*enti
 	case err != nil || none:
 		return nil, next, err
 	case query.Best:
-		return s.best(ctx, query, q.After)
+		entities, next, err = s.best(ctx, query, q.After)
+	default:
+		entities, next.Anchor, err = s.inOrder(ctx, query, q)
 	}
-	entities, after, err := list(ctx, s, q.After.Anchor, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+	for i := 0; i < len(entities) && err == nil; i++ {
+		err = s.known(ctx, entities[i].Kind)
+	}
+	return entities, next, err
+}
+
+// inOrder reads a page in the order of anchors.
+func (s *Service) inOrder(ctx context.Context, query entity.Query, q EntityQuery) ([]*entity.Entity, entity.PUID, error) {
+	return list(ctx, s, q.After.Anchor, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
 		at := query
 		at.After, at.Limit = after, limit
 		return tx.Search(ctx, at)
 	}, func(e *entity.Entity) entity.PUID { return e.Anchor() })
-	return entities, entity.Place{Anchor: after}, err
 }
 
 // best reads a page from every cell, in the order of ranks and anchors, of which the first are the page.

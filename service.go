@@ -202,6 +202,21 @@ func (s *Service) kind(name string) *resolve.Kind {
 	return s.resolver.Rules().Kind(name)
 }
 
+// known has the rules read again if something that is stored is of a kind which they lack: another process has
+// created it.
+func (s *Service) known(ctx context.Context, kind string) error {
+	if s.kind(kind) != nil {
+		return nil
+	}
+	if err := s.resolver.Reload(ctx); err != nil {
+		return fmt.Errorf("%w: what is kind %s: %w", ErrUnavailable, kind, err)
+	}
+	if s.kind(kind) == nil {
+		return fmt.Errorf("%w: the rules do not have kind %s yet", ErrUnavailable, kind)
+	}
+	return nil
+}
+
 // unknownKind refuses a kind that there is not.
 func (s *Service) unknownKind(name string) *InvalidError {
 	var names []string
@@ -226,8 +241,8 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		results[i].Ref = p.Ref
 		p.Attributes = sent(p.Attributes)
 		kind := s.Schema(p.Kind)
-		if kind == nil && !s.cells.Alone() && s.resolver.Reload(ctx) == nil {
-			kind = s.Schema(p.Kind) // another process has created it
+		if kind == nil && !s.cells.Alone() && s.known(ctx, p.Kind) == nil {
+			kind = s.Schema(p.Kind)
 		}
 		if kind == nil {
 			results[i].Err = s.unknownKind(p.Kind)
