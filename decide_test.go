@@ -84,9 +84,9 @@ func TestService_ReviewInPages(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	var puts []locus.Put
-	for i, name := range strings.Fields("Quillmarsh Zephyrine Ostermont Vandelay") {
+	for i, name := range []string{"Quillmarsh Heron", "Zephyrine Oakum", "Ostermont Pellgrove", "Vandelay Cragmoor"} {
 		for j := range 2 {
-			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Brasswick Noodles", fmt.Sprintf("212-55%d-01%02d", i, 33*j), fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
+			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Noodles", fmt.Sprintf("212-55%d-01%02d", i, 33*j), fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
 		}
 	}
 	put(t, s, puts...)
