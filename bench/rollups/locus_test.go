@@ -99,7 +99,8 @@ func (l *locus) entity(p *pet, version int64) entity.Indexed {
 	}
 	members := []entity.Member{{PUID: l.puids[p.n], Ref: entity.Ref{Source: source, Key: p.key}, Version: version}}
 	return entity.Indexed{Entity: &entity.Entity{
-		ID: l.ids[p.n], Members: members, Stamp: entity.Stamp(members, 0),
+		Kind: "pet",
+		ID:   l.ids[p.n], Members: members, Stamp: entity.Stamp(members, 0),
 		View: entity.View{{Name: "location", Values: []entity.MergedValue{value(p.location)}}, {Name: tagMany, Values: tags}},
 	}}
 }
