@@ -109,10 +109,15 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	}
 	s := &Service{opts: o, cells: cells, live: newLive(o.Now)}
 	matchers := make([]*match.Matcher, len(o.Kinds))
+	var err error
 	for i, kind := range o.Kinds {
+		err = errors.Join(err, kind.Validate())
 		matchers[i] = match.New(kind, o.Pack)
 	}
-	mint, err := s.mint()
+	var mint func(entity.Ref, locality.Segment) (locality.ID, error)
+	if err == nil {
+		mint, err = s.mint()
+	}
 	if err == nil {
 		s.resolver, err = resolve.New(resolve.Options{
 			Cells: cells, Owner: owner(cells), Rules: resolve.NewRules(1, matchers...),

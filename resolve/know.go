@@ -72,7 +72,7 @@ func (r *Resolver) reload(ctx context.Context) error {
 
 // install works by rules from now on. What is remembered of records was made by others.
 func (r *Resolver) install(rules *Rules) {
-	if old := r.Rules(); !r.known || old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
+	if old := r.Rules(); old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
 		r.doubt()
 	} else {
 		rules.kinds, rules.first, rules.former = old.kinds, old.first, old.former

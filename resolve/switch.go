@@ -19,8 +19,12 @@ import (
 
 // Switch gives a kind another schema, or another pack, or creates a kind. What is written from now on is
 // resolved by that. If the kind has records they are resolved anew, by Resume. It answers whether anything
-// is to be done: the rules may be so already. A nil pack is the one that the kind has.
+// is to be done: the rules may be so already. A nil pack is the one that the kind has. The error is a
+// *match.SchemaError if the schema is not valid.
 func (r *Resolver) Switch(ctx context.Context, s *match.Schema, p *match.Pack) (bool, error) {
+	if err := s.Validate(); err != nil {
+		return false, err // nobody could read it again
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {

@@ -23,7 +23,7 @@ var noPhones = sync.OnceValue(func() *match.Matcher {
 	s.Version++
 	for i := range s.Attributes {
 		if s.Attributes[i].Type == match.TypePhone {
-			s.Attributes[i].Type = match.TypeText
+			s.Attributes[i].Type, s.Attributes[i].Region = match.TypeText, ""
 		}
 	}
 	pack := match.BuildPack(s, func(yield func(match.Attributes) bool) {

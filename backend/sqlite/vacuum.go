@@ -19,11 +19,7 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 		return err
 	}
 	defer func() { c.writer <- w }()
-	steps := []string{"INSERT INTO search (search) VALUES ('optimize')", "VACUUM"}
-	if mutant.On("P14b") {
-		steps = steps[1:]
-	}
-	for _, sql := range steps {
+	for _, sql := range []string{"INSERT INTO search (search) VALUES ('optimize')", "VACUUM"} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -37,6 +33,9 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 			return err
 		}
 		defer func() { c.readers <- r }()
+	}
+	if mutant.On("P14b") {
+		return nil
 	}
 	r, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)")
 	switch {
