@@ -101,7 +101,7 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	days := column(tallies, func(y counter.Tally) increment {
 		return increment{counter.NewSpanKey(y.Minute.Day(), y.ID), y.Minute.Quarter(), y.N}
 	})
-	finish, there := []func() error{}, t.cell.spans.likely()
+	finish, there := []func() error{}, t.cell.spans.likely() && t.guess
 	for _, of := range []struct {
 		table counter.Table
 		add   []increment

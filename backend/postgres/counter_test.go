@@ -98,6 +98,29 @@ func TestTallies(t *testing.T) {
 	}))
 }
 
+// A transaction that changes rows which are there, and makes others, comes to an end: what was guessed wrongly once
+// is not guessed again.
+func TestTallies_GuessOnce(t *testing.T) {
+	t.Parallel()
+	d := direct(t).open(t)
+	there := counter.Tally{ID: 1, Minute: 20_000 * 1440, N: 1}
+	if _, err := add(d, there); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	must(t, d.Update(t.Context(), func(tx resolve.Tx) error {
+		if runs++; runs > 10 {
+			return errors.New("the transaction runs again and again")
+		}
+		for _, y := range []counter.Tally{there, there, {ID: 2, Minute: there.Minute, N: 1}} {
+			if _, err := tx.AddTallies(t.Context(), []counter.Tally{y}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // Two servers that add to the same spans, some of which nobody has made yet, over minutes, hours and a midnight
 // at once: none ever waits for one that waits for it, or the server would end one of them, and it would run again.
 func TestTallies_NeverDeadlock(t *testing.T) {

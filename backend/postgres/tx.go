@@ -31,6 +31,7 @@ type tx struct {
 	begun bool // the first statements have passed
 	over  bool
 	err   error // what failed first; a transaction is not committed after it
+	guess bool  // rows of counters may be taken to be there
 
 	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
 	counts  entity.Counts
@@ -82,13 +83,18 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 		return err
 	}
 	defer c.leave()
+	guess := true
 	for try := 1; ; try++ {
-		err, failure := c.attempt(ctx, m, fn)
+		err, failure := c.attempt(ctx, m, func(t *tx) error {
+			t.guess = guess
+			return fn(t)
+		})
 		// A lock that is not to be had may be one of a process that was stopped in the middle of a
 		// transaction, which the server ends after a while. Who wants the cell alone gives way to
 		// those who queue behind it.
 		repeat := again(failure) || m != reading && state(failure) == lockNotAvailable
 		if errors.Is(failure, errSpansMissing) {
+			guess = false // or one that changes rows which are there, and others, would run for ever
 			continue
 		}
 		if !repeat || try >= tries { // more if spans were missing
