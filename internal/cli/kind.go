@@ -128,7 +128,7 @@ func (a *app) kindCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, true)
 			if err != nil {
 				return err
 			}
