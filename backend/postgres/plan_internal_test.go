@@ -273,6 +273,7 @@ func counting(ctx context.Context, t *tx) []func() error {
 	}
 	return append(calls,
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
+		func() error { t.guess = true; return nil },
 		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err }, // makes its spans
 		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },
 		func() error {
