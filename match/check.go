@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/locus-db/locus/definition"
 )
 
 // Limits of one record's attributes, in bytes of UTF-8 unless said otherwise.
@@ -62,7 +64,7 @@ func (s *Schema) Check(a Attributes) []Problem {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		attribute, ok := s.Attribute(name)
 		if !ok {
-			problems = append(problems, Problem{Attribute: clip(name), Index: -1, Code: CodeUnknown, Message: s.unknown(name)})
+			problems = append(problems, Problem{Attribute: definition.Clip(name), Index: -1, Code: CodeUnknown, Message: s.unknown(name)})
 			continue
 		}
 		if n := len(a[name]); n > MaxValues {
@@ -129,7 +131,7 @@ func (a Attribute) check(raw string) (code, message string) {
 		return a.checkDegrees(raw)
 	case TypeURL:
 		if scheme, ok := urlScheme(strings.TrimSpace(raw)); ok && scheme != "http" && scheme != "https" {
-			return CodeScheme, fmt.Sprintf("a website begins with http:// or https://, this one with %q", clip(scheme))
+			return CodeScheme, fmt.Sprintf("a website begins with http:// or https://, this one with %q", definition.Clip(scheme))
 		}
 	case TypeCategory:
 		if levels := strings.Count(raw, ">") + 1; levels > MaxCategoryLevels {
@@ -146,10 +148,10 @@ func (a Attribute) checkDegrees(raw string) (code, message string) {
 		if isNothing(fold(raw)) {
 			return "", ""
 		}
-		return CodeNotANumber, fmt.Sprintf("%q is not a number of degrees such as 37.7749", clip(raw))
+		return CodeNotANumber, fmt.Sprintf("%q is not a number of degrees such as 37.7749", definition.Clip(raw))
 	}
 	if math.Abs(degrees) > limit {
-		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", clip(raw), limit, limit)
+		return CodeOutOfRange, fmt.Sprintf("%s is outside of -%g to %g degrees", definition.Clip(raw), limit, limit)
 	}
 	return "", ""
 }
@@ -164,34 +166,19 @@ func (a Attribute) degrees() float64 {
 
 // unknown says that a name is not declared and which one was probably meant.
 func (s *Schema) unknown(name string) string {
-	best, similarity := "", 0.75
-	for _, a := range s.Attributes {
-		if v := similar(fold(name), fold(a.Name)); v > similarity {
-			best, similarity = a.Name, v
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("kind %s has no attribute %q: did you mean %q?", s.Kind, clip(name), best)
-	}
 	names := make([]string, 0, len(s.Attributes))
 	for _, a := range s.Attributes {
 		names = append(names, a.Name)
 	}
-	return fmt.Sprintf("kind %s has no attribute %q: it has %s", s.Kind, clip(name), strings.Join(names, ", "))
+	if best := definition.Nearest(name, names); best != "" {
+		return fmt.Sprintf("kind %s has no attribute %q: did you mean %q?", s.Kind, definition.Clip(name), best)
+	}
+	return fmt.Sprintf("kind %s has no attribute %q: it has %s", s.Kind, definition.Clip(name), strings.Join(names, ", "))
 }
 
 func sent(raw string) bool { return strings.TrimSpace(raw) != "" }
 
 func forbidden(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }
-
-// clip keeps a hostile value from filling a message.
-func clip(s string) string {
-	const limit = 60
-	if len(s) <= limit {
-		return strings.ToValidUTF8(s, "�")
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
-}
 
 // urlScheme answers with the scheme of an address that has one, in lower case.
 // A host with a dot and a port ("example.org:8080") has none; a word with a

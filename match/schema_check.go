@@ -3,7 +3,6 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/locus-db/locus/definition"
 )
 
 // Limits of a kind.
@@ -26,29 +27,11 @@ const (
 type SchemaError struct{ Problems []SchemaProblem }
 
 // SchemaProblem is one thing that is wrong with a kind.
-type SchemaProblem struct {
-	// Line of the text, from 1; 0 if there is none.
-	Line int `json:"line,omitempty"`
-	// Field is the way to it, such as attributes.phones.region.
-	Field string `json:"field"`
-	Text  string `json:"text"` // for people; says what to try
-}
-
-// String is the problem in one line.
-func (p SchemaProblem) String() string {
-	if p.Line == 0 {
-		return clip(p.Field) + ": " + p.Text
-	}
-	return fmt.Sprintf("line %d, %s: %s", p.Line, clip(p.Field), p.Text)
-}
+type SchemaProblem = definition.Problem
 
 // Error is all of it in one line.
 func (e *SchemaError) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = p.String()
-	}
-	return "match: the kind is not valid: " + strings.Join(lines, "; ")
+	return "match: the kind is not valid: " + definition.Join(e.Problems)
 }
 
 // Validate checks a kind that was not read from YAML. The error is a *SchemaError.
@@ -57,12 +40,6 @@ func (s *Schema) Validate() error {
 		return &SchemaError{problems}
 	}
 	return nil
-}
-
-func sortProblems(problems []SchemaProblem) {
-	slices.SortStableFunc(problems, func(x, y SchemaProblem) int {
-		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Field, y.Field))
-	})
 }
 
 var (
@@ -91,28 +68,14 @@ func (c *schemaCheck) fail(field, format string, args ...any) {
 // word checks a word that is one of several, or not said.
 func (c *schemaCheck) word(field, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
-		c.fail(field, "no such %s %q: there are %s%s", field[strings.LastIndexByte(field, '.')+1:], clip(word), strings.Join(words, ", "), meant(word, words))
+		c.fail(field, "no such %s %q: there are %s%s", field[strings.LastIndexByte(field, '.')+1:], definition.Clip(word), strings.Join(words, ", "), definition.Meant(word, words))
 	}
-}
-
-// meant says which word was probably meant.
-func meant(word string, words []string) string {
-	best, similarity := "", 0.75
-	for _, w := range words {
-		if v := similar(fold(word), fold(w)); v > similarity {
-			best, similarity = w, v
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 func (s *Schema) problems() []SchemaProblem {
 	c := &schemaCheck{schema: s}
 	if !nameForm.MatchString(s.Kind) {
-		c.fail("kind", "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", clip(s.Kind))
+		c.fail("kind", "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", definition.Clip(s.Kind))
 	}
 	if s.Version < 1 || s.Version > math.MaxInt32 {
 		c.fail("version", "want a whole number from 1; a change of the kind takes the next one")
@@ -148,7 +111,7 @@ func meetsBy(t Type) bool {
 func (c *schemaCheck) attribute(a *Attribute) {
 	at := "attributes." + a.Name
 	if !nameForm.MatchString(a.Name) {
-		c.fail(at, "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", clip(a.Name))
+		c.fail(at, "want a name of a-z, 0-9 and _ that begins with a letter and has at most 64, not %q", definition.Clip(a.Name))
 	}
 	if a.Type == "" {
 		c.fail(at, "has no type: there are %s", strings.Join(types, ", "))
@@ -159,7 +122,7 @@ func (c *schemaCheck) attribute(a *Attribute) {
 	c.word(at+".scope", string(a.Scope), scopes)
 	switch roles := rolesOf[a.Type]; {
 	case a.Role != "" && len(roles) == 0:
-		c.fail(at+".role", "an attribute of type %s has no role", clip(string(a.Type)))
+		c.fail(at+".role", "an attribute of type %s has no role", definition.Clip(string(a.Type)))
 	case a.Type == TypeGeo && a.Role == "":
 		c.fail(at, "an attribute of type geo has role latitude or longitude")
 	default:
@@ -185,9 +148,9 @@ func (c *schemaCheck) attribute(a *Attribute) {
 	case a.Type != TypePhone:
 		c.fail(at+".region", "only an attribute of type phone has a region")
 	case !ok:
-		c.fail(at+".region", "there is no attribute %q: name the one that holds the country%s", clip(a.Region), meant(a.Region, c.names()))
+		c.fail(at+".region", "there is no attribute %q: name the one that holds the country%s", definition.Clip(a.Region), definition.Meant(a.Region, c.names()))
 	case of.Type != TypeText && of.Type != TypeCategory:
-		c.fail(at+".region", "%q is of type %s: name one of type text or category that holds the country", of.Name, clip(string(of.Type)))
+		c.fail(at+".region", "%q is of type %s: name one of type text or category that holds the country", of.Name, definition.Clip(string(of.Type)))
 	}
 }
 
@@ -212,7 +175,7 @@ func (c *schemaCheck) together() {
 		}
 		names[a.Name] = true
 		if other := roles[a.Role]; a.Role != "" && other != "" {
-			c.fail(at+".role", "%q is the %s already: a kind has one", other, clip(string(a.Role)))
+			c.fail(at+".role", "%q is the %s already: a kind has one", other, definition.Clip(string(a.Role)))
 		} else if slices.Contains(rolesOf[a.Type], string(a.Role)) {
 			roles[a.Role] = a.Name
 		}
@@ -253,7 +216,7 @@ func (c *schemaCheck) sources() {
 		c.trust(at+".trust", source.Trust)
 		for _, attribute := range slices.Sorted(maps.Keys(source.Attributes)) {
 			if _, ok := s.Attribute(attribute); !ok {
-				c.fail(at+".attributes."+attribute, "there is no such attribute%s", meant(attribute, c.names()))
+				c.fail(at+".attributes."+attribute, "there is no such attribute%s", definition.Meant(attribute, c.names()))
 			}
 			c.trust(at+".attributes."+attribute, source.Attributes[attribute])
 		}
@@ -274,13 +237,13 @@ func (c *schemaCheck) bits() {
 		f := style.fieldNamed(line)
 		if f == fieldCount || f == fieldSource || f == fieldRelation {
 			lines := style.fieldNames()
-			c.fail(at, "no such line: there are %s%s", strings.Join(lines, ", "), meant(line, lines))
+			c.fail(at, "no such line: there are %s%s", strings.Join(lines, ", "), definition.Meant(line, lines))
 			continue
 		}
 		words := style.levelWords(f)
 		for _, level := range slices.Sorted(maps.Keys(c.schema.Bits[line])) {
 			if !slices.Contains(words, level) {
-				c.fail(at+"."+level, "no such level: there are %s%s", quoteAll(words), meant(level, words))
+				c.fail(at+"."+level, "no such level: there are %s%s", quoteAll(words), definition.Meant(level, words))
 			}
 			if bits := c.schema.Bits[line][level]; bits < -100*maxBits || bits > 100*maxBits {
 				c.fail(at+"."+level, "want bits from %d to %d", -maxBits, maxBits)

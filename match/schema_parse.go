@@ -3,15 +3,9 @@
 package match
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"math"
-	"strconv"
-	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/locus-db/locus/definition"
 )
 
 // maxSchema is how long the text of a kind may be, in bytes.
@@ -20,96 +14,43 @@ const maxSchema = 256 << 10
 // ParseSchema reads a kind in YAML, of which JSON is a part. The error is a *SchemaError with
 // everything that is wrong.
 func ParseSchema(text []byte) (*Schema, error) {
-	p := &schemaParser{lines: map[string]int{}}
-	s := p.parse(text)
-	if !p.broken {
+	r, all := definition.Read("kind", maxSchema, text)
+	s := parseSchema(all)
+	if !r.Broken() {
 		for _, problem := range s.problems() {
-			if !p.failed(problem.Field) {
-				problem.Line = p.line(problem.Field)
-				p.problems = append(p.problems, problem)
+			if !r.Failed(problem.Field) {
+				problem.Line = r.Line(problem.Field)
+				r.Problems = append(r.Problems, problem)
 			}
 		}
 	}
-	if len(p.problems) > 0 {
-		sortProblems(p.problems)
-		return nil, &SchemaError{p.problems}
+	if len(r.Problems) > 0 {
+		definition.Sort(r.Problems)
+		return nil, &SchemaError{r.Problems}
 	}
 	return s, nil
 }
 
-// schemaParser reads a tree of nodes and notes where each field stands.
-type schemaParser struct {
-	problems []SchemaProblem
-	lines    map[string]int
-	broken   bool // the text is not YAML of one document
-}
-
-// line is that of a field, or of what it is in.
-func (p *schemaParser) line(field string) int {
-	for {
-		if line, ok := p.lines[field]; ok {
-			return line
-		}
-		i := strings.LastIndexByte(field, '.')
-		if i < 0 {
-			return 0
-		}
-		field = field[:i]
-	}
-}
-
-// failed tells whether a field has been complained about: its value is then nobody's word.
-func (p *schemaParser) failed(field string) bool {
-	for _, problem := range p.problems {
-		if problem.Field == field {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *schemaParser) fail(line int, field, format string, args ...any) {
-	p.problems = append(p.problems, SchemaProblem{line, field, fmt.Sprintf(format, args...)})
-}
-
-func (p *schemaParser) stop(line int, format string, args ...any) *Schema {
-	p.broken = true
-	p.fail(line, "kind", format, args...)
-	return nil
-}
-
-func (p *schemaParser) parse(text []byte) *Schema {
-	if len(text) > maxSchema {
-		return p.stop(0, "the text has %d bytes, %d are allowed", len(text), maxSchema)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		line, what := yamlProblem(err)
-		return p.stop(line, "%s", what)
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return p.stop(0, "the text has a second document: define one kind at a time")
-	}
+func parseSchema(all definition.Value) *Schema {
 	s := &Schema{Sources: map[string]Source{}}
-	p.object(document.Content[0], "", "kind, version, attributes, sources and bits", func(name, at string, n *yaml.Node) bool {
+	all.Fields("kind, version, attributes, sources and bits", func(name string, v definition.Value) bool {
 		switch name {
 		case "kind":
-			s.Kind = p.text(n, at)
+			s.Kind = v.Text()
 		case "version":
-			s.Version = p.whole(n, at)
+			s.Version = v.Whole()
 		case "attributes":
-			p.object(n, at, "", func(name, at string, n *yaml.Node) bool {
-				s.Attributes = append(s.Attributes, p.attribute(n, name, at))
+			v.Fields("", func(name string, v definition.Value) bool {
+				s.Attributes = append(s.Attributes, parseAttribute(v, name))
 				return true
 			})
 		case "sources":
-			p.object(n, at, "", func(name, at string, n *yaml.Node) bool {
-				s.Sources[name] = p.source(n, at)
+			v.Fields("", func(name string, v definition.Value) bool {
+				s.Sources[name] = parseSource(v)
 				return true
 			})
 		case "bits":
-			p.bits(s, n, at)
+			s.Bits = parseBits(v)
 		default:
 			return false
 		}
@@ -118,33 +59,33 @@ func (p *schemaParser) parse(text []byte) *Schema {
 	return s
 }
 
-func (p *schemaParser) attribute(n *yaml.Node, name, at string) Attribute {
+func parseAttribute(v definition.Value, name string) Attribute {
 	a := Attribute{Name: name}
 	const words = "type, role, style, scope, region, half_life, many, required, tag and dimension"
-	p.object(n, at, words, func(word, at string, n *yaml.Node) bool {
+	v.Fields(words, func(word string, v definition.Value) bool {
 		switch word {
 		case "type":
-			a.Type = Type(p.text(n, at))
+			a.Type = Type(v.Text())
 		case "role":
-			a.Role = Role(p.text(n, at))
+			a.Role = Role(v.Text())
 		case "style":
-			a.Style = Style(p.text(n, at))
+			a.Style = Style(v.Text())
 		case "scope":
-			a.Scope = Scope(p.text(n, at))
+			a.Scope = Scope(v.Text())
 		case "region":
-			a.Region = p.text(n, at)
+			a.Region = v.Text()
 		case "half_life":
-			if a.HalfLife = p.whole(n, at); a.HalfLife == 0 && !p.failed(at) {
-				p.fail(n.Line, at, "want a number of days above 0")
+			if a.HalfLife = v.Whole(); a.HalfLife == 0 && !v.Failed() {
+				v.Fail("want a number of days above 0")
 			}
 		case "many":
-			a.Many = p.truth(n, at)
+			a.Many = v.Truth()
 		case "required":
-			a.Required = p.truth(n, at)
+			a.Required = v.Truth()
 		case "tag":
-			a.Tag = p.truth(n, at)
+			a.Tag = v.Truth()
 		case "dimension":
-			a.Dimension = p.truth(n, at)
+			a.Dimension = v.Truth()
 		default:
 			return false
 		}
@@ -153,18 +94,18 @@ func (p *schemaParser) attribute(n *yaml.Node, name, at string) Attribute {
 	return a
 }
 
-func (p *schemaParser) source(n *yaml.Node, at string) Source {
+func parseSource(v definition.Value) Source {
 	var s Source
-	p.object(n, at, "trust, attributes and deduplicated", func(word, at string, n *yaml.Node) bool {
+	v.Fields("trust, attributes and deduplicated", func(word string, v definition.Value) bool {
 		switch word {
 		case "trust":
-			s.Trust = p.trust(n, at)
+			s.Trust = parseTrust(v)
 		case "deduplicated":
-			s.Deduplicated = p.truth(n, at)
+			s.Deduplicated = v.Truth()
 		case "attributes":
 			s.Attributes = map[string]float64{}
-			p.object(n, at, "", func(attribute, at string, n *yaml.Node) bool {
-				s.Attributes[attribute] = p.trust(n, at)
+			v.Fields("", func(attribute string, v definition.Value) bool {
+				s.Attributes[attribute] = parseTrust(v)
 				return true
 			})
 		default:
@@ -175,144 +116,30 @@ func (p *schemaParser) source(n *yaml.Node, at string) Source {
 	return s
 }
 
-// trust reads a number that is said: one that is not said is not 0.
-func (p *schemaParser) trust(n *yaml.Node, at string) float64 {
-	trust := p.number(n, at)
-	if trust == 0 && !p.failed(at) {
-		p.fail(n.Line, at, "want a number above 0, up to 1")
+// parseTrust reads a number that is said: one that is not said is not 0.
+func parseTrust(v definition.Value) float64 {
+	trust := v.Number()
+	if trust == 0 && !v.Failed() {
+		v.Fail("want a number above 0, up to 1")
 	}
 	return trust
 }
 
-func (p *schemaParser) bits(s *Schema, n *yaml.Node, at string) {
-	s.Bits = map[string]map[string]Score{}
-	p.object(n, at, "", func(line, at string, n *yaml.Node) bool {
+func parseBits(v definition.Value) map[string]map[string]Score {
+	all := map[string]map[string]Score{}
+	v.Fields("", func(line string, v definition.Value) bool {
 		levels := map[string]Score{}
-		p.object(n, at, "", func(level, at string, n *yaml.Node) bool {
-			bits := p.number(n, at)
+		v.Fields("", func(level string, v definition.Value) bool {
+			bits := v.Number()
 			if bits < -maxBits || bits > maxBits {
-				p.fail(n.Line, at, "want bits from %d to %d", -maxBits, maxBits)
+				v.Fail("want bits from %d to %d", -maxBits, maxBits)
 				return true
 			}
 			levels[level] = Score(math.Round(100 * bits))
 			return true
 		})
-		s.Bits[line] = levels
+		all[line] = levels
 		return true
 	})
-}
-
-// object calls each with every field; one that each does not know is a problem, which names the words
-// that it knows.
-func (p *schemaParser) object(n *yaml.Node, field, words string, each func(name, at string, n *yaml.Node) bool) {
-	if n.Kind != yaml.MappingNode {
-		if field == "" {
-			p.stop(n.Line, "want fields with values such as \"kind: place\", not %s", whatNode(n))
-			return
-		}
-		p.fail(n.Line, field, "want fields with values, not %s", whatNode(n))
-		return
-	}
-	seen := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		at := key.Value
-		if field != "" {
-			at = field + "." + key.Value
-		}
-		first := seen[key.Value]
-		switch {
-		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
-			p.fail(key.Line, fieldOr(field, "kind"), "want the name of a field, not %s", whatNode(key))
-			continue
-		case first > 0:
-			p.fail(key.Line, at, "stands here twice, first in line %d: leave one of the two", first)
-			continue
-		}
-		seen[key.Value], p.lines[at] = key.Line, key.Line
-		if !each(key.Value, at, value) {
-			p.fail(key.Line, at, "no such word: there are %s%s", words, meant(key.Value, strings.FieldsFunc(words, notWord)))
-		}
-	}
-}
-
-func notWord(r rune) bool { return r == ',' || r == ' ' }
-
-func fieldOr(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
-
-// whatNode names a node to people.
-func whatNode(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "fields"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "an alias"
-	case yaml.ScalarNode:
-		if n.Tag == "!!null" {
-			return "nothing"
-		}
-		return "a value"
-	}
-	return "that"
-}
-
-// text reads a single value as it is written.
-func (p *schemaParser) text(n *yaml.Node, at string) string {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		p.fail(n.Line, at, "want one value, not %s", whatNode(n))
-		return ""
-	}
-	return n.Value
-}
-
-func (p *schemaParser) whole(n *yaml.Node, at string) int {
-	text := p.text(n, at)
-	value, err := strconv.Atoi(text)
-	if (err != nil || value < 0) && !p.failed(at) {
-		p.fail(n.Line, at, "want a whole number, not %q", clip(text))
-		return 0
-	}
-	return value
-}
-
-func (p *schemaParser) number(n *yaml.Node, at string) float64 {
-	text := p.text(n, at)
-	value, err := strconv.ParseFloat(text, 64)
-	if (err != nil || math.IsNaN(value) || math.IsInf(value, 0)) && !p.failed(at) {
-		p.fail(n.Line, at, "want a number, not %q", clip(text))
-		return 0
-	}
-	return value
-}
-
-func (p *schemaParser) truth(n *yaml.Node, at string) bool {
-	switch text := p.text(n, at); {
-	case text == "true":
-		return true
-	case text != "false" && !p.failed(at):
-		p.fail(n.Line, at, "want true or false, not %q", clip(text))
-	}
-	return false
-}
-
-// yamlProblem is what the reader of YAML says; it names the line in its text.
-func yamlProblem(err error) (line int, text string) {
-	if errors.Is(err, io.EOF) {
-		return 0, "the text is empty: it begins with \"kind: \" and a name"
-	}
-	text = strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		number, what, _ := strings.Cut(rest, ": ")
-		if line, err := strconv.Atoi(number); err == nil {
-			return line, what
-		}
-	}
-	return 0, text
+	return all
 }

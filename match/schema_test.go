@@ -108,7 +108,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 		want       []string
 	}{
 		{"empty", "", []string{`kind: the text is empty: it begins with "kind: " and a name`}},
-		{"no fields", "boat", []string{`line 1, kind: want fields with values such as "kind: place", not a value`}},
+		{"no fields", "boat", []string{`line 1, kind: want fields with values such as "kind: name", not a value`}},
 		{"no YAML", "kind: [", []string{"line 1, kind: did not find expected node content"}},
 		{"two documents", "kind: a\n---\nkind: b\n", []string{"kind: the text has a second document: define one kind at a time"}},
 		{

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/definition"
 )
 
 // Definition says what is counted. Parse makes one of YAML or JSON; in Go it is written down, and Check
@@ -138,7 +139,7 @@ func (d Definition) MarshalJSON() ([]byte, error) {
 		text.Measures[m.Name] = m.text()
 	}
 	b, err := json.Marshal(text)
-	return jsonToYAML(b), err
+	return definition.FromJSON(b), err
 }
 
 func (c Condition) text() any {

@@ -22,7 +22,7 @@ func TestParseNamed(t *testing.T) {
 		rest + "rollup: y\n":                `line 3, rollup: the text says "y", the address "x"`,
 		rest + "rollup:\n":                  "line 3, rollup: want one value",
 		rest + "rollup: ''\n":               "line 3, rollup: want a name",
-		"rollup: y\nkind: place\nrows: 1\n": "no such field",
+		"rollup: y\nkind: place\nrows: 1\n": "no such word",
 	} {
 		_, err := rollup.ParseNamed("x", []byte(text))
 		if invalid, ok := errors.AsType[*rollup.InvalidError](err); !ok || !strings.Contains(invalid.Error(), want) {

@@ -3,17 +3,10 @@
 package rollup
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/locus-db/locus/definition"
 )
 
 // maxText is how long a definition may be, in bytes.
@@ -25,90 +18,49 @@ func Parse(text []byte) (*Definition, error) { return ParseNamed("", text) }
 
 // ParseNamed is Parse of a text that need not say the name, because it is known: if it says one, it is that.
 func ParseNamed(name string, text []byte) (*Definition, error) {
-	p := &parser{lines: map[string]int{}}
-	d := p.parse(text)
+	r, all := definition.Read("rollup", maxText, text)
+	d := parse(all)
 	switch {
-	case name == "":
-	case d.Name == "" && p.lines["rollup"] == 0:
+	case name == "" || r.Broken():
+	case d.Name == "" && r.Line("rollup") == 0:
 		d.Name = name
 	case d.Name != "" && d.Name != name:
-		p.problems = append(p.problems, Problem{p.line("rollup"), "rollup", fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name)})
+		r.Problems = append(r.Problems, Problem{Line: r.Line("rollup"), Field: "rollup", Text: fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name)})
 	}
-	if len(p.problems) == 0 {
+	if len(r.Problems) == 0 {
 		for _, problem := range d.problems(nil) {
-			problem.Line = p.line(problem.Field)
-			p.problems = append(p.problems, problem)
+			problem.Line = r.Line(problem.Field)
+			r.Problems = append(r.Problems, problem)
 		}
 	}
-	if len(p.problems) > 0 {
-		return nil, &InvalidError{p.problems}
+	if len(r.Problems) > 0 {
+		return nil, &InvalidError{r.Problems}
 	}
 	d = d.canonical()
 	return &d, nil
 }
 
-// parser reads a tree of nodes and notes where each field stands.
-type parser struct {
-	problems []Problem
-	lines    map[string]int
-}
-
-// line is that of a field, or of what it is in.
-func (p *parser) line(field string) int {
-	for {
-		if line, ok := p.lines[field]; ok {
-			return line
-		}
-		i := strings.LastIndexByte(field, '.')
-		if i < 0 {
-			return 0
-		}
-		field = field[:i]
-	}
-}
-
-func (p *parser) fail(n *yaml.Node, field, format string, args ...any) {
-	p.problems = append(p.problems, Problem{n.Line, field, fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) parse(text []byte) (d Definition) {
-	var document yaml.Node
-	if len(text) > maxText {
-		p.problems = append(p.problems, Problem{Field: "rollup", Text: fmt.Sprintf("the text has %d bytes, %d are allowed", len(text), maxText)})
-		return d
-	}
-	if json.Valid(text) && utf8.Valid(text) {
-		text = jsonToYAML(text)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&document); err != nil {
-		p.problems = append(p.problems, syntaxProblem(err))
-		return d
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		p.problems = append(p.problems, Problem{Field: "rollup", Text: "the text has a second document; define one rollup at a time"})
-		return d
-	}
-	p.object(document.Content[0], "", func(name string, n *yaml.Node) bool {
+func parse(all definition.Value) (d Definition) {
+	all.Fields("rollup, kind, over, where, group, dimension and measures", func(name string, v definition.Value) bool {
 		switch name {
 		case "rollup":
-			d.Name = p.scalar(n, name)
+			d.Name = v.Text()
 		case "kind":
-			d.Kind = p.scalar(n, name)
+			d.Kind = v.Text()
 		case "over":
-			d.Over = Over(p.scalar(n, name))
+			d.Over = Over(v.Text())
 		case "where":
-			p.object(n, name, func(attribute string, n *yaml.Node) bool {
-				d.Where = append(d.Where, p.condition(n, attribute, name+"."+attribute))
+			v.Fields("", func(attribute string, v definition.Value) bool {
+				d.Where = append(d.Where, condition(v, attribute))
 				return true
 			})
 		case "group":
-			d.Group = p.list(n, name)
+			d.Group = v.List()
 		case "dimension":
-			d.Dimension = p.scalar(n, name)
+			d.Dimension = v.Text()
 		case "measures":
-			p.object(n, name, func(measure string, n *yaml.Node) bool {
-				d.Measures = append(d.Measures, p.measure(n, measure, name+"."+measure))
+			v.Fields("", func(name string, v definition.Value) bool {
+				d.Measures = append(d.Measures, measure(v, name))
 				return true
 			})
 		default:
@@ -119,123 +71,30 @@ func (p *parser) parse(text []byte) (d Definition) {
 	return d
 }
 
-// object calls each with every field; one that each does not know is a problem.
-func (p *parser) object(n *yaml.Node, field string, each func(name string, n *yaml.Node) bool) {
-	if n.Kind != yaml.MappingNode {
-		p.fail(n, or(field, "rollup"), "want fields with values, not %s", what(n))
-		return
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		at := key.Value
-		if field != "" {
-			at = field + "." + key.Value
-		}
-		p.lines[at] = key.Line
-		switch {
-		case key.Kind != yaml.ScalarNode || key.Value == "<<":
-			p.fail(key, or(field, "rollup"), "want the name of a field, not %s", what(key))
-		case seen[key.Value]:
-			p.fail(key, at, "the field stands here twice")
-		case !each(key.Value, value):
-			p.fail(key, at, "no such field")
-		}
-		seen[key.Value] = true
-	}
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
-
-// what names a node to people.
-func what(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "fields"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "an alias"
-	case yaml.ScalarNode:
-		if n.Tag == "!!null" {
-			return "nothing"
-		}
-		return "a value"
-	default:
-		return "that"
-	}
-}
-
-// scalar reads a single value as it is written.
-func (p *parser) scalar(n *yaml.Node, field string) string {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		p.fail(n, field, "want one value, not %s", what(n))
-		return ""
-	}
-	return n.Value
-}
-
-// list reads one value or several.
-func (p *parser) list(n *yaml.Node, field string) []string {
-	if n.Kind != yaml.SequenceNode {
-		before := len(p.problems)
-		value := p.scalar(n, field)
-		if len(p.problems) > before {
-			return nil
-		}
-		return []string{value}
-	}
-	values := make([]string, len(n.Content))
-	for i, one := range n.Content {
-		values[i] = p.scalar(one, field)
-	}
-	return values
-}
-
-func (p *parser) number(n *yaml.Node, field string) int {
-	value, err := strconv.Atoi(p.scalar(n, field))
-	if err != nil {
-		p.fail(n, field, "want a whole number")
-	}
-	return value
-}
-
-func (p *parser) condition(n *yaml.Node, attribute, field string) Condition {
+func condition(v definition.Value, attribute string) Condition {
 	c := Condition{Attribute: attribute}
-	if n.Kind != yaml.MappingNode {
-		before := len(p.problems)
-		if c.Values = p.list(n, field); len(c.Values) == 0 && len(p.problems) == before {
-			p.fail(n, field, "want a value, a list of them, or min, max, exists, not")
+	if !v.HasFields() {
+		if c.Values = v.List(); len(c.Values) == 0 && !v.Failed() {
+			v.Fail("want a value, a list of them, or min, max, exists, not")
 		}
 		return c
 	}
-	if len(n.Content) > 2 && slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == "not" || n.Value == "exists" }) {
-		p.fail(n, field, "not and exists stand alone; conditions on other attributes are fields of their own")
+	words := v.Names()
+	if len(words) > 1 && slices.ContainsFunc(words, func(word string) bool { return word == "not" || word == "exists" }) {
+		v.Fail("not and exists stand alone; conditions on other attributes are fields of their own")
 	}
-	p.object(n, field, func(word string, n *yaml.Node) bool {
-		at := field + "." + word
+	v.Fields("min, max, exists and not", func(word string, v definition.Value) bool {
 		switch word {
 		case "min":
-			c.Min = p.scalar(n, at)
+			c.Min = v.Text()
 		case "max":
-			c.Max = p.scalar(n, at)
+			c.Max = v.Text()
 		case "exists":
-			switch p.scalar(n, at) {
-			case "true":
-				c.Exists = true
-			case "false":
-				c.Absent = true
-			default:
-				p.fail(n, at, "want true or false")
-			}
+			c.Exists = v.Truth()
+			c.Absent = !c.Exists
 		case "not":
-			if c = p.condition(n, attribute, at); c.Not {
-				p.fail(n, at, "not stands around a condition, once")
+			if c = condition(v, attribute); c.Not {
+				v.Fail("not stands around a condition, once")
 			}
 			c.Not = true
 		default:
@@ -246,25 +105,24 @@ func (p *parser) condition(n *yaml.Node, attribute, field string) Condition {
 	return c
 }
 
-func (p *parser) measure(n *yaml.Node, name, field string) Measure {
+func measure(v definition.Value, name string) Measure {
 	m := Measure{Name: name}
-	if n.Kind == yaml.ScalarNode {
-		m.Func = Func(p.scalar(n, field))
+	if v.Single() {
+		m.Func = Func(v.Text())
 		return m
 	}
-	p.object(n, field, func(word string, n *yaml.Node) bool {
-		at := field + "." + word
+	v.Fields("sum, avg, min, max, top, distinct, scale and k", func(word string, v definition.Value) bool {
 		switch f := Func(word); {
 		case word == "scale":
-			m.Scale = p.number(n, at)
+			m.Scale = v.Whole()
 		case word == "k":
-			m.K = p.number(n, at)
+			m.K = v.Whole()
 		case f == Count || !f.known():
 			return false
 		case m.Func != "":
-			p.fail(n, at, "a measure has one function; this one has %s", m.Func)
+			v.Fail("a measure has one function; this one has %s", m.Func)
 		default:
-			m.Func, m.Attribute = f, p.scalar(n, at)
+			m.Func, m.Attribute = f, v.Text()
 		}
 		return true
 	})

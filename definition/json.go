@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rollup
+package definition
 
 import (
 	"bytes"
@@ -17,9 +17,10 @@ var surrogates = regexp.MustCompile(`\\+u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-
 // slashes are some that JSON may escape and YAML may not.
 var slashes = regexp.MustCompile(`\\+/`)
 
-// jsonToYAML writes in JSON what YAML reads otherwise in the way that both read: characters in two escapes
-// and slashes as they are, and those that YAML takes for breaks or refuses as an escape.
-func jsonToYAML(text []byte) []byte {
+// FromJSON makes of a text in JSON one that says the same in YAML and is JSON still. They differ little:
+// characters in two escapes and slashes are written as they are, and those that YAML takes for breaks, or
+// refuses, as an escape.
+func FromJSON(text []byte) []byte {
 	text = surrogates.ReplaceAllFunc(text, func(m []byte) []byte {
 		u := bytes.IndexByte(m, 'u')
 		var character string
