@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -123,21 +125,42 @@ func TestService_ReviewInPages(t *testing.T) {
 // Merge and then unmerge is as if nothing had been: ids, members and views.
 func TestService_MergeThenUnmergeRestoresIds(t *testing.T) {
 	t.Parallel()
-	s := fresh(t)
+	everywhere(t, mergeThenUnmerge)
+}
+
+// everywhere tests over files and, with two processes, over a server.
+func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.Service)) {
+	t.Run("files", func(t *testing.T) {
+		t.Parallel()
+		s := fresh(t)
+		test(t, s, s)
+	})
+	t.Run("server", func(t *testing.T) {
+		t.Parallel()
+		where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
+		s := openAt(t, where, &all.Options{Cells: 2})
+		defer s.Close()
+		other := openAt(t, where, &all.Options{MustExist: true})
+		defer other.Close()
+		test(t, s, other)
+	})
+}
+
+func mergeThenUnmerge(t *testing.T, s, other *locus.Service) {
 	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"), record("a", "2", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
 	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"), record("b", "2", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
 	before := []*locus.Entity{find(t, s, a.Entity), find(t, s, b.Entity)}
 	if len(before[0].Members) != 2 || len(before[1].Members) != 2 || a.Entity == b.Entity {
 		t.Fatalf("%+v", before)
 	}
-	merged, err := s.Merge(t.Context(), "a:2", b.Entity.String(), by)
+	merged, err := other.Merge(t.Context(), "a:2", b.Entity.String(), by)
 	if err != nil || merged.EntityA != a.Entity || merged.EntityB != a.Entity {
 		t.Fatalf("%+v, %v", merged, err)
 	}
 	if e := find(t, s, b.Entity); len(e.Members) != 4 || !e.Redirected() {
 		t.Fatalf("%v leads to %+v", b.Entity, e)
 	}
-	if _, err := s.Merge(t.Context(), "a:1", "b:1", by); err == nil {
+	if _, err := other.Merge(t.Context(), "a:1", "b:1", by); err == nil {
 		t.Error("one entity is merged with itself")
 	}
 	for step, want := range map[string]int{"how": 3, "why": 3} {
@@ -171,11 +194,11 @@ func TestService_MergeThenUnmergeRestoresIds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range before {
-		if d := cmp.Diff(want, find(t, s, want.ID)); d != "" {
+		if d := cmp.Diff(want, find(t, other, want.ID)); d != "" {
 			t.Errorf("entity %d is another one:\n%s", i, d)
 		}
 	}
-	w, err := s.WhyNot(t.Context(), "a:1", "b:1")
+	w, err := other.WhyNot(t.Context(), "a:1", "b:1")
 	if err != nil || w.Reason != "decided" || !strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
 		t.Errorf("%+v, %v", w, err)
 	}

@@ -19,7 +19,8 @@ import (
 const maxRelations = 16
 
 // Relations are the things that an entity has to do with without being one of them: at most 16, each once,
-// by its best pair of records, the best first.
+// by its best pair of records, the best first. What is a part of one record of it is a part of it, whatever it is
+// to the others.
 func (s *Service) Relations(ctx context.Context, id locality.ID) ([]Relation, error) {
 	e, err := s.Entity(ctx, id)
 	if err != nil {
@@ -37,8 +38,14 @@ func (s *Service) Relations(ctx context.Context, id locality.ID) ([]Relation, er
 	edges = slices.DeleteFunc(edges, func(edge resolve.Edge) bool {
 		return !m.Decide(edge.Vector).Relation() || slices.Contains(puids, edge.B)
 	})
+	apart := func(e resolve.Edge) int {
+		if m.Decide(e.Vector) == match.PartOf {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(edges, func(x, y resolve.Edge) int {
-		return cmp.Or(cmp.Compare(m.Score(y.Vector), m.Score(x.Vector)), cmp.Compare(x.B, y.B))
+		return cmp.Or(apart(x)-apart(y), cmp.Compare(m.Score(y.Vector), m.Score(x.Vector)), cmp.Compare(x.B, y.B))
 	})
 	others := make([]entity.PUID, len(edges))
 	for i, edge := range edges {
@@ -72,6 +79,7 @@ func (s *Service) Relations(ctx context.Context, id locality.ID) ([]Relation, er
 			Via: [2]entity.Ref{own, rec.Ref}, Bits: m.Score(edge.Vector),
 		})
 	}
+	slices.SortStableFunc(list, func(x, y Relation) int { return cmp.Compare(y.Bits, x.Bits) })
 	return list, nil
 }
 

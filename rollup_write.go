@@ -77,6 +77,10 @@ func (s *Service) alterCatalog(ctx context.Context, change func(rollup.Tx) (roll
 // VerifyRollup recomputes a rollup in every cell, one after the other, while everything goes on, and hands
 // what it found to each. counted, if it is not nil, is told how far it is in a cell.
 func (s *Service) VerifyRollup(ctx context.Context, name string, each func(RollupVerification) error, counted func(cell.ID, int)) error {
+	// Whoever was told just now that another generation serves means that one.
+	if err := s.follow.refresh(ctx); err != nil {
+		return err
+	}
 	for _, id := range s.Map().Cells() {
 		v, err := s.verifyServing(ctx, id, name, counted)
 		if err != nil {

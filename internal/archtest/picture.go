@@ -147,7 +147,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
 			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
-			"match", "entity", "cell", "changelog", "rollup", "counter", "locality",
+			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality",
 		},
 		Modules: []string{cobra, pflag, xTerm},
 	},

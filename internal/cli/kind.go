@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,19 +97,13 @@ func (a *app) kindShow() *cobra.Command {
 
 // schemaOf reads a kind from a file.
 func (a *app) schemaOf(path string) (*match.Schema, []byte, error) {
-	name, text, err := a.definition(path)
+	file, text, err := a.definition(path, "locus kind show place prints one")
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil, usage("locus kind show place prints one", "%s: there is no kind in it", name)
-	}
 	schema, err := match.ParseSchema(text)
 	if invalid, ok := errors.AsType[*match.SchemaError](err); ok {
-		for _, p := range invalid.Problems {
-			a.say("%s:%s", term.Escape(name), term.Escape(p.String()))
-		}
-		return nil, nil, &failure{Code: "invalid", Message: fmt.Sprintf("%s: %d things are wrong with the kind", name, len(invalid.Problems)), Exit: exitInvalid, Err: err}
+		return nil, nil, a.wrongDefinition(file, text, invalid.Problems)
 	}
 	return schema, text, err
 }

@@ -5,24 +5,15 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/locus-db/locus/definition"
 	"github.com/locus-db/locus/internal/httpapi"
-	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/rollup"
 )
-
-// maxDefinition is more than any definition may have: what is longer is refused for that.
-const maxDefinition = 1 << 20
 
 func (a *app) rollupDefine() *cobra.Command {
 	var wait bool
@@ -36,12 +27,9 @@ func (a *app) rollupDefine() *cobra.Command {
 			"  locus rollup define - < places_by_category.yaml",
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			file, text, err := a.definition(args[0])
+			file, text, err := a.definition(args[0], "docs/examples has some")
 			if err != nil {
 				return err
-			}
-			if len(bytes.TrimSpace(text)) == 0 {
-				return usage("docs/examples has some", "%s: there is no definition in it", file)
 			}
 			d, err := rollup.Parse(text)
 			if invalid, ok := errors.AsType[*rollup.InvalidError](err); ok {
@@ -60,25 +48,6 @@ func (a *app) rollupDefine() *cobra.Command {
 	}
 	c.Flags().BoolVar(&wait, "wait", false, "wait until the rollup serves what was defined")
 	return a.connection(c)
-}
-
-// definition reads a file, or the standard input.
-func (a *app) definition(path string) (name string, text []byte, err error) {
-	from := a.stdin
-	if name = path; path == "-" {
-		name = "stdin"
-	} else {
-		file, err := os.Open(path)
-		if err != nil {
-			return "", nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the definition: %v", err), Hint: "locus rollup define FILE, or - for the standard input", Exit: exitNotFound, Err: err}
-		}
-		defer file.Close()
-		from = file
-	}
-	if text, err = io.ReadAll(io.LimitReader(from, maxDefinition)); err != nil {
-		return "", nil, fmt.Errorf("read the definition %s: %w", name, err)
-	}
-	return name, text, nil
 }
 
 // define sends a definition as it is.
@@ -103,87 +72,12 @@ func (a *app) define(c *cobra.Command, cl *client, file, name string, text []byt
 }
 
 // problemsOf are those that the other side found.
-func problemsOf(p *httpapi.Problem) []rollup.Problem {
-	problems := make([]rollup.Problem, len(p.Errors))
+func problemsOf(p *httpapi.Problem) []definition.Problem {
+	problems := make([]definition.Problem, len(p.Errors))
 	for i, e := range p.Errors {
 		field := strings.ReplaceAll(strings.TrimPrefix(e.Pointer, "/"), "/", ".")
-		problems[i] = rollup.Problem{Line: e.Line, Field: strings.NewReplacer("~1", "/", "~0", "~").Replace(field), Text: e.Detail}
+		problems[i] = definition.Problem{Line: e.Line, Field: strings.NewReplacer("~1", "/", "~0", "~").Replace(field), Text: e.Detail}
 	}
 	return problems
 }
 
-// wrongDefinition shows everything that is wrong with a definition, each at its line.
-func (a *app) wrongDefinition(file string, text []byte, problems []rollup.Problem) error {
-	lines := strings.Split(string(text), "\n")
-	for _, p := range problems {
-		if _, err := fmt.Sscanf(p.Text, "line %d:", &p.Line); err == nil {
-			_, p.Text, _ = strings.Cut(p.Text, ": ") // the reader of YAML says it so
-		}
-		if p.Line == 0 {
-			p.Line = lineOf(lines, p.Field)
-		}
-		if a.json {
-			if err := a.printWrong(file, p); err != nil {
-				return err
-			}
-			continue
-		}
-		at := file
-		if p.Line > 0 {
-			at = fmt.Sprintf("%s:%d", file, p.Line)
-		}
-		a.say("%s: %s: %s", a.talk.Paint("1", term.Escape(at)), term.Escape(p.Field), term.Escape(p.Text))
-		if p.Line > 0 && p.Line <= len(lines) {
-			a.say("%s", caret(p.Line, lines[p.Line-1], p.Field))
-		}
-	}
-	return &failure{
-		Code: "invalid", Message: fmt.Sprintf("%s: %s in the definition", file, plural(len(problems), "problem")), Exit: exitInvalid,
-		Hint: "correct it, and define it again; nothing was changed",
-	}
-}
-
-// printWrong is a problem for programs, a line of the talk as all that leads to an error.
-func (a *app) printWrong(file string, p rollup.Problem) error {
-	talk := *a
-	talk.stdout = a.stderr
-	return talk.printJSON(struct {
-		Type string `json:"type"`
-		File string `json:"file"`
-		rollup.Problem
-	}{"problem", file, p})
-}
-
-// lineOf looks for the line that a field stands in, in a text whose reader did not say so: that of each word of
-// the way to it from the line of the word before on, as far as they are there. 0 is nowhere.
-func lineOf(lines []string, field string) int {
-	at := 0
-	for word := range strings.SplitSeq(field, ".") {
-		key := regexp.MustCompile(`(?:^|[\s{,"'])` + regexp.QuoteMeta(word) + `["']?\s*:`)
-		i := slices.IndexFunc(lines[max(at-1, 0):], key.MatchString)
-		if i < 0 {
-			break
-		}
-		at = max(at-1, 0) + i + 1
-	}
-	return at
-}
-
-// caret is a line with a mark below what a field names, or below its beginning.
-func caret(n int, line, field string) string {
-	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")
-	at := len(line) - len(strings.TrimLeft(line, " "))
-	for parts := strings.Split(field, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
-		if i := strings.Index(line, parts[len(parts)-1]); i >= 0 {
-			at = i
-			break
-		}
-	}
-	const wide = 100 // a line of JSON may hold everything
-	if at > wide {
-		line, at = "..."+line[at-wide/2:], wide/2+3
-	}
-	number := fmt.Sprintf("%5d | ", n)
-	shown, before := term.Clip(line, wide), term.Escape(line[:min(at, len(line))])
-	return number + shown + "\n" + strings.Repeat(" ", len(number)-2) + "| " + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"
-}

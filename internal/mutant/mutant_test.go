@@ -113,8 +113,9 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9v", "a switch leaves the postings of former rules behind", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
 	{"P9w", "in a repair one of two records sees the other", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
 
-	{"P14a", "vacuum leaves the images of erased records in the log", ".", "TestP14_ErasedFromEveryFile"},
-	{"P14b", "vacuum leaves the write-ahead log as it is", ".", "TestP14_ErasedFromEveryFile"},
+	{"P14a", "vacuum leaves the images of erased records in the log", ".", "TestP14_ErasedFromEveryFile/files"},
+	{"P14b", "vacuum leaves the write-ahead log as it is", ".", "TestP14_ErasedFromEveryFile/files"},
+	{"P14c", "vacuum leaves what a server has deleted in its tables", ".", "TestP14_ErasedFromEveryFile/server"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// maxDefinition is more than any definition may have: what is longer is refused for that.
+const maxDefinition = 1 << 20
+
+// definition reads a file, or the standard input. The hint is for somebody who has no definition yet.
+func (a *app) definition(path, hint string) (name string, text []byte, err error) {
+	from := a.stdin
+	if name = path; path == "-" {
+		name = "stdin"
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the definition: %v", err), Hint: "give the path of a file, or - for the standard input; " + hint, Exit: exitNotFound, Err: err}
+		}
+		defer file.Close()
+		from = file
+	}
+	if text, err = io.ReadAll(io.LimitReader(from, maxDefinition)); err != nil {
+		return "", nil, fmt.Errorf("read the definition %s: %w", name, err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "", nil, usage(hint, "%s: there is no definition in it", name)
+	}
+	return name, text, nil
+}
+
+// wrongDefinition shows everything that is wrong with a definition, each at its line.
+func (a *app) wrongDefinition(file string, text []byte, problems []definition.Problem) error {
+	lines := strings.Split(string(text), "\n")
+	for _, p := range problems {
+		if _, err := fmt.Sscanf(p.Text, "line %d:", &p.Line); err == nil {
+			_, p.Text, _ = strings.Cut(p.Text, ": ") // the reader of YAML says it so
+		}
+		if p.Line == 0 {
+			p.Line = lineOf(lines, p.Field)
+		}
+		if a.json {
+			if err := a.printWrong(file, p); err != nil {
+				return err
+			}
+			continue
+		}
+		at := file
+		if p.Line > 0 {
+			at = fmt.Sprintf("%s:%d", file, p.Line)
+		}
+		a.say("%s: %s: %s", a.talk.Paint("1", term.Escape(at)), term.Escape(p.Field), term.Escape(p.Text))
+		if p.Line > 0 && p.Line <= len(lines) {
+			a.say("%s", caret(p.Line, lines[p.Line-1], p.Field))
+		}
+	}
+	return &failure{
+		Code: "invalid", Message: fmt.Sprintf("%s: %s in the definition", file, plural(len(problems), "problem")), Exit: exitInvalid,
+		Hint: "correct it and do that again; nothing was changed",
+	}
+}
+
+// printWrong is a problem for programs, a line of the talk as all that leads to an error.
+func (a *app) printWrong(file string, p definition.Problem) error {
+	talk := *a
+	talk.stdout = a.stderr
+	return talk.printJSON(struct {
+		Type string `json:"type"`
+		File string `json:"file"`
+		definition.Problem
+	}{"problem", file, p})
+}
+
+// lineOf looks for the line that a field stands in, in a text whose reader did not say so: that of each word of
+// the way to it from the line of the word before on, as far as they are there. 0 is nowhere.
+func lineOf(lines []string, field string) int {
+	at := 0
+	for word := range strings.SplitSeq(field, ".") {
+		key := regexp.MustCompile(`(?:^|[\s{,"'])` + regexp.QuoteMeta(word) + `["']?\s*:`)
+		i := slices.IndexFunc(lines[max(at-1, 0):], key.MatchString)
+		if i < 0 {
+			break
+		}
+		at = max(at-1, 0) + i + 1
+	}
+	return at
+}
+
+// caret is a line with a mark below what a field names, or below its beginning.
+func caret(n int, line, field string) string {
+	line = strings.ReplaceAll(strings.TrimRight(line, "\r"), "\t", " ")
+	at := len(line) - len(strings.TrimLeft(line, " "))
+	for parts := strings.Split(field, "."); len(parts) > 0; parts = parts[:len(parts)-1] {
+		if i := strings.Index(line, parts[len(parts)-1]); i >= 0 {
+			at = i
+			break
+		}
+	}
+	const wide = 100 // a line of JSON may hold everything
+	if at > wide {
+		line, at = "..."+line[at-wide/2:], wide/2+3
+	}
+	number := fmt.Sprintf("%5d | ", n)
+	shown, before := term.Clip(line, wide), term.Escape(line[:min(at, len(line))])
+	return number + shown + "\n" + strings.Repeat(" ", len(number)-2) + "| " + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entity"
+)
+
+// inHouse is a record of a house with several things in it, all of which answer one telephone.
+func inHouse(key, name, category string) locus.Put {
+	p := inTown("s", key, name, "415-555-2300", "12 Elm St")
+	p.Attributes["category"] = []string{category}
+	return p
+}
+
+// A bank, its ATM, its parking and a club in the house are four things, and each knows what it is to the others.
+// What people decide about them, and take back, is all that changes it.
+func TestService_Relations(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, s, other *locus.Service) {
+		put(t, s, inHouse("bank", "Valley Bank", "banks"), inHouse("club", "Zephyr Trampolines", "sport"), record("s", "lone", "Lone Gull Ferries", "", ""))
+		put(t, s, inHouse("atm", "Valley Bank ATM", "atms"), inHouse("cars", "Valley Bank Parking", "parking"))
+		relations := func(key string) map[string]string {
+			t.Helper()
+			rec, err := other.Record(t.Context(), entity.Ref{Source: "s", Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := other.Relations(t.Context(), rec.Entity)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := map[string]string{}
+			for i, r := range list {
+				of[r.Name] = r.Relation
+				if r.Via[0].Key != key || i > 0 && r.Bits > list[i-1].Bits {
+					t.Errorf("%s: %+v", key, list)
+				}
+			}
+			return of
+		}
+		want := func(key string, want map[string]string) {
+			t.Helper()
+			if got := relations(key); !maps.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", key, got, want)
+			}
+		}
+		const bank, atm, cars, club = "Valley Bank", "Valley Bank ATM", "Valley Bank Parking", "Zephyr Trampolines"
+		want("bank", map[string]string{atm: "has_part", cars: "has_part", club: "co_located"})
+		want("atm", map[string]string{bank: "part_of", cars: "co_located", club: "co_located"})
+		want("cars", map[string]string{bank: "part_of", atm: "co_located", club: "co_located"})
+		want("lone", nil)
+
+		merged, err := s.Merge(t.Context(), "s:bank", "s:atm", by)
+		if err != nil || merged.EntityA != merged.EntityB {
+			t.Fatalf("%+v, %v", merged, err)
+		}
+		want("cars", map[string]string{find(t, other, merged.EntityA).View.First("name"): "part_of", club: "co_located"})
+		decide(t, s, locus.Decide{Verdict: entity.VerdictSame, A: "s:bank", B: "s:atm", Withdraw: true})
+		want("cars", map[string]string{bank: "part_of", atm: "co_located", club: "co_located"})
+
+		if _, err := s.Erase(t.Context(), []entity.Ref{{Source: "s", Key: "bank"}}); err != nil {
+			t.Fatal(err)
+		}
+		want("atm", map[string]string{cars: "co_located", club: "co_located"})
+	})
+}
