@@ -3,6 +3,11 @@
 // Package definition reads what people define in YAML, of which JSON is a part, and says of each mistake in which
 // line it stands.
 //
+//	alarm: kitchen       line 2, hour: want a whole number, not "seven"
+//	hour: seven          line 3, wakse: no such word: there are alarm, hour and wakes; did you mean "wakes"?
+//	wakse: everybody     line 4, hour: stands here twice, first in line 2: leave one of the two
+//	hour: 8
+//
 // A decoder into structs answers with the first thing that it does not like, in the words of Go. Who writes a
 // definition by hand wants all of it at once: which field, in which line, what was wanted, and which word was
 // probably meant. So a definition is walked field by field, by whoever knows what the fields mean; a [Value]

@@ -80,4 +80,3 @@ func problemsOf(p *httpapi.Problem) []definition.Problem {
 	}
 	return problems
 }
-
