@@ -5,10 +5,12 @@ package resolve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -114,5 +116,58 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 		fault.mu.Unlock()
 		in.apply(t, ops[len(ops)/2:])
 		in.check(t)
+	}
+}
+
+// A number becomes generic by records that a crash leaves among more than are worked off at once: whatever part
+// of them is worked off together, those that the number joined before fall apart.
+func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
+	t.Parallel()
+	var settled, batch []resolve.Op
+	for i := range resolve.MaxCarriers {
+		settled = append(settled, sharing(i, "415-555-9000"))
+	}
+	for i := range 1200 {
+		batch = append(batch, sharing(1000+i, fmt.Sprintf("212-555-%04d", i)))
+	}
+	for i := range 6 {
+		batch[i*190] = sharing(2500+i, "415-555-9000")
+	}
+	broken := 0
+	for step := 3; step <= 12; step++ {
+		dir := t.TempDir()
+		in := open(t, dir, nil)
+		in.apply(t, settled)
+		if n := len(in.check(t)); n > 20 {
+			t.Fatalf("the number joins %d records to %d entities", len(settled), n)
+		}
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fault := &crash{left: step}
+		in = open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		in.Apply(t.Context(), batch)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		in = open(t, dir, nil)
+		if in.depth(t) > 0 {
+			broken++
+		}
+		in.check(t)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if broken < 5 {
+		t.Errorf("%d crashes left something undone", broken)
+	}
+}
+
+// sharing is a record with one of 16 names and a number that it may share.
+func sharing(i int, phone string) resolve.Op {
+	return resolve.Op{
+		Ref: entity.Ref{Source: "s", Key: fmt.Sprint(i)}, Observed: time.UnixMilli(1700000000000),
+		Attributes: entity.Attributes{"name": {firsts[i%2] + " " + seconds[i/2%8]}, "phones": {phone}},
 	}
 }

@@ -19,6 +19,7 @@ type meetings struct {
 	carriers map[uint64][]entity.PUID
 	gained   map[uint64]int // how many records of the batch came to carry the feature
 	lost     map[uint64]int // how many ceased to
+	further  map[uint64]int // how many carriers are read beyond those that are needed mostly
 }
 
 // generic tells whether more records carry a feature than may. It is a question about the
@@ -35,22 +36,16 @@ func (m *meetings) crossed(feature uint64) bool {
 	return (before > most) != (after > most)
 }
 
-// mayBeNew tells whether the feature is not generic, or was not before records that may have gained it: a
-// repair does not know which of its postings were written before.
-func (m *meetings) mayBeNew(feature uint64) bool {
-	return len(m.carriers[feature])-m.gained[feature] <= match.MostCarriers(feature)
-}
-
 // limit is how many carriers must be read to tell a crossing for certain.
 func (m *meetings) limit(feature uint64) int {
-	return match.MostCarriers(feature) + 1 + m.gained[feature]
+	return match.MostCarriers(feature) + 1 + m.gained[feature] + m.further[feature]
 }
 
 // post is the second round: the postings of all features, and only after they are committed the
 // reading of who else carries them. So of two records that share a feature the one that posts
 // second sees the first.
 func (b *batch) post(ctx context.Context) (*meetings, error) {
-	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}}
+	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{}}
 	if err := b.writePostings(ctx, m); err != nil {
 		return nil, err
 	}
@@ -58,11 +53,16 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 		return nil, err
 	}
 	var drawn []entity.PUID
-	for f, carriers := range m.carriers {
-		touched := m.gained[f]+m.lost[f] > 0
-		crossed := touched && m.crossed(f) && !mutant.On("P9a")
-		if crossed || b.repair && touched && m.mayBeNew(f) && !mutant.On("P9d") {
-			drawn = append(drawn, carriers...)
+	if b.repair {
+		if err := b.readFurther(ctx, m); err != nil {
+			return nil, err
+		}
+		drawn = b.overdue(m)
+	} else {
+		for f, carriers := range m.carriers {
+			if m.gained[f]+m.lost[f] > 0 && m.crossed(f) && !mutant.On("P9a") {
+				drawn = append(drawn, carriers...)
+			}
 		}
 	}
 	if len(drawn) == 0 {
@@ -78,6 +78,61 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 		}
 	}
 	return m, b.readCarriers(ctx, m)
+}
+
+// settled are the carriers of a feature from which nothing is left to follow.
+func (b *batch) settled(m *meetings, feature uint64) []entity.PUID {
+	settled := make([]entity.PUID, 0, len(m.carriers[feature]))
+	for _, p := range m.carriers[feature] {
+		if !b.isUndone(p) {
+			settled = append(settled, p)
+		}
+	}
+	return settled
+}
+
+// readFurther reads carriers of generic features until it is certain whether so many were settled before.
+func (b *batch) readFurther(ctx context.Context, m *meetings) error {
+	for {
+		more := false
+		for f, carriers := range m.carriers {
+			if m.generic(f) && len(carriers) >= m.limit(f) && len(b.settled(m, f)) <= match.MostCarriers(f) {
+				m.further[f] += 3 * len(carriers)
+				delete(m.carriers, f)
+				more = true
+			}
+		}
+		if !more {
+			return nil
+		}
+		if err := b.readCarriers(ctx, m); err != nil {
+			return err
+		}
+	}
+}
+
+// overdue are the records that a feature may have joined, or not, when what is settled was settled. A repair
+// does not know what of the redo set was posted when, and does a part of it at a time. So a feature that is generic
+// has become so by records of that set, unless it is by the others alone; one that is not and that a record lost may
+// have been. One that is not and that none lost never was.
+func (b *batch) overdue(m *meetings) (drawn []entity.PUID) {
+	if mutant.On("P9d") {
+		return nil
+	}
+	for f, carriers := range m.carriers {
+		switch {
+		case m.gained[f]+m.lost[f] == 0:
+		case !m.generic(f):
+			if m.lost[f] > 0 {
+				drawn = append(drawn, carriers...)
+			}
+		default:
+			if settled := b.settled(m, f); len(settled) <= match.MostCarriers(f) {
+				drawn = append(drawn, settled...)
+			}
+		}
+	}
+	return drawn
 }
 
 // postings are what one cell is to add and to remove.

@@ -80,13 +80,34 @@ func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[en
 
 // drainCells works off the redo sets of all cells together: what came in together belongs together.
 func (r *Resolver) drainCells(ctx context.Context, own, worked map[entity.PUID]int64) error {
+	entries, err := r.readRedo(ctx)
+	if err != nil {
+		return fmt.Errorf("read the redo set: %w", err)
+	}
+	clear(r.undone)
+	r.leave(entries)
+	entries = slices.DeleteFunc(entries, func(e Redo) bool { return own[e.PUID] == e.Version })
+	for batch := range slices.Chunk(entries, redoBatch) {
+		if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
+			return err
+		}
+		for _, e := range batch {
+			if _, waits := r.blocked[e.PUID]; !waits {
+				worked[e.PUID] = e.Version
+			}
+		}
+	}
+	return nil
+}
+
+// readRedo reads the redo sets of all cells that answer, a page of each and then the next.
+func (r *Resolver) readRedo(ctx context.Context) (entries []Redo, err error) {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range r.opts.Cells.Map().Cells() {
 		after[id] = math.MinInt64
 	}
 	for len(after) > 0 {
 		var mu sync.Mutex
-		var entries []Redo
 		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
 			var page []Redo
 			err := r.read(ctx, id, func(tx Tx) (err error) {
@@ -107,21 +128,29 @@ func (r *Resolver) drainCells(ctx context.Context, own, worked map[entity.PUID]i
 			}
 			return err
 		}); err != nil {
-			return fmt.Errorf("read the redo set: %w", err)
-		}
-		entries = slices.DeleteFunc(entries, func(e Redo) bool { return own[e.PUID] == e.Version })
-		for batch := range slices.Chunk(entries, redoBatch) {
-			if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
-				return err
-			}
-		}
-		for _, e := range entries {
-			if _, waits := r.blocked[e.PUID]; !waits {
-				worked[e.PUID] = e.Version
-			}
+			return nil, err
 		}
 	}
-	return nil
+	return entries, nil
+}
+
+// leave notes that something is left to follow from records.
+func (r *Resolver) leave(entries []Redo) {
+	for _, e := range entries {
+		r.undone[e.PUID] = struct{}{}
+	}
+}
+
+// isUndone tells whether something is left to follow from a record, or may be, since its cell does not say.
+func (r *Resolver) isUndone(p entity.PUID) bool {
+	if _, undone := r.undone[p]; undone {
+		return true
+	}
+	if !r.anyDown() {
+		return false
+	}
+	home, err := r.home(p)
+	return err != nil || r.isDown(home)
 }
 
 // redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
@@ -130,6 +159,7 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 	if len(entries) == 0 {
 		return nil
 	}
+	r.leave(entries)
 	for attempt := 0; ; attempt++ {
 		err := r.redoTogether(ctx, entries, cause)
 		switch {
@@ -204,6 +234,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 			return err
 		}
 		done[id] = append(done[id], e)
+		delete(r.undone, e.PUID)
 	}
 	return r.takeOut(ctx, done)
 }

@@ -105,6 +105,7 @@ type Resolver struct {
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
+	undone  map[entity.PUID]struct{} // records of the redo set, as far as known, of which postings may be written
 	trouble error                    // why, if it is no cell that does not answer
 	unread  bool                     // a cell did not say what its redo set is
 	sweep   time.Time                // when the redo set is looked through again
@@ -128,7 +129,7 @@ func New(opts Options) (*Resolver, error) {
 	r := &Resolver{
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
-		dirty: true, blocked: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
+		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
 		undecided: map[cell.ID]bool{},
 	}
 	r.rules.Store(opts.Rules)
