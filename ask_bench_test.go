@@ -78,3 +78,31 @@ func BenchmarkExplain(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSwitch counts a pack of 20,000 records, tells what it would change, and resolves them by it.
+//
+//	go test -run '^$' -bench Switch -benchtime 1x .
+func BenchmarkSwitch(b *testing.B) {
+	s := loaded(b, 20_000)
+	for range b.N {
+		begin := time.Now()
+		report := func(step string) {
+			b.ReportMetric(20_000/time.Since(begin).Seconds(), step+"-records/s")
+			begin = time.Now()
+		}
+		pack, err := s.BuildPack(b.Context(), "place", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		report("pack")
+		p := locus.Proposal{Kind: "place", Pack: pack.Hash}
+		if _, err := s.Diff(b.Context(), p, nil); err != nil {
+			b.Fatal(err)
+		}
+		report("diff")
+		if err := s.Switch(b.Context(), p, nil); err != nil {
+			b.Fatal(err)
+		}
+		report("switch")
+	}
+}
