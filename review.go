@@ -3,177 +3,230 @@
 package locus
 
 import (
-	"time"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 )
 
-// Limits of what is decided and reviewed.
-const (
-	MaxAuthor   = 255  // bytes of an author
-	MaxReason   = 1024 // bytes of a reason
-	MaxReview   = 100  // pairs of a page
-	MaxUnmerged = 100  // records of one Unmerge
-)
-
-// Decide is a decision to be made, or withdrawn. A and B are addresses: SOURCE:KEY, a puid, or an entity
-// id, which stands for its anchor.
-type Decide struct {
-	Verdict   entity.Verdict
-	A, B      string // B of a pair only
-	Attribute string // of VerdictValue
-	Value     string
-	Author    string // at most 255 bytes
-	Reason    string // at most 1024 bytes
-	// Withdraw takes back what was decided on the topic.
-	Withdraw bool
+// Review answers with pairs of records in two entities that the machine is not sure about, the best first, of
+// two entities the best pair. Pairs of entities that anybody decided about are left out, so that an answer,
+// which is a decision, takes its pair off the list.
+func (s *Service) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
+	if q.Limit == 0 {
+		q.Limit = 20
+	}
+	if q.Limit < 0 || q.Limit > MaxReview {
+		return nil, &InvalidError{[]Problem{{"/limit", "invalid", fmt.Sprintf("a page has 1 to %d pairs", MaxReview)}}}
+	}
+	queue, err := s.unsure(q.After)
+	if err != nil {
+		return nil, err
+	}
+	page := &ReviewPage{Pairs: []ReviewPair{}}
+	for {
+		edges, err := queue.next(ctx, q.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(edges) == 0 {
+			return page, nil
+		}
+		pairs, err := s.undecided(ctx, edges)
+		if err != nil {
+			return nil, err
+		}
+		for i, pair := range pairs {
+			if pair == nil {
+				continue
+			}
+			page.Pairs = append(page.Pairs, *pair)
+			if last := edges[i]; len(page.Pairs) == q.Limit {
+				page.Next = fmt.Sprintf("%d %d %d", last.Score, last.A, last.B)
+				return page, nil
+			}
+		}
+	}
 }
 
-// Decided is a decision as it stands, with the keys of its records; a record that was deleted has none.
-type Decided struct {
-	entity.Decision
-	RefA entity.Ref `json:"ref_a,omitzero"`
-	RefB entity.Ref `json:"ref_b,omitzero"`
-	// EntityA and EntityB are where the records are now; zero for one that was deleted.
-	EntityA locality.ID `json:"entity_a,omitzero"`
-	EntityB locality.ID `json:"entity_b,omitzero"`
-	// Pending tells that the decision is durable and that what follows from it is not worked out yet.
-	Pending bool `json:"pending,omitempty"`
-	// Conflict says, in a sentence, why entities are not as it says: newer decisions speak against it.
-	Conflict string `json:"conflict,omitempty"`
+// unsure is the list of unsure pairs of all cells, merged.
+type unsure struct {
+	*Service
+	cells []*unsureCell
 }
 
-// DecideResult is what became of one Decide.
-type DecideResult struct {
-	Decided
-	// Watermark is a place in the logs at or after the decision; see PutResult.
-	Watermark Watermark
-	// Err is set if this one was refused or failed; it is an *InvalidError for what could not be accepted.
-	Err error
+// unsureCell is what was read of the list of a cell and not used yet.
+type unsureCell struct {
+	id    cell.ID
+	after resolve.Edge
+	edges []resolve.Edge
+	end   bool
 }
 
-// By is who decides, and why.
-type By struct{ Author, Reason string }
-
-// DecisionQuery asks for decisions.
-type DecisionQuery struct {
-	// Of is the address of a record, or of an entity, whose decisions are asked for: those about any of its
-	// records. "" asks for all there are.
-	Of string
-	// Withdrawn takes in those that were withdrawn.
-	Withdrawn bool
-	After     string // the Next of the page before; "" to begin
-	Limit     int    // 1 to 1000; 0 for 100
+func (s *Service) unsure(after string) (*unsure, error) {
+	at := resolve.Edge{Score: match.Threshold}
+	if after != "" {
+		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Score, &at.A, &at.B); n != 3 || err != nil {
+			return nil, badAfter
+		}
+	}
+	u := &unsure{Service: s}
+	for _, id := range s.Map().Cells() {
+		u.cells = append(u.cells, &unsureCell{id: id, after: at})
+	}
+	return u, nil
 }
 
-// DecisionPage is a page of decisions. Next is the After of the next one, "" if there is none.
-type DecisionPage struct {
-	Decisions []Decided `json:"decisions"`
-	Next      string    `json:"next,omitempty"`
+// next answers with the next best pairs.
+func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
+	for len(edges) < n {
+		errs := make([]error, len(u.cells))
+		abreast(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
+		for i, err := range errs {
+			if err != nil {
+				return nil, fmt.Errorf("unsure pairs of cell %v: %w", u.cells[i].id, err)
+			}
+		}
+		var best *unsureCell
+		for _, c := range u.cells {
+			if len(c.edges) > 0 && (best == nil || better(c.edges[0], best.edges[0])) {
+				best = c
+			}
+		}
+		if best == nil {
+			return edges, nil
+		}
+		edges, best.edges = append(edges, best.edges[0]), best.edges[1:]
+	}
+	return edges, nil
 }
 
-// ReviewQuery asks for pairs that a person should decide about.
-type ReviewQuery struct {
-	After string // the Next of the page before; "" to begin
-	Limit int    // 1 to MaxReview; 0 for 20
+// fill reads on where nothing is left.
+func (u *unsure) fill(ctx context.Context, c *unsureCell, n int) error {
+	if len(c.edges) > 0 || c.end {
+		return nil
+	}
+	return u.view(ctx, c.id, func(tx resolve.Tx) (err error) {
+		if c.edges, err = tx.Unsure(ctx, c.after, n); len(c.edges) > 0 {
+			c.after = c.edges[len(c.edges)-1]
+		}
+		c.end = len(c.edges) < n
+		return err
+	})
 }
 
-// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
-// if there is none.
-type ReviewPage struct {
-	Pairs []ReviewPair `json:"pairs"`
-	Next  string       `json:"next,omitempty"`
+func better(a, b resolve.Edge) bool {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
 }
 
-// ReviewPair is a pair of records in two entities that a person should decide about.
-type ReviewPair struct {
-	A           entity.Ref        `json:"a"`
-	B           entity.Ref        `json:"b"`
-	EntityA     locality.ID       `json:"entity_a"`
-	EntityB     locality.ID       `json:"entity_b"`
-	Explanation match.Explanation `json:"explanation"`
-	// Merges is how many records one entity would have if the two are the same thing.
-	Merges int `json:"merges"`
+// undecided makes pairs of edges, nil where nobody need decide.
+func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
+	puids := make([]entity.PUID, 0, 2*len(edges))
+	for _, e := range edges {
+		puids = append(puids, e.A, e.B)
+	}
+	records, err := s.records(ctx, puids)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.entitiesOf(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	var about []entity.PUID
+	for _, e := range of {
+		about = append(about, members(e)...)
+	}
+	slices.Sort(about)
+	about = slices.Compact(about)
+	decisions, err := s.decisionsOf(ctx, about)
+	if err != nil {
+		return nil, err
+	}
+	var others []resolve.Edge
+	if err := s.again(ctx, func() (err error) {
+		others, err = s.resolver.EdgesOf(ctx, about)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	pairs := make([]*ReviewPair, len(edges))
+	for i := range edges {
+		a, b := records[2*i], records[2*i+1]
+		if a == nil || b == nil || a.Deleted() || b.Deleted() || a.Kind != b.Kind {
+			continue
+		}
+		x, y := of[a.Anchor], of[b.Anchor]
+		if x == nil || y == nil || x.ID == y.ID {
+			continue
+		}
+		if decidedBetween(decisions, members(x), members(y)) != nil || !best(edges[i], others, members(x), members(y)) {
+			continue
+		}
+		m := s.kind(a.Kind).Matcher
+		normA, normB := s.normalise(a), s.normalise(b)
+		v := m.Compare(normA, normB)
+		if m.Decide(v) != match.Unsure {
+			continue
+		}
+		pairs[i] = &ReviewPair{
+			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Explanation: facing(a.Ref, m.Explain(normA, normB, v)),
+			Merges: len(x.Members) + len(y.Members),
+		}
+	}
+	return pairs, nil
 }
 
-// Relation is what two entities are to each other without being one.
-type Relation struct {
-	// Relation is part_of: this entity is a part of the other; has_part: the other is a part of this one;
-	// or co_located: two things at one spot.
-	Relation string        `json:"relation"`
-	Entity   locality.ID   `json:"entity"` // the other one
-	Name     string        `json:"name"`
-	Via      [2]entity.Ref `json:"via"` // the records by which it was seen, this entity's first
-	Bits     match.Score   `json:"bits"`
+// best tells whether an unsure pair is the best one of two entities.
+func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
+	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
+		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
+		return across && o.A < o.B && o.Score < match.Threshold && better(o, e)
+	})
 }
 
-// How tells how an entity came to be: the steps of clustering that its records went through, in order,
-// and what the log still knows of it.
-type How struct {
-	Entity    *entity.Entity `json:"entity"`
-	Requested locality.ID    `json:"requested"`
-	Threshold match.Score    `json:"threshold"`
-	// Component is how many records were clustered together with those of the entity; Cut is the score that
-	// an edge had to have to connect them, the threshold unless they were too many.
-	Component int         `json:"component"`
-	Cut       match.Score `json:"cut"`
-	Steps     []HowStep   `json:"steps"`
-	// Events are the latest changes of the entity and of its records that the logs still hold; see History.
-	Events []CellChange  `json:"events"`
-	Since  time.Time     `json:"since,omitzero"`
-	Took   time.Duration `json:"took_ns"`
-}
-
-// History is what the logs still hold of an entity and of the records that it has: their puts, the entities
-// that they were, and the merges and splits in between.
-type History struct {
-	Entity *entity.Entity `json:"entity"`
-	// Events, the oldest first. Between two cells their clocks tell which was first.
-	Events []CellChange `json:"events"`
-	// Since is from when on there is nothing missing; zero is from the beginning.
-	Since time.Time `json:"since,omitzero"`
-}
-
-// HowStep is one step: two groups of records that became one because of a pair of them, or did not.
-type HowStep struct {
-	A      []entity.Ref `json:"a"`
-	B      []entity.Ref `json:"b"`
-	Pair   Join         `json:"pair"`
-	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
-	Absent int          `json:"absent"` // pairs that share no clue: each counts against
-	Joined bool         `json:"joined"`
-	// Decided is what a person said of the pair, if that made the step, or kept it from being made.
-	Decided *entity.Decision `json:"decided,omitempty"`
-	Against string           `json:"against,omitempty"` // what kept the two apart, in a sentence
-}
-
-// WhatIf asks what entities would be if something were otherwise. Nothing is written. The fields add up.
-type WhatIf struct {
-	// Of is the address of a record or an entity: what is looked at is all that it is connected with.
-	Of string `json:"of"`
-	// Delete are the addresses of records that would not be there.
-	Delete []string `json:"delete,omitempty"`
-	// Decide are decisions that would be made.
-	Decide []Decide `json:"decide,omitempty"`
-	// Bits are bits that a level of agreement would have, by "field: level" as explanations name them.
-	Bits map[string]match.Score `json:"bits,omitempty"`
-	// Threshold in bits; 0 is the one that is.
-	Threshold match.Score `json:"threshold,omitempty"`
-}
-
-// Supposed is the answer to WhatIf.
-type Supposed struct {
-	Before []SupposedEntity `json:"before"` // those that are, and would change or be no more
-	After  []SupposedEntity `json:"after"`  // those that would be
-	Took   time.Duration    `json:"took_ns"`
-}
-
-// SupposedEntity is an entity as it is or would be.
-type SupposedEntity struct {
-	ID      locality.ID  `json:"id"`
-	Kind    string       `json:"kind"`
-	Records []entity.Ref `json:"records"`
-	View    entity.View  `json:"view"`
+// entitiesOf reads the entities of records, by their anchors.
+func (s *Service) entitiesOf(ctx context.Context, records []*entity.Record) (map[entity.PUID]*entity.Entity, error) {
+	of := map[entity.PUID]*entity.Entity{}
+	groups := map[cell.ID][]entity.PUID{}
+	for _, rec := range records {
+		if rec == nil || rec.Deleted() {
+			continue
+		}
+		id, err := located(ctx, s, int64(rec.Anchor), (*cell.Map).Puid)
+		if err != nil {
+			return nil, fmt.Errorf("record %v: %w", rec.PUID, err)
+		}
+		if _, listed := of[rec.Anchor]; !listed {
+			of[rec.Anchor] = nil
+			groups[id] = append(groups[id], rec.Anchor)
+		}
+	}
+	for id, anchors := range groups {
+		if err := s.view(ctx, id, func(tx resolve.Tx) error {
+			found, err := tx.Entities(ctx, anchors)
+			for i, e := range found {
+				of[anchors[i]] = e
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, rec := range records {
+		if rec != nil && !rec.Deleted() && rec.Anchor == rec.PUID && of[rec.PUID] == nil {
+			of[rec.PUID] = s.resolver.Alone(rec)
+		}
+	}
+	for anchor, e := range of {
+		if e == nil {
+			delete(of, anchor) // a merge or a deletion came in between
+		}
+	}
+	return of, nil
 }

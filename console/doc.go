@@ -34,7 +34,7 @@
 // the size that the browser asks for; the table below each is folded out of the same series (metrictable.go). The
 // address says of which minute the picture is, so a page that goes on asks for the next one.
 //
-// People decide on the review queue and on the page of an entity. What they see there is made of the types of review.go
+// People decide on the review queue and on the page of an entity. What they see there is made of the types of questions.go
 // of package locus: two records side by side (pair.go), what was decided (decision.go), how records were joined, as a
 // picture and as the table behind it (how.go), and what would be (whatif.go). Each answer is a form, which works without
 // script; a key that a button names in data-press presses it.
