@@ -12,9 +12,10 @@ import (
 const (
 	// GenericAbove is H: a feature that more records carry yields no candidates.
 	GenericAbove = 64
-	// GenericEverywhere is the same for features that say nothing of where: two words of a name, a house number and a
-	// street. Of a pair that has nothing else in common hardly one in a thousand is one thing.
+	// GenericEverywhere is the same for a house number and a street, and GenericWords for two words of a name, which
+	// say nothing of where. Of a pair that has nothing else in common hardly one in a thousand is one thing.
 	GenericEverywhere = 16
+	GenericWords      = 8
 	// MaxComponent is C: a component of more records is cut at higher scores.
 	MaxComponent = 100
 	// CutStep is how much the threshold of an edge rises from cut to cut.

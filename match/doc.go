@@ -40,7 +40,7 @@
 // Features are few, since each costs a resolver a read and a write at a random
 // place, and local: a feature may only be carried by as many things as one spot
 // holds. What more than [GenericAbove] records carry yields no candidates, and of
-// what says nothing of where [GenericEverywhere] are enough. The hashes are stored on disk and never change.
+// what says nothing of where [GenericEverywhere] or [GenericWords] are enough. The hashes are stored on disk and never change.
 //
 // Traps that the design avoids, each with a test: comparison that is not
 // symmetric (the pair is ordered by source and key first), nothing taken for a

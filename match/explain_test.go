@@ -73,12 +73,12 @@ func TestExplain_JSON(t *testing.T) {
  ],
  "features": [
   {
-   "hash": "12739238805447864622",
+   "hash": "12739238805447864620",
    "kind": "phone",
    "text": "155552300"
   },
   {
-   "hash": "14442921861004809599",
+   "hash": "14442921861004809597",
    "kind": "house number and street",
    "text": "1000 · mark"
   }

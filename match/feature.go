@@ -55,16 +55,31 @@ func (k FeatureKind) String() string {
 	return "feature " + strconv.Itoa(int(k))
 }
 
-// everywhere tells whether such a feature says nothing of where its record is: what such records have in common
-// grows with their number.
-func (k FeatureKind) everywhere() bool { return k == FeatureTokens || k == FeatureStreet }
+// The last bits of a feature's hash say how many may carry it.
+const (
+	bitsOfLimit     = 3
+	limitEverywhere = 1
+	limitWords      = 3
+)
+
+// limit tells how many may carry such a feature. What says nothing of where its record is grows with the number of
+// records.
+func (k FeatureKind) limit() uint64 {
+	switch k {
+	case FeatureTokens:
+		return limitWords
+	case FeatureStreet:
+		return limitEverywhere
+	}
+	return 0
+}
 
 // MarshalText writes the words of String.
 func (k FeatureKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Feature is a key under which records that may be one thing meet: the 64-bit
 // xxHash (seed 0) of its kind's byte, the kind of the record unless that is
-// place, and the parts, each followed by 0x1f, but that its last bit says how many
+// place, and the parts, each followed by 0x1f, but that its last two bits say how many
 // may carry it, see MostCarriers. It is stored: the same parts give the same hash
 // for ever, on every machine.
 type Feature struct {
@@ -73,10 +88,13 @@ type Feature struct {
 }
 
 // MostCarriers is how many records may carry a feature before it is generic and
-// yields no candidates: GenericAbove, and GenericEverywhere of one that says
-// nothing of where.
+// yields no candidates: GenericAbove, and of those that say nothing of where
+// GenericEverywhere, or GenericWords.
 func MostCarriers(feature uint64) int {
-	if feature&1 == 1 {
+	switch feature & bitsOfLimit {
+	case limitWords:
+		return GenericWords
+	case limitEverywhere:
 		return GenericEverywhere
 	}
 	return GenericAbove
@@ -114,10 +132,7 @@ func (s *sink) add(kind FeatureKind, parts ...string) {
 	for _, p := range parts {
 		b = append(append(b, p...), 0x1f)
 	}
-	h := xxhash.Sum64(b) &^ 1
-	if kind.everywhere() {
-		h |= 1
-	}
+	h := xxhash.Sum64(b)&^bitsOfLimit | kind.limit()
 	if !s.explain {
 		s.features = append(s.features, Feature{Hash: h, Kind: kind})
 	} else if h == s.want && !s.found {

@@ -126,8 +126,8 @@ func TestCandidates_WithoutAPlace(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
 	for n, want := range map[int]int{
-		match.GenericEverywhere:     match.GenericEverywhere * (match.GenericEverywhere - 1) / 2,
-		match.GenericEverywhere + 1: 0,
+		match.GenericWords:     match.GenericWords * (match.GenericWords - 1) / 2,
+		match.GenericWords + 1: 0,
 	} {
 		var records []*match.Record
 		for i := range n {
