@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/internal/eval"
+	"github.com/locus-db/locus/match"
 )
 
 func (a *app) evalCommand() *cobra.Command {
@@ -62,6 +63,7 @@ func (a *app) evalPairs() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.Split, "split", "", "only the pairs of this split")
 	columnsFlag(c, &o.Mapping)
+	a.kindFlag(c, &o.Kind)
 	return c
 }
 
@@ -84,6 +86,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with the ids of RIGHT")
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "neither table describes anything twice")
 	columnsFlag(c, &o.Mapping)
+	a.kindFlag(c, &o.Kind)
 	return c
 }
 
@@ -93,7 +96,7 @@ func (a *app) evalClusters() *cobra.Command {
 		Use:   "clusters FILE",
 		Short: "Measure on a table with duplicates and a column that tells them",
 		Example: "  locus eval clusters records.csv --truth true_id\n" +
-			"  locus eval clusters records.csv --truth true_id --map Site=name,Phone=phones",
+			"  locus eval clusters people.csv --truth true_id --kind person --map first_name=given_name",
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Truth == "" {
@@ -105,6 +108,7 @@ func (a *app) evalClusters() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that tells which rows are one thing")
 	columnsFlag(c, &o.Mapping)
+	a.kindFlag(c, &o.Kind)
 	return c
 }
 
@@ -185,6 +189,20 @@ func keepResults(reports []*eval.Report, data, results, page string) error {
 		}
 	}
 	return nil
+}
+
+// kindFlag is --kind of labelled data, which no installation knows.
+func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
+	c.Flags().Func("kind", "what the records are, a `KIND`: place, person, product, or the file of one in YAML (default place)", func(name string) (err error) {
+		for _, kind := range match.Kinds() {
+			if kind.Kind == name {
+				*to = kind
+				return nil
+			}
+		}
+		*to, _, err = a.schemaOf(name)
+		return err
+	})
 }
 
 // columnsFlag is --map of labelled data. LOCUS_MAP is that of an installation, and of its imports.

@@ -55,3 +55,19 @@ func TestPack_BuildDiffAndSwitch(t *testing.T) {
 		t.Errorf("list:\n%s", got)
 	}
 }
+
+// Labelled records may be of any kind, built in or in a file.
+func TestEval_OfAKind(t *testing.T) {
+	t.Parallel()
+	people := write(t, "people.csv", "id,truth,given_name,family_name,birth_date\n1,a,Maria,Santos,1980-02-03\n2,a,Maria,Santoz,1980-02-03\n3,b,Ann,Baker,1950-05-05\n")
+	boats := write(t, "boat.yaml", "kind: boat\nversion: 1\nattributes:\n  given_name: { type: name }\n")
+	for kind, want := range map[string]string{"person": `"f1":{"value":1,`, boats: `"kind":"boat"`} {
+		r := run(t.Context(), nil, "eval", "clusters", people, "--truth", "truth", "--kind", kind, "--json")
+		if r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: exit %d, want %s in\n%s%s", kind, r.code, want, r.stdout, r.err)
+		}
+	}
+	if r := run(t.Context(), nil, "eval", "clusters", people, "--truth", "truth", "--kind", "persn"); r.code != 2 || !strings.Contains(r.err, "persn") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
