@@ -3,8 +3,10 @@
 package locus_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -153,6 +155,10 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 		}
 	}
 	latest(t, s, "by_category")
+	ctx, stop := context.WithCancel(t.Context())
+	if err := s.Vacuum(ctx, func(locus.Vacuumed) { stop() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped after a cell: %v", err)
+	}
 	if err := s.Vacuum(t.Context(), func(v locus.Vacuumed) {
 		if v.Behind {
 			t.Errorf("cell %v is behind: %+v", v.Cell, v)
