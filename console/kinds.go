@@ -8,17 +8,32 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 )
 
-// Kinds are the kinds of things that are resolved.
-type Kinds struct{ Schemas []*match.Schema }
+// Kinds are the kinds of things with how they are resolved, and the statistics that are kept.
+type Kinds struct {
+	Rules []locus.KindRules
+	Packs []resolve.Pack
+}
 
 // Kinds writes the page of the kinds.
 func (c *Console) Kinds(w io.Writer, k Kinds) error {
 	p := kindsPage{Command: command("locus", "kind", "list")}
-	for _, s := range k.Schemas {
-		p.Kinds = append(p.Kinds, newKind(s))
+	for _, r := range k.Rules {
+		of := newKind(r.Schema)
+		of.Pack, of.Counted = r.Pack, "which are built in"
+		for _, pack := range k.Packs {
+			if pack.Hash == r.Pack && pack.Records > 0 {
+				of.Counted = "counted of " + counted(int64(pack.Records), "record") + " on " + moment(pack.Since)
+			}
+		}
+		if c := r.Change; c != nil {
+			of.Switch = "Resolved anew since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
+		}
+		p.Kinds = append(p.Kinds, of)
 	}
 	return c.render(w, "kinds", "", p)
 }
@@ -37,6 +52,9 @@ type kind struct {
 	Weights    []kindWeight
 	Unknown    string // the trust in a source that nobody declared
 	Link       string // its entities
+	Pack       string // the statistics that names weigh by
+	Counted    string // what they were counted of
+	Switch     string // how far a switch to these rules is
 	Command    string
 }
 

@@ -12,11 +12,13 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
 )
 
 // twins are two records that a person should look at, of entities of two records and of one; s is what they say.
@@ -139,7 +141,13 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: console.Merge, Address: s, Problem: s})
 		},
 		"kinds": func(w io.Writer) error {
-			return c.Kinds(w, console.Kinds{Schemas: []*match.Schema{schema, match.Place()}})
+			return c.Kinds(w, console.Kinds{
+				Rules: []locus.KindRules{
+					{Schema: schema, Pack: s, Change: &resolve.Change{Since: noon, Cells: map[cell.ID]resolve.Turn{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
+					{Schema: match.Place(), Pack: "0a"},
+				},
+				Packs: []resolve.Pack{{Hash: s, Records: 5000, Since: noon}, {Hash: "0a"}},
+			})
 		},
 		"entity, whole": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{
@@ -372,5 +380,14 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	}
 	if got := find(t, table(t, root, "weights"), "yelp"); got != "yelp | +4.50" {
 		t.Errorf("weight: %q", got)
+	}
+	shown := text(root)
+	for _, want := range []string{
+		"the statistics yelp, counted of 5,000 records on", "the statistics 0a, which are built in",
+		"Resolved anew since", ": 1,234 records, 1 cell done.",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the page does not say %q", want)
+		}
 	}
 }

@@ -127,7 +127,7 @@ var Picture = map[string]Rule{
 	},
 
 	"client":              {Imports: []string{"counter"}},
-	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "rollup", "counter"}},
+	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "resolve", "rollup", "counter"}},
 	"internal/strictjson": {},
 	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
 	"internal/httpapi": {

@@ -105,7 +105,7 @@ func (p *site) said(c *call) (*locus.Decided, error) {
 
 // kindsPage shows the kinds of things.
 func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
-	return p.pages.Kinds(body, console.Kinds{Schemas: p.svc.Kinds()})
+	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.KindRules(), Packs: p.svc.Packs()})
 }
 
 // whatIfPage shows what would be, and the form that makes it so.
