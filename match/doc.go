@@ -10,7 +10,7 @@
 //	Normalise ──► Record                       joes · 1000 market st · +14155552300
 //	   │
 //	   ├─► Features   64-bit keys under which records meet:   phone 155552300
-//	   │                                                      house number and street 1000 · mark
+//	   │                                                      house number and street 1000 · market
 //	   ▼
 //	Compare(a, b) ──► Vector                   a level per field, four bits each
 //	   │

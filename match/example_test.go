@@ -31,8 +31,8 @@ func Example() {
 	//  +9.00  phone: equal
 	//  +6.50  address: street and number equal
 	// +19.70  same
+	// met by house number and street: 1000 · market
 	// met by phone: 155552300
-	// met by house number and street: 1000 · mark
 }
 
 func ExampleCluster() {

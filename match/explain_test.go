@@ -73,14 +73,14 @@ func TestExplain_JSON(t *testing.T) {
  ],
  "features": [
   {
+   "hash": "3186085007576474761",
+   "kind": "house number and street",
+   "text": "1000 · market"
+  },
+  {
    "hash": "12739238805447864620",
    "kind": "phone",
    "text": "155552300"
-  },
-  {
-   "hash": "14442921861004809597",
-   "kind": "house number and street",
-   "text": "1000 · mark"
   }
  ]
 }`

@@ -200,10 +200,9 @@ func (r *Record) emitAddress(s *sink) {
 		return
 	}
 	street := r.address.street[0].text
-	prefix := firstLetters(street, 4)
-	s.add(FeatureStreet, number, prefix)
+	s.add(FeatureStreet, number, firstLetters(street, 6)) // with four all streets there are would be a few hundred
 	if r.postcode == "" && r.city != "" && (nameWords[street]&nameFamiliar != 0 || isDigit(street[0])) {
-		s.add(FeatureStreetPlace, number, prefix, r.city)
+		s.add(FeatureStreetPlace, number, firstLetters(street, 4), r.city)
 	}
 }
 
