@@ -76,12 +76,13 @@ func cityAt(seed uint64, n int) city {
 	}
 	r := random(seed, forCity, int64(n))
 	region := regions[n%len(regions)]
-	postcode := 10000 + n%cities*80
+	postcode, name := 10000+n%cities*80, cityStarts[n%len(cityStarts)]
 	if era := n / cities; era > 0 {
 		postcode = postcode*100 + era // what begins alike is still near
+		name += nameMiddles[era%len(nameMiddles)]
 	}
 	return city{
-		name:     cityStarts[n%len(cityStarts)] + cityEnds[n/len(cityStarts)%len(cityEnds)],
+		name:     name + cityEnds[n/len(cityStarts)%len(cityEnds)],
 		region:   region.name,
 		area:     201 + (n*7)%787,
 		postcode: postcode,
