@@ -62,7 +62,8 @@
 //
 // A record meets others through its features (package match). A feature that more carry than
 // may (match.MostCarriers) is generic and yields no candidates; that is a question about the set of records and not a
-// flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it.
+// flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it. A repair,
+// which does not know what was posted before a crash, asks how many of the carriers are in no redo set.
 // Compared pairs become edges. Records that edges of at least match.Threshold connect are a
 // component; one of more than match.MaxComponent records is cut at higher scores until its parts
 // are small enough. Each component is clustered by itself (match.Cluster), so the entities that a
