@@ -190,11 +190,11 @@ func (v Value) List() []string {
 	return values
 }
 
-// Whole is a whole number from 0.
+// Whole is a whole number.
 func (v Value) Whole() int {
 	text := v.Text()
 	n, err := strconv.Atoi(text)
-	if (err != nil || n < 0) && !v.Failed() {
+	if err != nil && !v.Failed() {
 		v.Fail("want a whole number, not %q", Clip(text))
 		return 0
 	}

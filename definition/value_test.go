@@ -83,7 +83,7 @@ func TestRead_SaysWhatIsWrong(t *testing.T) {
 		"text:":                          "line 1, text: want one value, not nothing",
 		"text: &a b\nlist: *a":           "line 2, list: want one value, not an alias",
 		"list: [a, {b: c}]":              "line 1, list: want one value, not fields",
-		"whole: -1":                      `line 1, whole: want a whole number, not "-1"`,
+		"whole: 1.5":                     `line 1, whole: want a whole number, not "1.5"`,
 		"whole: []":                      "line 1, whole: want one value, not a list",
 		"number: .inf":                   `line 1, number: want a number, not ".inf"`,
 		"number: NaN":                    `line 1, number: want a number, not "NaN"`,

@@ -75,7 +75,7 @@ func parseAttribute(v definition.Value, name string) Attribute {
 		case "region":
 			a.Region = v.Text()
 		case "half_life":
-			if a.HalfLife = v.Whole(); a.HalfLife == 0 && !v.Failed() {
+			if a.HalfLife = v.Whole(); a.HalfLife < 1 && !v.Failed() {
 				v.Fail("want a number of days above 0")
 			}
 		case "many":
