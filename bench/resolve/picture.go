@@ -32,7 +32,7 @@ func picture(all []slice) string {
 			figure func(slice) float64
 		}{
 			{"Durable resolves a second", func(s slice) float64 { return s.PerSecond }},
-			{"Processor time of a record, µs", func(s slice) float64 { return s.CPU }},
+			{"Processor time in Locus, µs", func(s slice) float64 { return s.CPU }},
 			{"Candidates of a record", func(s slice) float64 { return s.Compared }},
 			{"Bytes of a record on disk", func(s slice) float64 { return s.Bytes }},
 		} {
