@@ -101,7 +101,8 @@ func (r *Reader) syntax(err error) (line int, text string) {
 	return 0, text
 }
 
-// Value is what stands at a field, such as measures.weight.scale. What it is read as is not what it is: then that is noted as a problem.
+// Value is what stands at a field, such as measures.weight.scale. One that is not what it is read as is noted as a
+// problem.
 type Value struct {
 	r     *Reader
 	node  *yaml.Node

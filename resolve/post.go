@@ -52,18 +52,9 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	if err := b.readCarriers(ctx, m); err != nil {
 		return nil, err
 	}
-	var drawn []entity.PUID
-	if b.repair {
-		if err := b.readFurther(ctx, m); err != nil {
-			return nil, err
-		}
-		drawn = b.overdue(m)
-	} else {
-		for f, carriers := range m.carriers {
-			if m.gained[f]+m.lost[f] > 0 && m.crossed(f) && !mutant.On("P9a") {
-				drawn = append(drawn, carriers...)
-			}
-		}
+	drawn, err := b.drawnIn(ctx, m)
+	if err != nil {
+		return nil, err
 	}
 	if len(drawn) == 0 {
 		return m, nil
@@ -80,6 +71,22 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	return m, b.readCarriers(ctx, m)
 }
 
+// drawnIn are the carriers of features that the batch took over the limit, or back.
+func (b *batch) drawnIn(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
+	switch {
+	case b.repair && mutant.On("P9d"):
+	case b.repair:
+		return b.overdue(ctx, m)
+	case !mutant.On("P9a"):
+		for f, carriers := range m.carriers {
+			if m.crossed(f) {
+				drawn = append(drawn, carriers...)
+			}
+		}
+	}
+	return drawn, nil
+}
+
 // settled are the carriers of a feature from which nothing is left to follow.
 func (b *batch) settled(m *meetings, feature uint64) []entity.PUID {
 	settled := make([]entity.PUID, 0, len(m.carriers[feature]))
@@ -91,48 +98,38 @@ func (b *batch) settled(m *meetings, feature uint64) []entity.PUID {
 	return settled
 }
 
-// readFurther reads carriers of generic features until it is certain whether so many were settled before.
-func (b *batch) readFurther(ctx context.Context, m *meetings) error {
-	for {
-		more := false
-		for f, carriers := range m.carriers {
-			if m.generic(f) && len(carriers) >= m.limit(f) && len(b.settled(m, f)) <= match.MostCarriers(f) {
-				m.further[f] += 3 * len(carriers)
-				delete(m.carriers, f)
-				more = true
-			}
-		}
-		if !more {
-			return nil
-		}
-		if err := b.readCarriers(ctx, m); err != nil {
-			return err
-		}
-	}
-}
-
 // overdue are the records that a feature may have joined, or not, when what is settled was settled. A repair
 // does not know what of the redo set was posted when, and does a part of it at a time. So a feature that is generic
-// has become so by records of that set, unless it is by the others alone; one that is not and that a record lost may
-// have been. One that is not and that none lost never was.
-func (b *batch) overdue(m *meetings) (drawn []entity.PUID) {
-	if mutant.On("P9d") {
-		return nil
-	}
-	for f, carriers := range m.carriers {
-		switch {
-		case m.gained[f]+m.lost[f] == 0:
-		case !m.generic(f):
-			if m.lost[f] > 0 {
-				drawn = append(drawn, carriers...)
+// has become so by records of that set, unless it is by the others alone: its carriers are read on until that is
+// certain. One that is not generic and that a record lost may have been. One that none lost never was.
+func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error) {
+	for {
+		var drawn []entity.PUID
+		certain := true
+		for f, carriers := range m.carriers {
+			if !m.generic(f) {
+				if m.lost[f] > 0 {
+					drawn = append(drawn, carriers...)
+				}
+				continue
 			}
-		default:
-			if settled := b.settled(m, f); len(settled) <= match.MostCarriers(f) {
+			switch settled := b.settled(m, f); {
+			case len(settled) > match.MostCarriers(f):
+			case len(carriers) >= m.limit(f):
+				m.further[f] += 3 * len(carriers)
+				delete(m.carriers, f)
+				certain = false
+			default:
 				drawn = append(drawn, settled...)
 			}
 		}
+		if certain {
+			return drawn, nil
+		}
+		if err := b.readCarriers(ctx, m); err != nil {
+			return nil, err
+		}
 	}
-	return drawn
 }
 
 // postings are what one cell is to add and to remove.
