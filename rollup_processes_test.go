@@ -164,7 +164,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where, to := places(t)
-			s := openAt(t, where, &all.Options{Cells: 3, Notice: time.Millisecond})
+			s := openAt(t, where, &all.Options{Cells: 3, Notice: time.Second})
 			defer s.Close()
 			define(t, s, byCategory, bySource, byNumber)
 			ctx, cancel := context.WithCancel(t.Context())

@@ -157,6 +157,7 @@ func rollupIsPaged(tab *tab) {
 	}
 	tab.put(puts...)
 	tab.put(cafe("another", "category 077", "Shelbyville"))
+	tab.settle() // a page is a reading of its own: one cell may be behind what another has counted
 	tab.open("/rollups/places_by_category")
 	tab.await(lineOf("category 077") + `?.startsWith("category 077 2 ")`)
 	tab.check(`document.querySelector("#groups tbody th").textContent === "category 077"`, "the largest is not first")

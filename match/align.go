@@ -103,7 +103,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		l := align(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
 		if l.weight > 0 {
-			related = relate(&x, &y, first.is(), second.is())
+			related = relate(&x, &y, first.beside(second), second.beside(first))
 		}
 		rest = compareResiduals(&x, &y, &l, related)
 		grade = gradeTokens(a, b, &l)

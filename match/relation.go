@@ -7,7 +7,7 @@ package match
 // nothing of its own and is no such thing itself; or two things, because each keeps a number, the
 // word of another part, or another person's name. What the two are decides, not only what they keep:
 // "Bitcoin Depot" beside "Bitcoin Depot ATM" is an ATM too.
-func relate(x, y *residual, a, b parts) level {
+func relate(x, y *residual, a, b whole) level {
 	switch {
 	case x.number && y.number, x.title && y.title && x.rare && y.rare:
 		return relationCoLocated
@@ -22,12 +22,19 @@ func relate(x, y *residual, a, b parts) level {
 	}
 }
 
-// is answers with the parts that a record says it is, by its name and its first category.
-func (r *Record) is() parts { return r.name.parts | r.categories.parts }
+// whole is what a record says it is, by its name and its first category; beside another record,
+// apart is what of it the category of the other does not say too.
+type whole struct{ is, apart parts }
+
+// beside answers with what a record is beside another. A category that both have does not make one of
+// them the whole: two churches named "Joe's" and "Joe's Pizza" are no church and its pizzeria.
+func (r *Record) beside(other *Record) whole {
+	return whole{r.name.parts | r.categories.parts, r.name.parts | r.categories.parts&^other.categories.parts}
+}
 
 // of says whether something that is named by the word of a part is a part of what is such and such.
-func (p parts) of(whole parts) bool {
-	return p&whole == 0 && (p&^ownParts != 0 || p != 0 && whole != 0)
+func (p parts) of(w whole) bool {
+	return p&w.is == 0 && (p&^ownParts != 0 || p != 0 && w.apart != 0)
 }
 
 // setRelation sets the relation that the names make likely, where the two stand at one spot. Two

@@ -27,6 +27,8 @@ func TestCompare_Relations(t *testing.T) {
 		{"a script without spaces", at("榛名神社バス停", "", here, ""), at("榛名神社", "", here, ""), match.PartOf},
 		{"a restaurant in a hotel", at("Adler Restaurant", "restaurant", here, phone), at("Adler", "hotel", here, phone), match.PartOf},
 		{"a restaurant of nobody knows what", at("Adler Restaurant", "restaurant", here, phone), at("Adler", "", here, phone), match.Same},
+		{"two restaurants", at("Adler Café", "restaurant", here, phone), at("Adler", "restaurant", here, phone), match.Same},
+		{"two that are one kind of thing", at("Joes Pizza", "church", here, phone), at("Joe's", "church", here, phone), match.Same},
 		{"an ATM too", at("Bitcoin Depot ATM", "atms", here, phone), at("Bitcoin Depot", "atms", here, phone), match.Same},
 		{"elsewhere", at("Valley Bank ATM", "atms", "99 Oak St", ""), at("Valley Bank", "banks", here, ""), match.Different},
 		{"one phone of two branches", at("Valley Bank ATM", "atms", "99 Oak St", phone), at("Valley Bank", "banks", here, phone), match.Unsure},
