@@ -322,8 +322,10 @@ func TestService_ABatchIsDecidedInItsOrder(t *testing.T) {
 	s := fresh(t)
 	ids := put(t, s, oak, mill)
 	batch := []locus.Decide{
-		{Verdict: "same", A: "a:oak", B: "b:mill"}, {Verdict: "different", A: "b:mill", B: "a:oak"},
-		{Verdict: "same", A: "b:mill", B: "a:oak"}, {Verdict: "different", A: "b:mill", B: "a:oak", Withdraw: true},
+		{Verdict: "same", A: "a:oak", B: "b:mill"},
+		{Verdict: "different", A: "b:mill", B: "a:oak"},
+		{Verdict: "same", A: "b:mill", B: "a:oak"},
+		{Verdict: "different", A: "b:mill", B: "a:oak", Withdraw: true},
 	}
 	sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:oak", Decide: batch[:3]})
 	if err != nil || len(sup.After) != 1 {

@@ -84,12 +84,12 @@ func parseAfter(after string) (key entity.DecisionKey, err error) {
 	puid, topic, _ := strings.Cut(after, " ")
 	n, err := strconv.ParseInt(puid, 10, 64)
 	if err != nil {
-		return key, badAfter
+		return key, errBadAfter
 	}
 	return entity.DecisionKey{A: entity.PUID(n), Topic: topic}, nil
 }
 
-var badAfter = &InvalidError{[]Problem{{"/after", "invalid", "it is not the next of a page before"}}}
+var errBadAfter = &InvalidError{[]Problem{{"/after", "invalid", "it is not the next of a page before"}}}
 
 // decisionsAbout are those under the record of an address, or under any record of an entity; a pair of two
 // of its records once.

@@ -72,7 +72,7 @@ func (s *Service) unsure(after string) (*unsure, error) {
 	at := resolve.Edge{Score: match.Threshold}
 	if after != "" {
 		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Score, &at.A, &at.B); n != 3 || err != nil {
-			return nil, badAfter
+			return nil, errBadAfter
 		}
 	}
 	u := &unsure{Service: s}

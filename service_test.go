@@ -302,8 +302,17 @@ func TestService_ListsAndSearches(t *testing.T) {
 	if got := count(locus.EntityQuery{Text: "%"}); got != 0 {
 		t.Errorf("%% is no wildcard: %d", got)
 	}
-	for _, q := range []locus.EntityQuery{{Limit: 1001}, {Limit: -1}, {Where: []locus.Filter{{"nmae", "x"}}}, {Has: []string{"x"}}, {Without: []string{""}}, {Kind: "x"}, {Order: "worst"},
-		{Where: []locus.Filter{{"latitude", "37"}}}, {Has: slices.Repeat([]string{"name"}, locus.MaxFilters+1)}, {Text: strings.Repeat("q", 300)},
+	for _, q := range []locus.EntityQuery{
+		{Limit: 1001},
+		{Limit: -1},
+		{Where: []locus.Filter{{"nmae", "x"}}},
+		{Has: []string{"x"}},
+		{Without: []string{""}},
+		{Kind: "x"},
+		{Order: "worst"},
+		{Where: []locus.Filter{{"latitude", "37"}}},
+		{Has: slices.Repeat([]string{"name"}, locus.MaxFilters+1)},
+		{Text: strings.Repeat("q", 300)},
 	} {
 		var invalid *locus.InvalidError
 		if _, _, err := s.Entities(t.Context(), q); !errors.As(err, &invalid) {

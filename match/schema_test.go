@@ -154,12 +154,12 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			},
 		},
 		{
-			"bits", "kind: boat\nversion: 1\n" + attributes + "bits:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differnt: 1 }\n",
+			"bits", "kind: boat\nversion: 1\n" + attributes + "bits:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differents: 1 }\n",
 			[]string{
 				"line 6, bits.phone.equal: want bits from -20 to 20",
 				`line 7, bits.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number; did you mean "phone"?`,
 				`line 8, bits.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number`,
-				`line 9, bits.email.differnt: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
+				`line 9, bits.email.differents: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
 			},
 		},
 		{

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -118,7 +119,7 @@ func (c *curve) write(o options) error {
 	if o.curve == "" {
 		return nil
 	}
-	all := append(c.others[:len(c.others):len(c.others)], c.slices...)
+	all := append(slices.Clip(c.others), c.slices...)
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	_ = w.Write(columns)
