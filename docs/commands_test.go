@@ -7,20 +7,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/locus-db/locus/internal/porttest"
 )
 
 // Every block of shell says above itself what happens to it here:
@@ -83,7 +82,7 @@ func newShell(t *testing.T) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, dir: t.TempDir(), port: freePort(t)}
+	s := &shell{t: t, dir: t.TempDir(), port: porttest.Port(t)}
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "LOCUS_") && !strings.HasPrefix(kv, "HOME=") && !strings.HasPrefix(kv, "PATH=") {
 			s.env = append(s.env, kv)
@@ -229,20 +228,6 @@ func TestMain(m *testing.M) {
 	code := withServers(m).Run()
 	os.RemoveAll(bins)
 	os.Exit(code)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	// Below those that systems give to whoever wants any: one of theirs would be taken before the server has it.
-	for range 100 {
-		port := strconv.Itoa(20_000 + rand.IntN(10_000))
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
 }
 
 func TestMissing_FindsTheFirstLineThatIsNotThere(t *testing.T) {

@@ -28,6 +28,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/porttest"
 )
 
 // rounds is how often a process is killed.
@@ -63,7 +64,7 @@ func TestP01_TestP09_KilledServer(t *testing.T) {
 	t.Parallel()
 	const workers, size = 3, 40
 	kills := rounds(t)
-	dir, addr := t.TempDir(), freeAddr(t)
+	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
 	total := int64(kills * 8 * size)
 	g := demo.New(11, total)
 	index := make(map[entity.Ref]int64, total)
@@ -359,7 +360,7 @@ func run(t testing.TB, args ...string) (string, error) {
 func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file, data, addr := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data"), freeAddr(t)
+	file, data, addr := filepath.Join(dir, "places.csv"), filepath.Join(dir, "data"), "127.0.0.1:"+porttest.Port(t)
 	const n = 3000
 	writeCSV(t, file, 6, n)
 	s := serve(t, data, addr)

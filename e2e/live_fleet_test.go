@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/internal/porttest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -87,7 +88,7 @@ func newDirectory(t *testing.T, cells int) *fleet {
 func (f *fleet) start(processes int, flags ...string) {
 	f.t.Helper()
 	for i := range processes {
-		f.nodes = append(f.nodes, &node{fleet: f, index: i, addr: freeAddr(f.t), flags: flags})
+		f.nodes = append(f.nodes, &node{fleet: f, index: i, addr: "127.0.0.1:" + porttest.Port(f.t), flags: flags})
 	}
 	f.nodes[0].start()
 	for _, n := range f.nodes[1:] {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -86,17 +85,6 @@ type server struct {
 	stderr *bytes.Buffer
 	ended  chan struct{} // closed when the process is gone; then err is set
 	err    error
-}
-
-// freeAddr is an address that was free a moment ago, for a server that comes back to it.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // serve starts a server on a data directory and waits until it answers.

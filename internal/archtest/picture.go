@@ -155,6 +155,7 @@ var Picture = map[string]Rule{
 
 	"internal/archtest": {},
 	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
+	"internal/porttest": {},                             // for tests: ports to come back to
 	// The scheme that package cell's is held against, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package porttest finds ports for servers that tests start, stop and start again at the same address:
+//
+//	Port ──► 2xxxx, free now, and below what a system gives to whoever asks for any port
+//
+// So no other program has it by chance before the server does, or while it is down.
+package porttest
+
+import (
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"testing"
+)
+
+const (
+	lowest = 20_000
+	ports  = 10_000 // up to 30,000: systems give ports from 32,768 or higher
+)
+
+// Port answers with a port of 127.0.0.1 at which nobody listens.
+func Port(t testing.TB) string {
+	t.Helper()
+	var err error
+	for range 100 {
+		port := strconv.Itoa(lowest + rand.IntN(ports))
+		var l net.Listener
+		if l, err = new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatalf("no port from %d to %d is free: %v", lowest, lowest+ports-1, err)
+	return ""
+}

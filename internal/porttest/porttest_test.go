@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package porttest_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/locus-db/locus/internal/porttest"
+)
+
+func TestPort_CanBeListenedAtAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	addr := "127.0.0.1:" + porttest.Port(t)
+	for range 3 {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
