@@ -158,7 +158,11 @@ func (l *load) calls(ctx context.Context, from, to int64) ([]time.Duration, erro
 				sent := time.Now()
 				if l.o.rate > 0 {
 					sent = begin.Add(time.Duration(float64(first-from) / float64(l.o.rate) * float64(time.Second)))
-					<-time.After(time.Until(sent))
+					select {
+					case <-time.After(time.Until(sent)):
+					case <-ctx.Done():
+						return
+					}
 				}
 				err := l.put(ctx, records)
 				took := time.Since(sent)
