@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// Options of Open. Nil is the default.
+type Options struct {
+	// Name of the database, unless the URI names one. Defaults to "locus".
+	Name string
+	// UnsafeDurability takes a server that is neither a member of a replica set nor a mongos: what it has
+	// acknowledged may be lost, and a write that is sent again may count twice.
+	UnsafeDurability bool
+	// Timeout is how long one operation may take, with all its attempts, unless the URI says. Defaults to 10
+	// seconds.
+	Timeout time.Duration
+}
+
+const (
+	defaultName    = "locus"
+	defaultTimeout = 10 * time.Second
+	// selection is how long at most a server that takes writes is looked for.
+	selection = 5 * time.Second
+)
+
+// Database is a MongoDB database that belongs to one installation. It is safe for many goroutines.
+type Database struct {
+	client   *mongo.Client
+	db       *mongo.Database
+	shown    string
+	server   Server
+	identity string
+}
+
+// Open connects to the database that a URI names and finds out what serves it. The error wraps ErrURI, or
+// cell.ErrPreflight if the deployment may lose what it acknowledges, or cell.ErrUnavailable.
+func Open(ctx context.Context, uri string, opts *Options) (*Database, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	client, name, shown, err := parse(uri, o)
+	if err != nil {
+		return nil, err
+	}
+	d := &Database{shown: shown}
+	if d.client, err = mongo.Connect(client); err != nil {
+		return nil, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))
+	}
+	if err = d.ready(ctx, name, o.UnsafeDurability); err != nil {
+		return nil, errors.Join(fmt.Errorf("mongodb: open %s: %w", shown, err), d.Close(ctx))
+	}
+	return d, nil
+}
+
+// ready looks at the server, and at whose database it is.
+func (d *Database) ready(ctx context.Context, name string, unsafe bool) error {
+	var err error
+	if d.server, err = look(ctx, d.client); err != nil {
+		return err
+	}
+	if err := d.server.preflight(); err != nil && !unsafe {
+		return err
+	}
+	d.db = d.client.Database(name)
+	d.identity, err = d.introduce(ctx)
+	return err
+}
+
+// parse reads a URI. What is always set is not the URI's to weaken.
+func parse(uri string, o Options) (client *options.ClientOptions, name, shown string, err error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "mongodb" && u.Scheme != "mongodb+srv" {
+		// The error would show a password.
+		return nil, "", "", fmt.Errorf("%w: want mongodb://HOST/NAME", ErrURI)
+	}
+	shown = cell.Redact(uri)
+	client = options.Client().ApplyURI(uri)
+	if err := client.Validate(); err != nil {
+		return nil, "", shown, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))
+	}
+	if w := client.WriteConcern; w != nil && (w.W != nil && w.W != writeconcern.WCMajority || w.Journal != nil && !*w.Journal) {
+		return nil, "", shown, fmt.Errorf("%w: %s asks for a weaker write concern than w=majority and journal=true: leave it out", cell.ErrPreflight, shown)
+	}
+	journal := true
+	client.SetAppName("locus").
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
+		SetReadConcern(readconcern.Majority()).
+		SetReadPreference(readpref.Primary())
+	if client.RetryWrites != nil && !*client.RetryWrites && !o.UnsafeDurability {
+		return nil, "", shown, fmt.Errorf("%w: %s switches retryable writes off: leave it out", cell.ErrPreflight, shown)
+	}
+	if client.Timeout == nil {
+		client.SetTimeout(cmp.Or(o.Timeout, defaultTimeout))
+	}
+	if client.ServerSelectionTimeout == nil {
+		client.SetServerSelectionTimeout(selection)
+	}
+	name = nameOf(u, o.Name)
+	return client, name, shown, nil
+}
+
+// Close ends all connections.
+func (d *Database) Close(ctx context.Context) error { return d.client.Disconnect(ctx) }
+
+// String is the URI as it may be shown.
+func (d *Database) String() string { return d.shown }
+
+// Server is what serves the database, as it was found when it was opened.
+func (d *Database) Server() Server { return d.server }
+
+// Identity tells the database from every other one, and from what it was before it was dropped.
+func (d *Database) Identity() string { return d.identity }
+
+// collection is one of the database's.
+func (d *Database) collection(name string) *mongo.Collection { return d.db.Collection(name) }
+
+// introduce reads the database's identity, which the first to open it draws.
+func (d *Database) introduce(ctx context.Context) (string, error) {
+	const key = "identity"
+	c := d.collection("locus")
+	read := func() (string, error) {
+		var doc struct {
+			Value string `bson:"value"`
+		}
+		err := c.FindOne(ctx, bson.D{{Key: "_id", Value: key}}).Decode(&doc)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return "", nil
+		}
+		return doc.Value, unread(err)
+	}
+	if id, err := read(); id != "" || err != nil {
+		return id, err
+	}
+	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: key}, {Key: "value", Value: draw()}})
+	if err != nil && !mongo.IsDuplicateKeyError(err) {
+		return "", unread(err) // whether it was written does not matter: it is read again
+	}
+	return read()
+}
