@@ -20,9 +20,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 
 // connect connects to the database of a URI.
-func connect(t *testing.T, uri string) *mongo.Database {
+func connect(t *testing.T, uri string, more ...*options.ClientOptions) *mongo.Database {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	client, err := mongo.Connect(append([]*options.ClientOptions{options.Client().ApplyURI(uri)}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func connect(t *testing.T, uri string) *mongo.Database {
 
 // d makes a document of names and values.
 func d(pairs ...any) bson.D {
-	var doc bson.D
+	doc := bson.D{}
 	for i := 0; i < len(pairs); i += 2 {
 		doc = append(doc, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
 	}
