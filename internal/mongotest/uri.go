@@ -3,6 +3,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,10 +44,9 @@ func named(uri, database string) (string, error) {
 	if err != nil {
 		return "", errors.New("no URI of MongoDB: its options cannot be read")
 	}
-	if strings.Contains(hosts, "@") && before != "" && !values.Has("authSource") && !values.Has("authMechanism") {
-		values.Set("authSource", before)
-	} else if strings.Contains(hosts, "@") && !values.Has("authSource") && !values.Has("authMechanism") {
-		values.Set("authSource", "admin")
+	mechanism := values.Get("authMechanism")
+	if strings.Contains(hosts, "@") && !values.Has("authSource") && (mechanism == "" || strings.HasPrefix(mechanism, "SCRAM")) {
+		values.Set("authSource", cmp.Or(before, "admin"))
 	}
 	return join(scheme, hosts, database, values), nil
 }
