@@ -94,6 +94,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+	cd internal/mongotest/standin && $(GO) mod tidy -diff
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...

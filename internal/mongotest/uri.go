@@ -87,7 +87,11 @@ func join(scheme, hosts, database string, values url.Values) string {
 func within(ctx context.Context, uri string, do func(context.Context, *mongo.Client) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second))
+	o := options.Client().ApplyURI(uri)
+	if o.ServerSelectionTimeout == nil {
+		o.SetServerSelectionTimeout(10 * time.Second)
+	}
+	client, err := mongo.Connect(o)
 	if err != nil {
 		return err
 	}
