@@ -12,10 +12,14 @@ import (
 // watched is a test that is watched as it ends.
 type watched struct {
 	testing.TB
-	end string
+	end      string
+	errors   []string
+	cleanups []func()
 }
 
 func (w *watched) Helper()                           {}
+func (w *watched) Cleanup(do func())                 { w.cleanups = append(w.cleanups, do) }
+func (w *watched) Error(args ...any)                 { w.errors = append(w.errors, fmt.Sprint(args...)) }
 func (w *watched) Skipf(format string, args ...any)  { w.stop("skipped: "+format, args) }
 func (w *watched) Fatalf(format string, args ...any) { w.stop("failed: "+format, args) }
 
