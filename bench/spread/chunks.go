@@ -3,6 +3,7 @@
 package main
 
 import (
+	"iter"
 	"slices"
 	"sort"
 )
@@ -51,6 +52,21 @@ func (c *cluster) insert(k key) (shard int) {
 	return at.shard
 }
 
+// take writes documents as they arrive, each with the shard that took it, and has the balancer work after each minute.
+func (c *cluster) take(documents iter.Seq[document]) iter.Seq2[document, int] {
+	return func(yield func(document, int) bool) {
+		minute := 0
+		for d := range documents {
+			for ; minute < d.minute; minute++ {
+				c.balance()
+			}
+			if !yield(d, c.insert(d.key)) {
+				return
+			}
+		}
+	}
+}
+
 // split leaves the n lowest documents of a chunk in it, and makes a chunk of the others, on the same shard.
 func (c *cluster) split(i, n int) {
 	left := c.chunks[i]
@@ -67,7 +83,6 @@ func (c *cluster) balance() {
 	for _, n := range c.documents {
 		total += n
 	}
-	ideal := total / len(c.documents)
 	free := make([]int, len(c.documents))
 	for i := range free {
 		free[i] = i
@@ -75,7 +90,7 @@ func (c *cluster) balance() {
 	for len(free) > 1 {
 		slices.SortStableFunc(free, func(a, b int) int { return c.documents[a] - c.documents[b] })
 		to, from := free[0], free[len(free)-1]
-		if c.documents[from] <= ideal || c.documents[to] >= ideal || c.documents[from]-c.documents[to] < 3*c.size {
+		if c.documents[from]*len(c.documents) <= total || c.documents[to]*len(c.documents) >= total || c.documents[from]-c.documents[to] < 3*c.size {
 			return
 		}
 		c.move(from, to)

@@ -4,9 +4,10 @@ package main
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/locus-db/locus/locality"
 )
@@ -45,6 +46,15 @@ type kind struct {
 	objectID bool
 	// minter returns that of a new process, which draws from r.
 	minter func(r *rand.ChaCha8) minter
+}
+
+// value is a key as it is written into BSON: an ObjectId, or binary of subtype 4.
+func (k kind) value(of key) any {
+	b := of.bytes()
+	if k.objectID {
+		return bson.ObjectID(b[:12])
+	}
+	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: b[:]}
 }
 
 // kinds from those that heat one shard to those that spread.
@@ -116,14 +126,4 @@ func version7(r *rand.ChaCha8) minter {
 	return func(now time.Time, _ *key) key {
 		return key{uint64(now.UnixMilli())<<16 | 7<<12 | r.Uint64()&0xfff, r.Uint64()>>2 | 2<<62}
 	}
-}
-
-// kindOf is the kind of a name.
-func kindOf(name string) (kind, error) {
-	for _, k := range kinds {
-		if k.name == name {
-			return k, nil
-		}
-	}
-	return kind{}, fmt.Errorf("there is no kind of keys %q", name)
 }

@@ -11,7 +11,7 @@
 //
 // # What is computed
 //
-// The keys are made, byte by byte, by twelve processes under a simulated clock, ten a second in turn as chance has it.
+// The keys are made, byte by byte, by twelve processes under a simulated clock, five a second, each in the process that chance picks.
 // Everything is drawn from one seed, so every run finds the same. Each key goes to the chunk whose range it lies in,
 // and so to a shard. Ranges, splits and moves are those that MongoDB's manual describes:
 //
@@ -22,12 +22,13 @@
 //   - the balancer moves data while the fullest shard has at least three times the configured chunk size, 128 MB, more
 //     of the collection than the emptiest; a shard takes part in one migration at a time ("Sharded Cluster Balancer",
 //     .../core/sharding-balancer-administration);
-//   - since MongoDB 6.0.3 chunks are split only where a range is moved, one chunk size from the lower bound of a chunk
-//     ("Data Partitioning with Chunks", .../core/sharding-data-partitioning). Before, a chunk was split when a write
-//     made it larger than the chunk size: -autosplit does that, at the median. Which of a shard's chunks goes first the
-//     manual leaves open; the server takes the first that it may move, and so does the model.
+//   - since MongoDB 6.0.3 chunks are split only where a range is moved: from the lower bound of a chunk as much as one
+//     chunk size ("Data Partitioning with Chunks", .../core/sharding-data-partitioning, and "moveRange",
+//     .../reference/command/moveRange). Before, a chunk was split when a write made it larger: -autosplit does that, at
+//     the median. Which of a shard's chunks goes first the manual leaves open; the server takes the first that it may
+//     move, and so does the model.
 //
-// A chunk size is 4,000 documents here, as if each had 32 kB. A round of the balancer takes a minute and moves at
+// A chunk size is 2,000 documents here, as if each had 64 kB. A round of the balancer takes a minute and moves at
 // once. Left out are zones, the AutoMerger, which joins only what one shard has, and a habit of servers before MongoDB
 // 6, which moved the highest chunk away after a split: the hot place wandered from shard to shard, and stayed one.
 //
@@ -41,8 +42,8 @@
 // has a collection, whose ranges are split and placed beforehand as the model has them after the first day, on as many
 // shards as the cluster has. The balancer is switched off for it, so that the number of documents that $collStats
 // tells of each shard grows by what was inserted and by nothing else. The share of a slot is the difference of those
-// numbers. What is measured is thus where the cluster routes the keys, not its speed. The scratch database
-// is dropped in the end, also when the run is interrupted.
+// numbers; a run whose numbers do not add up fails. What is measured is thus where the cluster routes the keys, not its
+// speed. The scratch database is dropped in the end, also when the run is interrupted.
 package main
 
 import (
@@ -58,7 +59,7 @@ func main() {
 	var o options
 	var uri, picture string
 	flag.IntVar(&o.shards, "shards", 8, "how many shards; a cluster's own number with -uri")
-	flag.IntVar(&o.size, "chunk", 4000, "documents of a chunk")
+	flag.IntVar(&o.size, "chunk", 2000, "documents of a chunk")
 	flag.BoolVar(&o.autosplit, "autosplit", false, "split chunks at their median as they grow, as before MongoDB 6.0.3")
 	flag.StringVar(&picture, "picture", "", "write the shares to this path with .csv, and with .svg as a picture")
 	flag.StringVar(&uri, "uri", "", "measure on the sharded cluster that has a mongos at this address")
@@ -73,11 +74,18 @@ func main() {
 }
 
 func run(ctx context.Context, w io.Writer, o options, uri, path string) error {
-	if o.shards < 2 || o.shards > len(colours) || o.size < 2 {
-		return fmt.Errorf("%d shards with chunks of %d documents: take 2 to %d shards, and 2 documents or more", o.shards, o.size, len(colours))
+	if o.shards < 2 || o.size < 2 {
+		return fmt.Errorf("%d shards with chunks of %d documents: take 2 or more of both", o.shards, o.size)
 	}
-	all := computeAll(o)
-	how := computed(o)
+	all, how := []*spread(nil), computed(o)
+	if uri == "" {
+		all = computeAll(o)
+	} else {
+		var err error
+		if all, how, err = measure(ctx, uri, o); err != nil {
+			return err
+		}
+	}
 	fmt.Fprint(w, table(all))
 	if path == "" {
 		return nil

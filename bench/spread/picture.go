@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
@@ -14,7 +15,7 @@ import (
 const (
 	left, right   = 60, 700
 	left2, right2 = 770, 1060
-	top, height   = 78, 78
+	top, height   = 96, 78
 	pitch         = 138
 )
 
@@ -23,35 +24,41 @@ var colours = []string{"#1f77d0", "#e0a000", "#17a2a2", "#d0342c", "#8a5cd0", "#
 
 // computed says what the figures are when nothing was measured.
 func computed(o options) string {
-	split := "split where the balancer moves them"
+	split := "which the balancer splits where it moves them"
 	if o.autosplit {
-		split = "split at their median"
+		split = "which are split at their median"
 	}
-	return fmt.Sprintf("Computed from the keys: %d shards, ranges of up to %s documents, %s; %d documents a second from %d processes, the second day of the collection.",
+	return fmt.Sprintf("Computed from the keys: %d shards, chunks of %s documents, %s; %d a second from %d processes; the second day.",
 		o.shards, term.Count(int64(o.size)), split, rate, processes)
 }
 
 // picture draws the share of each shard over the day, one upon the other. how says where the figures are from.
 func picture(all []*spread, how string) string {
-	bottom := top + pitch*len(all)
-	return rounds.SVG(right2+40, bottom+20, "share of the writes that each shard takes over a day, for seven kinds of keys", "", func(b *strings.Builder) {
+	bottom := float64(top + pitch*len(all))
+	return rounds.SVG(right2+40, int(bottom)+16, "share of the writes that each shard takes over a day, by kinds of keys", "", func(b *strings.Builder) {
 		p := rounds.Plot{Builder: b}
 		p.Text(left, 24, "start", "title", "Which shard takes the writes of a collection that is sharded on _id by ranges")
+		p.Text(left, 46, "start", "", "Per cent of the writes by ten minutes of a day; on the right by minutes of an hour of it. Each colour is a shard:")
+		shards := len(all[0].writes[0])
+		for shard := range shards {
+			x := left2 + min(36, (right2-left2)/shards)*shard
+			fmt.Fprintf(b, `<rect x="%d" y="36" width="12" height="12" fill="%s"/>`+"\n", x, colour(shard))
+			p.Text(float64(x+15), 46, "start", "", fmt.Sprint(shard+1))
+		}
 		for i, s := range all {
 			y := float64(top + pitch*i)
 			p.Text(left, y-10, "start", "title", s.kind.title)
 			draw(b, s, 0, minutes, long, left, right, y)
 			draw(b, s, zoom[0], zoom[1], short, left2, right2, y)
 		}
-		p.Text(left, 48, "start", "", "Per cent of the writes, by ten minutes of a day (UTC); on the right by minutes of an hour. Each colour is a shard:")
-		for shard := range all[0].writes[0] {
-			x := left2 + 34*shard
-			fmt.Fprintf(b, `<rect x="%d" y="38" width="12" height="12" fill="%s"/>`+"\n", x, colours[shard])
-			p.Text(float64(x+15), 48, "start", "", fmt.Sprint(shard+1))
-		}
-		p.Text(left, float64(bottom), "start", "", how)
+		p.Text((left+right)/2, bottom-24, "middle", "", "time of day, UTC")
+		p.Text((left2+right2)/2, bottom-24, "middle", "", "time of day, UTC")
+		p.Text(left, bottom, "start", "", how)
 	})
 }
+
+// colour is that of a shard. More shards than colours share them.
+func colour(shard int) string { return colours[shard%len(colours)] }
 
 // draw fills a panel: the first shard at the bottom. A slot without writes stays empty.
 func draw(b *strings.Builder, s *spread, from, to, length int, x1, x2, y float64) {
@@ -61,7 +68,7 @@ func draw(b *strings.Builder, s *spread, from, to, length int, x1, x2, y float64
 		Y:       rounds.Axis{Low: 0, High: 100, From: y + height, To: y},
 	}
 	slots := s.slots(from, to, length)
-	for shard := len(s.writes[0]) - 1; shard >= 0; shard-- {
+	for shard := range slices.Backward(s.writes[0]) {
 		var path strings.Builder
 		end, was := -1, ""
 		for _, at := range slots {
@@ -82,7 +89,7 @@ func draw(b *strings.Builder, s *spread, from, to, length int, x1, x2, y float64
 			end, was = at.begin+at.length, v
 		}
 		if end >= 0 {
-			fmt.Fprintf(b, `<path fill="%s" d="%sH%.1fV%.1fZ"/>`+"\n", colours[shard], path.String(), p.X.At(float64(end)), p.Y.From)
+			fmt.Fprintf(b, `<path fill="%s" d="%sH%.1fV%.1fZ"/>`+"\n", colour(shard), path.String(), p.X.At(float64(end)), p.Y.From)
 		}
 	}
 	var xs []float64

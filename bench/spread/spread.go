@@ -40,12 +40,7 @@ func compute(k kind, o options) *spread {
 	var members [][]key // of the families that were founded on the second day, but for its last two hours
 	first := minutes * 60 * rate / family
 	last := 2*first - recent
-	balanced := 0
-	for d := range stream(k, 2) {
-		for ; balanced < d.minute; balanced++ {
-			c.balance()
-		}
-		shard := c.insert(d.key)
+	for d, shard := range c.take(stream(k, 2)) {
 		if d.minute >= minutes {
 			s.writes[d.minute-minutes][shard]++
 		}

@@ -13,7 +13,7 @@ const (
 	// seed is that of everything that is drawn.
 	seed = 1
 	// rate is how many documents arrive in a second.
-	rate = 10
+	rate = 5
 	// processes mint them, each with a generator of its own.
 	processes = 12
 	// family is how many documents one has on average: one founds it, the others belong to it.
