@@ -67,7 +67,10 @@ func TestCluster_ChunksPartTheKeys(t *testing.T) {
 			}
 		}
 		// When the balancer rests, no two shards differ by three chunk sizes.
-		for moves := -1; moves != c.moves; {
+		for moves, rounds := -1, 0; moves != c.moves; rounds++ {
+			if rounds > total(c) {
+				t.Fatalf("the balancer does not rest: %v documents", c.documents)
+			}
 			moves = c.moves
 			c.balance()
 		}
