@@ -42,11 +42,17 @@ func measure(ctx context.Context, uri string, o options) (all []*spread, how str
 	r := router{scratch, func(ctx context.Context, db string, command bson.D, answer any) error {
 		return client.Database(db).RunCommand(ctx, command).Decode(answer)
 	}}
+	defer func() { err = errors.Join(err, client.Disconnect(context.WithoutCancel(ctx))) }()
+	return r.measure(ctx, server, shown, o)
+}
+
+// measure is the function of that name, within the scratch database.
+func (r router) measure(ctx context.Context, server mongodb.Server, shown string, o options) (all []*spread, how string, err error) {
 	defer func() {
 		// Also when the run was interrupted.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
-		err = errors.Join(err, r.drop(ctx), client.Disconnect(ctx))
+		err = errors.Join(err, r.drop(ctx))
 	}()
 	if err := sharded(server, shown); err != nil {
 		return nil, "", err
@@ -65,7 +71,7 @@ func measure(ctx context.Context, uri string, o options) (all []*spread, how str
 		}
 		all = append(all, s)
 	}
-	how = fmt.Sprintf("Measured on %s: %d shards, ranges placed beforehand; %d documents a second of simulated time from %d processes.",
+	how = fmt.Sprintf("Measured on %s: %d shards, ranges placed beforehand; %d a second of simulated time from %d processes.",
 		server, o.shards, rate, processes)
 	return all, how, nil
 }

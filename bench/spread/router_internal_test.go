@@ -40,7 +40,10 @@ func newMongos() *mongos {
 
 var errMongos = errors.New("mongos: no such command")
 
-func (m *mongos) run(_ context.Context, database string, command bson.D, answer any) error {
+func (m *mongos) run(ctx context.Context, database string, command bson.D, answer any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	reply, err := m.answer(database, command)
 	if err != nil {
 		return err
@@ -208,6 +211,31 @@ func TestRouter_RefusesWhatItCannotTrust(t *testing.T) {
 		_, err := router{"scratch", m.run}.measureKind(t.Context(), k, []string{"a", "b", "c"}, []placed{{shard: 2}}, few(k, 3000))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// An interrupted run, one that fails and one that is refused leave nothing behind.
+func TestMeasure_DropsTheScratchDatabase(t *testing.T) {
+	t.Parallel()
+	cluster := mongodb.Server{Topology: mongodb.Sharded, Version: "8.0.4"}
+	interrupted, stop := context.WithCancel(t.Context())
+	stop()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		server mongodb.Server
+		shards []string
+		want   string
+	}{
+		"interrupted": {interrupted, cluster, []string{"a", "b"}, "context canceled"},
+		"refused":     {t.Context(), mongodb.Server{Topology: mongodb.ReplicaSet}, nil, "must be the address of a mongos"},
+		"one shard":   {t.Context(), cluster, []string{"a"}, "has 1 shard"},
+	} {
+		m := newMongos()
+		m.shards = c.shards
+		_, _, err := router{"scratch", m.run}.measure(c.ctx, c.server, "mongodb://h/", asDocumented)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !m.dropped {
+			t.Errorf("%s: %v, want %s; dropped: %v", name, err, c.want, m.dropped)
 		}
 	}
 }
