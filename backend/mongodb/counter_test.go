@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/mongotest"
+)
+
+func TestCounterStore(t *testing.T) {
+	t.Parallel()
+	countertest.Run(t, func(t *testing.T) countertest.Cell {
+		t.Helper()
+		uri := mongotest.URI(t)
+		d := openAt(t, uri)
+		run := func(how func(counter.Database) func(context.Context, func(counter.Tx) error) error) countertest.Transaction {
+			return func(ctx context.Context, fn func(counter.Store) error) error {
+				return how(countersOf(d))(ctx, func(tx counter.Tx) error { return fn(tx) })
+			}
+		}
+		return countertest.Cell{
+			Update: run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.Update }),
+			View:   run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.View }),
+			Reopen: func() error {
+				d = openAt(t, uri)
+				return nil
+			},
+		}
+	})
+}
+
+func countersOf(d *mongodb.Database) counter.Database {
+	metrics := d.Metrics()
+	return metrics.Cell(metrics.List()[0])
+}
