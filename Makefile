@@ -14,7 +14,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 LEAN := -gcflags=modernc.org/...=-race=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/micro eval demo \
+.PHONY: help build test test/race test/short test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -75,6 +75,9 @@ bench/ids: ## ids beside those of other libraries, some minutes (IDS='-count 10 
 
 bench/counters: ## hits beside the source text's documents and Redis, most of an hour (COUNTERS='-rounds 1')
 	$(GO) run ./bench/counters $(COUNTERS)
+
+bench/spread: ## who takes the writes of a sharded collection: docs/mongodb.csv, docs/mongodb.svg (SPREAD='-uri mongodb://ROUTER/ -picture run')
+	$(GO) run ./bench/spread $(or $(SPREAD),-picture docs/mongodb)
 
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
