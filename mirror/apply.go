@@ -16,8 +16,6 @@ import (
 type copier struct {
 	source Source
 	target Target
-	// force writes documents whose stamps say that they are right: somebody else may have changed them.
-	force bool
 }
 
 // birthsOf are the ids that records were born with, of those that are there.
@@ -48,7 +46,7 @@ func (c *copier) refresh(ctx context.Context, ids []locality.ID) (settling []loc
 	return settling, nil
 }
 
-// refreshPart reads what is there, then what should be, and writes what differs where it is still there; until
+// refreshPart reads which versions are there, then what should be, and writes it where these versions still are; until
 // nobody else was faster.
 func (c *copier) refreshPart(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
 	for {
@@ -60,7 +58,7 @@ func (c *copier) refreshPart(ctx context.Context, ids []locality.ID) (settling [
 		if err != nil {
 			return nil, fmt.Errorf("read what %d ids lead to: %w", len(ids), err)
 		}
-		docs, settling := c.differing(held, states)
+		docs, settling := due(held, states)
 		written, err := c.write(ctx, docs)
 		if err != nil || written == len(docs) {
 			return settling, err
@@ -91,29 +89,27 @@ func (c *copier) write(ctx context.Context, docs []Document) (int, error) {
 	return written, nil
 }
 
-// differing are the documents to write in the place of what is held, in the order of their ids, and the ids that
-// are to be looked at again. An id that nobody knows any more, since its cell came back from a backup, becomes a
-// tombstone if it has a document.
-func (c *copier) differing(held map[locality.ID]Held, states []State) (docs []Document, settling []locality.ID) {
+// due are the documents to write in the place of what is held, in the order of their ids, and the ids that are to be
+// looked at again. A document that is right already is written too: its version tells whoever read an older state
+// that it is late. An id that nobody knows any more, since its cell came back from a backup, becomes a tombstone
+// if it has a document.
+func due(held map[locality.ID]Held, states []State) (docs []Document, settling []locality.ID) {
 	for _, s := range states {
 		h := held[s.ID]
 		if s.Settling {
 			settling = append(settling, s.ID)
-			if s.Kind != Entity {
-				continue
-			}
 		}
 		switch {
+		case s.Settling && (s.Kind != Entity || h.holds(&s)): // there will be another look
+			continue
 		case s.Kind == Unknown && h.Version == 0:
 			continue
 		case s.Kind == Unknown:
 			s.Kind = Deleted
-		case s.Kind == Redirect && mutant.On("P15c"):
+		case mutant.On("P15a") && h.holds(&s), mutant.On("P15c") && s.Kind == Redirect:
 			continue
 		}
-		if c.force || !h.holds(&s) {
-			docs = append(docs, Document{State: s, Version: h.Version + 1})
-		}
+		docs = append(docs, Document{State: s, Version: h.Version + 1})
 	}
 	slices.SortFunc(docs, func(a, b Document) int { return a.ID.Compare(b.ID) })
 	return docs, settling
@@ -130,7 +126,7 @@ func (c *copier) fill(ctx context.Context, page []State) (settling []locality.ID
 	if err != nil {
 		return nil, err
 	}
-	docs, settling := c.differing(held, page)
+	docs, settling := due(held, page)
 	fresh := docs[:0:0]
 	var again []locality.ID
 	for _, d := range docs {

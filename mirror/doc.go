@@ -6,7 +6,7 @@
 //	cell g0-0: log ──────────────────► which ids does a change touch?
 //	                                   1 the versions that are there ◄── documents by id
 //	cells: births, records, entities ► 2 what do these ids lead to now?
-//	                                   3 write what differs ───────────► only where the version is still that of 1
+//	                                   3 write that ───────────────────► only where the version is still that of 1
 //	                                   4 the place in the log ─────────► control document of the cell
 //
 // A document is a function of the state, not of the change: it says what an id leads to ([State]): an entity
@@ -19,8 +19,9 @@
 // cannot be ordered so: which record belongs to which entity is written in three cells by three transactions,
 // of which that of the record's own cell appends nothing to its log. Therefore no place in a log decides.
 // A document has a version, and whoever writes it has read that version before the state: if it is still
-// the same when the document is written, then nobody has written a newer state meanwhile. Who comes late
-// finds another version and looks again. An equal stamp saves the write.
+// the same when the document is written, then nobody has seen a newer state meanwhile. Who comes late finds
+// another version and looks again. For that a document is written though it says the same already: whoever
+// left it as it is would let one that is late, and read what was true in between, write that.
 //
 // While those three transactions are under way, what a record says and what its entity says do not agree: the id
 // is settling ([State.Settling]). It is kept in the control document and looked at again until they do. After

@@ -79,7 +79,7 @@ const (
 // looked at again after the mirror has come to where the log was then: what is only late is no difference. The error
 // wraps ErrForeign if the target has the mirror of another installation.
 func Verify(ctx context.Context, source Source, target Target, opts *VerifyOptions) (*Verification, error) {
-	v := &verifying{copier: copier{source: source, target: target, force: true}}
+	v := &verifying{copier: copier{source: source, target: target}}
 	if opts != nil {
 		v.opts = *opts
 	}

@@ -4,7 +4,6 @@ package mirror
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,7 +39,7 @@ type worker struct {
 // the mirror is. Repeating a step that failed, or was done by another mirror, changes nothing.
 func (w *worker) step(ctx context.Context) (idle bool, err error) {
 	if !w.loaded {
-		if err := w.load(ctx); err != nil {
+		if err := w.load(ctx); err != nil || !w.loaded {
 			return false, err
 		}
 	}
@@ -48,81 +47,31 @@ func (w *worker) step(ctx context.Context) (idle bool, err error) {
 	case !w.control.Filled:
 		return false, w.fillPage(ctx)
 	case len(w.control.Settling) > 0:
-		if err := w.settle(ctx); err != nil || len(w.control.Settling) > mostSettling {
-			return err == nil, err
+		if err := w.settle(ctx); err != nil || !w.loaded {
+			return false, err
+		}
+		if len(w.control.Settling) > mostSettling {
+			return true, nil
 		}
 	}
 	return w.followPage(ctx)
 }
 
-// load reads the control document of the cell, or begins with a new one.
+// load reads the control document of the cell. If there is none, those of all cells are seen to first.
 func (w *worker) load(ctx context.Context) error {
-	controls, err := w.target.Controls(ctx)
-	if err != nil {
-		return fmt.Errorf("read how far the mirror is: %w", err)
-	}
-	if err := checkControls(controls, w.installation); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell })
-	if i < 0 {
-		return w.begin(ctx, Control{})
-	}
-	w.control, w.loaded = controls[i], true
-	if w.control.Format < Format {
-		return w.begin(ctx, w.control)
-	}
-	return nil
-}
-
-// checkControls holds that a target belongs to an installation, and that this release knows its form.
-func checkControls(controls []Control, installation string) error {
-	for _, c := range controls {
-		switch {
-		case c.Installation != installation:
-			return fmt.Errorf("%w: that of the cell map %s, and this one is %s: name another collection", ErrForeign, c.Installation, installation)
-		case c.Format > Format:
-			return fmt.Errorf("%w: in form %d, and this one knows %d", ErrFormat, c.Format, Format)
+	for range 2 {
+		controls, err := w.controls(ctx, w.installation)
+		if err != nil {
+			return err
 		}
-	}
-	return nil
-}
-
-// begin has the cell filled from its first id on. The place in the log is noted before anything is read.
-func (w *worker) begin(ctx context.Context, was Control) error {
-	at, err := w.tail(ctx)
-	if err != nil {
-		return err
-	}
-	w.control = was
-	return w.save(ctx, Control{
-		Cell: w.cell, Installation: w.installation, Format: Format, Fill: rand.Text(),
-		From: at, At: at, Time: w.now().UTC().Truncate(time.Millisecond), Version: was.Version,
-	})
-}
-
-func (w *worker) tail(ctx context.Context) (changelog.Seq, error) {
-	tail, err := w.source.Tail(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("read where the logs end: %w", err)
-	}
-	at, ok := tail[w.cell]
-	if !ok {
-		return 0, fmt.Errorf("%w: cell %v does not say where its log ends", cell.ErrUnavailable, w.cell)
-	}
-	return at, nil
-}
-
-// save writes the control document. If somebody else was faster, what is there is read before the next step.
-func (w *worker) save(ctx context.Context, c Control) error {
-	c.Version++
-	ok, err := w.target.PutControl(ctx, w.control, c)
-	if err != nil {
-		w.loaded = false
-		return fmt.Errorf("write how far the mirror of cell %v is: %w", w.cell, err)
-	}
-	if w.loaded = ok; ok {
-		w.control = c
+		i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell })
+		if i >= 0 && controls[i].Format == Format {
+			w.control, w.loaded = controls[i], true
+			return nil
+		}
+		if err := w.begin(ctx, controls); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -143,9 +92,11 @@ func (w *worker) fillPage(ctx context.Context) error {
 	if len(page) == 0 {
 		c.Filled = true
 		if mutant.On("P15b") {
-			if c.At, err = w.tail(ctx); err != nil {
+			tail, err := w.source.Tail(ctx)
+			if err != nil {
 				return err
 			}
+			c.At = tail[w.cell]
 		}
 	} else {
 		c.After = page[len(page)-1].ID
@@ -171,7 +122,8 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed):
 		w.refilled(w.cell, err)
-		return false, w.begin(ctx, c)
+		w.loaded = false
+		return false, w.restart(ctx)
 	case err != nil:
 		return false, fmt.Errorf("read the log of cell %v after %d: %w", w.cell, c.At, err)
 	case len(changes) == 0:
