@@ -6,118 +6,71 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/locus-db/locus/cell"
 )
 
-// controls are the control documents of all cells.
-func (c *copier) controls(ctx context.Context, installation string) ([]Control, error) {
-	controls, err := c.target.Controls(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read how far the mirror is: %w", err)
-	}
-	return controls, checkControls(controls, installation)
-}
-
-// checkControls holds that a target belongs to an installation, and that this release knows its form.
-func checkControls(controls []Control, installation string) error {
-	for _, c := range controls {
-		switch {
-		case c.Installation != installation:
-			return fmt.Errorf("%w: that of the cell map %s, and this one is %s: name another collection", ErrForeign, c.Installation, installation)
-		case c.Format > Format:
-			return fmt.Errorf("%w: in form %d, and this one knows %d", ErrFormat, c.Format, Format)
-		}
+// check holds that a target belongs to an installation, and that this release knows its form.
+func (f *Fill) check(installation string) error {
+	switch {
+	case f.Name == "":
+		return nil
+	case f.Installation != installation:
+		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: name another collection", ErrForeign, f.Installation, installation)
+	case f.Format > Format:
+		return fmt.Errorf("%w: in form %d, and this one knows %d", ErrFormat, f.Format, Format)
 	}
 	return nil
 }
 
-// begin sees to it that every cell has a control document. A change in the log of one cell may be about ids of any
-// other. So the places in all logs are noted before the first id of any cell is read; and a cell that comes when others
-// were filled is followed from the beginning of its log.
-func (w *worker) begin(ctx context.Context, controls []Control) error {
-	there := map[cell.ID]bool{}
-	for _, c := range controls {
-		if c.Format < Format {
-			return w.restart(ctx)
-		}
-		there[c.Cell] = true
-	}
-	if len(there) == 0 {
-		return w.restart(ctx)
-	}
-	_, cells, err := w.source.Installation(ctx)
+// fillOf reads what the mirror of an installation began with.
+func (c *copier) fillOf(ctx context.Context, installation string) (Fill, error) {
+	f, err := c.target.Fill(ctx)
 	if err != nil {
-		return fmt.Errorf("ask the installation for its cells: %w", err)
+		return f, fmt.Errorf("read what the mirror began with: %w", err)
 	}
-	for _, id := range cells {
-		if there[id] {
-			continue
-		}
-		fresh := w.fresh(id, rand.Text())
-		fresh.Version = 1
-		if _, err := w.target.PutControl(ctx, Control{}, fresh); err != nil {
-			return fmt.Errorf("write where the mirror of cell %v begins: %w", id, err)
-		}
-	}
-	return nil
+	return f, f.check(installation)
 }
 
-// restart has all cells filled again, this one's last: until then it says that there is something to do.
-func (w *worker) restart(ctx context.Context) error {
-	_, cells, err := w.source.Installation(ctx)
-	if err != nil {
-		return fmt.Errorf("ask the installation for its cells: %w", err)
+// load reads how far the cell is, unless that is known, and has it begin anew if the mirror has.
+func (w *worker) load(ctx context.Context) error {
+	f, err := w.fillOf(ctx, w.installation)
+	if err == nil && f.Format != Format {
+		f, err = w.begin(ctx, f)
 	}
+	if err != nil || w.loaded && w.control.Fill == f.Name {
+		return err
+	}
+	controls, err := w.target.Controls(ctx)
+	if err != nil {
+		return fmt.Errorf("read how far the mirror is: %w", err)
+	}
+	w.control, w.loaded = Control{}, true
+	if i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell }); i >= 0 {
+		w.control = controls[i]
+	}
+	if w.control.Fill == f.Name {
+		return nil
+	}
+	return w.save(ctx, Control{Cell: w.cell, Fill: f.Name, At: f.From[w.cell], Time: f.Begun, Version: w.control.Version})
+}
+
+// begin has all cells filled, in the place of what the mirror began with before. If somebody else was faster, it
+// answers with theirs.
+func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
 	tail, err := w.source.Tail(ctx)
 	if err != nil {
-		return fmt.Errorf("read where the logs end: %w", err)
+		return was, fmt.Errorf("read where the logs end: %w", err)
 	}
-	fill := rand.Text()
-	reset := func(id cell.ID) error {
-		at, ok := tail[id]
-		if !ok {
-			return fmt.Errorf("%w: cell %v does not say where its log ends", cell.ErrUnavailable, id)
-		}
-		fresh := w.fresh(id, fill)
-		fresh.From, fresh.At = at, at
-		return w.replace(ctx, fresh)
+	is := Fill{Name: rand.Text(), Installation: w.installation, Format: Format, From: tail, Begun: w.now().UTC().Truncate(time.Millisecond)}
+	ok, err := w.target.PutFill(ctx, was, is)
+	switch {
+	case err != nil:
+		return was, fmt.Errorf("write what the mirror begins with: %w", err)
+	case ok:
+		return is, nil
 	}
-	for _, id := range cells {
-		if id == w.cell {
-			continue
-		}
-		if err := reset(id); err != nil {
-			return err
-		}
-	}
-	return reset(w.cell)
-}
-
-// fresh is the control document of a cell of which nothing was mirrored.
-func (w *worker) fresh(id cell.ID, fill string) Control {
-	return Control{Cell: id, Installation: w.installation, Format: Format, Fill: fill, Time: w.now().UTC().Truncate(time.Millisecond)}
-}
-
-// replace writes a control document over whatever is there.
-func (w *worker) replace(ctx context.Context, fresh Control) error {
-	for {
-		controls, err := w.controls(ctx, w.installation)
-		if err != nil {
-			return err
-		}
-		was := Control{}
-		for _, c := range controls {
-			if c.Cell == fresh.Cell {
-				was = c
-			}
-		}
-		fresh.Version = was.Version + 1
-		if ok, err := w.target.PutControl(ctx, was, fresh); ok || err != nil {
-			return err
-		}
-	}
+	return w.fillOf(ctx, w.installation)
 }
 
 // save writes how far the cell is. If somebody else was faster, what is there is read before the next step.

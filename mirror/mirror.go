@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ const (
 	defaultAbreast = 4
 	// patience is how long at most is waited before something that failed is tried again.
 	patience = 5 * time.Second
+	// review is how often a cell without changes looks whether it is to be filled again.
+	review = 5 * time.Second
 )
 
 func (o *Options) withDefaults() Options {
@@ -103,13 +106,33 @@ func New(source Source, target Target, opts *Options) *Mirror {
 func (m *Mirror) Run(ctx context.Context) error {
 	installation, cells, err := m.source.Installation(ctx)
 	if err != nil {
-		return ended(ctx, fmt.Errorf("ask the installation where it is: %w", err))
+		return ended(ctx, fmt.Errorf("ask the installation for its cells: %w", err))
 	}
-	working, stop := context.WithCancel(ctx)
-	g, working := errgroup.WithContext(working)
+	if !m.opts.Once {
+		return ended(ctx, m.followAll(ctx, installation, cells))
+	}
+	for {
+		if err := m.followAll(ctx, installation, cells); err != nil || ctx.Err() != nil {
+			return ended(ctx, err)
+		}
+		// A cell whose log was trimmed may have had others filled again that were done.
+		unfilled := func(s Standing) bool { return !s.Filled }
+		if standings, err := StandingOf(ctx, m.source, m.target); err != nil || !slices.ContainsFunc(standings, unfilled) {
+			return ended(ctx, err)
+		}
+	}
+}
+
+// followAll follows all cells until the context ends, or with Once until none has more.
+func (m *Mirror) followAll(ctx context.Context, installation string, cells []cell.ID) error {
+	ctx, stop := context.WithCancel(ctx)
+	g, working := errgroup.WithContext(ctx)
+	hired := map[cell.ID]bool{}
 	hire := func(cells []cell.ID) {
 		for _, id := range cells {
-			if m.enter(id) {
+			if !hired[id] {
+				hired[id] = true
+				m.enter(id)
 				g.Go(func() error { return m.follow(working, id, installation) })
 			}
 		}
@@ -121,10 +144,10 @@ func (m *Mirror) Run(ctx context.Context) error {
 	} else {
 		g.Go(func() error { m.watch(working, hire); return nil })
 	}
-	err = g.Wait()
+	err := g.Wait()
 	stop()
 	beside.Wait()
-	return ended(ctx, err)
+	return err
 }
 
 // ended is why a mirror ended; that it was told to is no error.
@@ -135,15 +158,13 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// enter notes a cell, unless it is known already.
-func (m *Mirror) enter(id cell.ID) bool {
+// enter notes a cell.
+func (m *Mirror) enter(id cell.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cells[id] != nil {
-		return false
+	if m.cells[id] == nil {
+		m.cells[id] = &Standing{Cell: id}
 	}
-	m.cells[id] = &Standing{Cell: id}
-	return true
 }
 
 // watch asks for the ends of the logs, and for cells that were added, again and again.
@@ -234,8 +255,10 @@ func (m *Mirror) step(ctx context.Context, w *worker, end changelog.Seq) (idle b
 	return idle, err
 }
 
-// await waits until the log of a cell ends beyond a place.
+// await waits until the log of a cell ends beyond a place, or for so long that it is time for a look.
 func (m *Mirror) await(ctx context.Context, id cell.ID, beyond changelog.Seq) {
+	ctx, cancel := context.WithTimeout(ctx, review)
+	defer cancel()
 	for ctx.Err() == nil {
 		m.mu.Lock()
 		awaiting, end := m.awaiting, m.cells[id].Tail

@@ -23,6 +23,7 @@ var histories = flag.Int("histories", 400, "how many histories the simulation tr
 type shelf struct {
 	t        testing.TB
 	docs     map[locality.ID]Document
+	fill     Fill
 	controls map[cell.ID]Control
 	pause    func() error
 	// naive writes whatever comes, as a mirror without versions would.
@@ -77,6 +78,19 @@ func (s *shelf) Scan(_ context.Context, after locality.ID, limit int) (docs []Do
 		}
 	}
 	return docs, s.pause()
+}
+
+func (s *shelf) Fill(context.Context) (Fill, error) { return s.fill, s.pause() }
+
+func (s *shelf) PutFill(_ context.Context, was, is Fill) (bool, error) {
+	if err := s.pause(); err != nil {
+		return false, err
+	}
+	if s.fill.Name != was.Name {
+		return false, nil
+	}
+	s.fill = is
+	return true, s.pause()
 }
 
 func (s *shelf) Controls(context.Context) ([]Control, error) {
@@ -188,20 +202,19 @@ func (s *simulation) run(t testing.TB) {
 	}
 }
 
-// finish has all workers go on until they have nothing to do.
+// finish has all workers go on until none has anything to do: one may have all cells filled again.
 func (s *simulation) finish() {
-	for i := range s.workers {
-		for n := 0; !s.busy[s.workers[i]]; n++ {
+	for n, worked := 0, true; worked; n++ {
+		worked = false
+		for i := range s.workers {
+			if s.busy[s.workers[i]] {
+				continue
+			}
 			idle, err := s.step(i)
-			if err != nil {
-				s.target.t.Fatalf("cell %v: %v", s.workers[i].cell, err)
+			if err != nil || n == 10_000 {
+				s.target.t.Fatalf("cell %v does not come to an end: %v", s.workers[i].cell, err)
 			}
-			if idle {
-				break
-			}
-			if n == 10_000 {
-				s.target.t.Fatalf("cell %v does not come to an end", s.workers[i].cell)
-			}
+			worked = worked || !idle
 		}
 	}
 }

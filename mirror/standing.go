@@ -69,18 +69,17 @@ func StandingOf(ctx context.Context, source Source, target Target) ([]Standing, 
 	if err := cmp.Or(err1, err2); err != nil {
 		return nil, fmt.Errorf("ask the installation where it is: %w", err)
 	}
-	controls, err := target.Controls(ctx)
-	if err != nil {
+	c := copier{source, target}
+	fill, err1 := c.fillOf(ctx, installation)
+	controls, err2 := target.Controls(ctx)
+	if err := cmp.Or(err1, err2); err != nil {
 		return nil, fmt.Errorf("read how far the mirror is: %w", err)
-	}
-	if err := checkControls(controls, installation); err != nil {
-		return nil, err
 	}
 	list := make([]Standing, len(cells))
 	for i, id := range cells {
 		list[i].Cell = id
 		for j := range controls {
-			if controls[j].Cell == id {
+			if controls[j].Cell == id && controls[j].Fill == fill.Name {
 				list[i].note(&controls[j])
 			}
 		}

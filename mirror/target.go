@@ -52,37 +52,51 @@ type Target interface {
 	// all.
 	Scan(ctx context.Context, after locality.ID, limit int) ([]Document, error)
 
+	// Fill answers with what the mirror began with, the zero value if nothing did.
+	Fill(ctx context.Context) (Fill, error)
+	// PutFill writes it in the place of the one that was read, by its Name, or where there is none if that is the
+	// zero one. It answers whether it did.
+	PutFill(ctx context.Context, was, is Fill) (bool, error)
 	// Controls answers with the control documents of all cells that have one.
 	Controls(ctx context.Context) ([]Control, error)
-	// PutControl writes a control document in the place of the one that was read, by its Fill and Version, or
-	// where there is none if that is the zero one. It answers whether it did.
+	// PutControl writes one in the place of the one that was read, by its Fill and Version, or where there is none
+	// if that is the zero one. It answers whether it did.
 	PutControl(ctx context.Context, was, is Control) (bool, error)
 }
 
 // Format is the form of what this release writes.
 const Format = 1
 
+// Fill is what a mirror begins with. A change in the log of one cell may be about ids of any other one. So the places
+// in all logs are noted together, in one document, before the first id is read; and if the log of one cell was trimmed
+// too early, all cells are filled again.
+type Fill struct {
+	// Name is drawn at random.
+	Name string
+	// Installation is the id of the cell map.
+	Installation string
+	// Format is that of all documents.
+	Format int
+	// From are the places in the logs. A cell that was added later is followed from its beginning.
+	From map[cell.ID]changelog.Seq
+	// Begun is when that was, to the millisecond.
+	Begun time.Time
+}
+
 // Control says how far the mirror of a cell is.
 type Control struct {
 	Cell cell.ID
-	// Installation is the id of the cell map whose cell it is.
-	Installation string
-	// Format is that of all documents of the cell.
-	Format int
-	// Fill names the filling that the mirror began with, by a random text.
+	// Fill is the name of that which the cell is filled for.
 	Fill string
-	// From is the place in the log that was noted when that began, and After the last id that it has written;
-	// Filled says that there are no more.
-	From   changelog.Seq
+	// After is the last id that was written, and Filled says that there are no more; Count is how many there were.
 	After  locality.ID
 	Filled bool
-	// Count is how many ids were filled.
-	Count int64
-	// At is the place in the log up to which the mirror has everything, once it is filled.
-	At changelog.Seq
-	// Time is that of the change At, or when the filling began.
+	Count  int64
+	// At is the place in the log up to which the mirror has everything, once it is filled, and Time that of the
+	// change there, or when the filling began.
+	At   changelog.Seq
 	Time time.Time
-	// Settling are ids to be looked at again.
+	// Settling are ids to be looked at again, in order.
 	Settling []locality.ID
 	// Version rises by 1 with every write.
 	Version int64

@@ -267,21 +267,14 @@ func (v *verifying) caughtUp(ctx context.Context) (late []cell.ID, err error) {
 
 // late are the cells whose mirror has not come to a place yet.
 func (v *verifying) late(ctx context.Context, tail map[cell.ID]changelog.Seq) (late []cell.ID, err error) {
-	controls, err := v.target.Controls(ctx)
+	standings, err := StandingOf(ctx, v.source, v.target)
 	if err != nil {
-		return nil, fmt.Errorf("read how far the mirror is: %w", err)
+		return nil, err
 	}
-	at := map[cell.ID]changelog.Seq{}
-	for _, c := range controls {
-		if c.Filled {
-			at[c.Cell] = c.At
+	for _, s := range standings {
+		if !s.Filled || s.At < tail[s.Cell] {
+			late = append(late, s.Cell)
 		}
 	}
-	for id, end := range tail {
-		if at[id] < end {
-			late = append(late, id)
-		}
-	}
-	slices.SortFunc(late, cell.ID.Compare)
 	return late, nil
 }

@@ -38,10 +38,8 @@ type worker struct {
 // step does the next piece of work, and answers whether there was none: the cell is filled, and its log ended where
 // the mirror is. Repeating a step that failed, or was done by another mirror, changes nothing.
 func (w *worker) step(ctx context.Context) (idle bool, err error) {
-	if !w.loaded {
-		if err := w.load(ctx); err != nil || !w.loaded {
-			return false, err
-		}
+	if err := w.load(ctx); err != nil || !w.loaded {
+		return false, err
 	}
 	switch {
 	case !w.control.Filled:
@@ -55,25 +53,6 @@ func (w *worker) step(ctx context.Context) (idle bool, err error) {
 		}
 	}
 	return w.followPage(ctx)
-}
-
-// load reads the control document of the cell. If there is none, those of all cells are seen to first.
-func (w *worker) load(ctx context.Context) error {
-	for range 2 {
-		controls, err := w.controls(ctx, w.installation)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell })
-		if i >= 0 && controls[i].Format == Format {
-			w.control, w.loaded = controls[i], true
-			return nil
-		}
-		if err := w.begin(ctx, controls); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fillPage writes the next page of ids.
@@ -122,8 +101,7 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed):
 		w.refilled(w.cell, err)
-		w.loaded = false
-		return false, w.restart(ctx)
+		return false, w.again(ctx)
 	case err != nil:
 		return false, fmt.Errorf("read the log of cell %v after %d: %w", w.cell, c.At, err)
 	case len(changes) == 0:
@@ -141,6 +119,15 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	last := changes[len(changes)-1]
 	c.At, c.Time, c.Settling = last.Seq, last.Time, union(c.Settling, settling)
 	return false, w.save(ctx, c)
+}
+
+// again has all cells filled again, unless that is so already.
+func (w *worker) again(ctx context.Context) error {
+	f, err := w.fillOf(ctx, w.installation)
+	if err == nil && f.Name == w.control.Fill {
+		_, err = w.begin(ctx, f)
+	}
+	return err
 }
 
 // union is two lists of ids in order, each once.

@@ -104,6 +104,13 @@ func (f *flawed) PutControl(ctx context.Context, was, is mirror.Control) (bool, 
 	return f.Model.PutControl(ctx, was, is)
 }
 
+func (f *flawed) PutFill(ctx context.Context, was, is mirror.Fill) (bool, error) {
+	if f.bug == "the last fill stays" {
+		was, _ = f.Fill(ctx)
+	}
+	return f.Model.PutFill(ctx, was, is)
+}
+
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
 	mirrortest.Run(t, func(*testing.T) mirror.Target { return mirrortest.NewModel() })
@@ -127,6 +134,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"bytes are signed":                            "ScanInPages",
 		"long batches are cut":                        "ThousandDocuments",
 		"the filling is not asked":                    "LateControlsAreRefused",
+		"the last fill stays":                         "LateFillsAreRefused",
 		"settling ids are forgotten":                  "ControlsComeBackWhole",
 	}})
 }

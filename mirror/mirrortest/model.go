@@ -18,6 +18,7 @@ import (
 type Model struct {
 	mu       sync.Mutex
 	docs     map[locality.ID]mirror.Document
+	fill     mirror.Fill
 	controls map[cell.ID]mirror.Control
 }
 
@@ -78,6 +79,25 @@ func (m *Model) Scan(ctx context.Context, after locality.ID, limit int) (docs []
 		}
 	}
 	return docs, ctx.Err()
+}
+
+// Fill implements mirror.Target.
+func (m *Model) Fill(ctx context.Context) (mirror.Fill, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fill, ctx.Err()
+}
+
+// PutFill implements mirror.Target.
+func (m *Model) PutFill(ctx context.Context, was, is mirror.Fill) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fill.Name != was.Name {
+		return false, ctx.Err()
+	}
+	is.From = maps.Clone(is.From)
+	m.fill = is
+	return true, ctx.Err()
 }
 
 // Controls implements mirror.Target.
