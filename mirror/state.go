@@ -67,7 +67,11 @@ type Attribute struct {
 func ThingOf(e *entity.Entity, many func(attribute string) bool) *Thing {
 	t := &Thing{Kind: e.Kind, Members: e.Members, Rank: e.Rank, Stamp: e.Stamp, Attributes: make([]Attribute, 0, len(e.View))}
 	for _, a := range e.View {
-		merged := Attribute{Name: a.Name, Values: a.Values}
+		merged := Attribute{Name: a.Name, Values: make([]entity.MergedValue, len(a.Values))}
+		for i, v := range a.Values {
+			v.Members = append([]int{}, v.Members...)
+			merged.Values[i] = v
+		}
 		if !many(a.Name) {
 			merged.Value = &a.Values[0].Value
 		}
