@@ -42,7 +42,7 @@ var cases = conformance.Suite[mirror.Target]{
 	{Name: "OthersOfABatchAreWritten", Run: othersOfABatchAreWritten},
 	{Name: "NothingIsLeftOfContent", Run: nothingIsLeftOfContent},
 	{Name: "ScanInPages", Run: scanInPages},
-	{Name: "ThousandDocuments", Run: thousandDocuments},
+	{Name: "HundredsOfDocuments", Run: hundredsOfDocuments},
 	{Name: "FillComesBackWhole", Run: fillComesBackWhole},
 	{Name: "LateFillsAreRefused", Run: lateFillsAreRefused},
 	{Name: "ControlsComeBackWhole", Run: controlsComeBackWhole},
@@ -228,10 +228,10 @@ func scanInPages(t tester, target mirror.Target) {
 	same(t, "after the last", scan(t, target, locality.Max(), 10), nil)
 }
 
-func thousandDocuments(t tester, target mirror.Target) {
+func hundredsOfDocuments(t tester, target mirror.Target) {
 	var docs []mirror.Document
 	var ids []locality.ID
-	for i := range 1000 {
+	for i := range 300 {
 		id := locality.ID{0: byte(i >> 8), 1: byte(i), 15: 1}
 		docs, ids = append(docs, redirect(id, idOf(9, 9), 1)), append(ids, id)
 	}
@@ -240,7 +240,7 @@ func thousandDocuments(t tester, target mirror.Target) {
 		docs[i].Version++
 	}
 	write(t, target, docs...)
-	same(t, "scan", scan(t, target, locality.ID{}, 2000), docs)
+	same(t, "scan", scan(t, target, locality.ID{}, 1000), docs)
 	same(t, "documents", documents(t, target, ids...), docs)
 	for i, h := range held(t, target, ids...) {
 		if h.ID != ids[i] || h.Version != 2 {

@@ -65,7 +65,7 @@ func (f *flawed) Write(ctx context.Context, docs []mirror.Document) (int, error)
 		}
 		return len(docs), nil
 	case "long batches are cut":
-		docs = docs[:min(len(docs), 500)]
+		docs = docs[:min(len(docs), 250)]
 	case "all are said to be written":
 		_, err := f.Model.Write(ctx, docs)
 		return len(docs), err
@@ -132,7 +132,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		"what is not there is left out":               "NothingIsThere",
 		"names are trimmed":                           "HostileNames",
 		"bytes are signed":                            "ScanInPages",
-		"long batches are cut":                        "ThousandDocuments",
+		"long batches are cut":                        "HundredsOfDocuments",
 		"the filling is not asked":                    "LateControlsAreRefused",
 		"the last fill stays":                         "LateFillsAreRefused",
 		"settling ids are forgotten":                  "ControlsComeBackWhole",
