@@ -123,6 +123,13 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 
 // again has all cells filled again, unless that is so already.
 func (w *worker) again(ctx context.Context) error {
+	if mutant.On("P15f") {
+		tail, err := w.source.Tail(ctx)
+		if err != nil {
+			return err
+		}
+		return w.save(ctx, Control{Cell: w.cell, Fill: w.control.Fill, At: tail[w.cell], Time: w.now(), Version: w.control.Version})
+	}
 	f, err := w.fillOf(ctx, w.installation)
 	if err == nil && f.Name == w.control.Fill {
 		_, err = w.begin(ctx, f)

@@ -213,15 +213,20 @@ func birthsAnswerForEver(t tester, c Cell) {
 
 func listBirths(t tester, c Cell, after locality.ID, limit int) []entity.Birth {
 	t.Helper()
-	return read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Birth, error) { return s.ListBirths(ctx, after, limit) })
+	return read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Birth, error) {
+		return s.ListBirths(ctx, after, limit)
+	})
 }
 
 func listBirthsInPages(t tester, c Cell) {
 	// Ids are in the order of their bytes, unsigned, whatever record they are of.
 	high := locality.ID{0: 0x80, 15: 1}
 	want := []entity.Birth{
-		{ID: locality.ID{15: 1}, PUID: 9}, {ID: locality.ID{0: 0x7f, 15: 0xff}, PUID: -2},
-		{ID: high, Successor: locality.Max()}, {ID: locality.ID{0: 0xff}}, {ID: locality.Max(), PUID: 1},
+		{ID: locality.ID{15: 1}, PUID: 9},
+		{ID: locality.ID{0: 0x7f, 15: 0xff}, PUID: -2},
+		{ID: high, Successor: locality.Max()},
+		{ID: locality.ID{0: 0xff}},
+		{ID: locality.Max(), PUID: 1},
 	}
 	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 		return s.PutBirths(ctx, []entity.Birth{want[3], want[0], want[4], want[2], want[1]})

@@ -156,8 +156,10 @@ func documentsComeBackWhole(t tester, target mirror.Target) {
 	same(t, "documents", documents(t, target, want[0].ID, want[1].ID, idOf(9, 9), want[2].ID), want)
 	got := held(t, target, want[2].ID, idOf(9, 9), want[0].ID, want[1].ID)
 	if diff := cmp.Diff([]mirror.Held{
-		{ID: want[2].ID, Version: 1, Kind: mirror.Deleted, Stamp: want[2].Stamp()}, {ID: idOf(9, 9)},
-		{ID: want[0].ID, Version: 1, Kind: mirror.Entity, Stamp: want[0].Stamp()}, {ID: want[1].ID, Version: 1, Kind: mirror.Redirect, Stamp: want[1].Stamp()},
+		{ID: want[2].ID, Version: 1, Kind: mirror.Deleted, Stamp: want[2].Stamp()},
+		{ID: idOf(9, 9)},
+		{ID: want[0].ID, Version: 1, Kind: mirror.Entity, Stamp: want[0].Stamp()},
+		{ID: want[1].ID, Version: 1, Kind: mirror.Redirect, Stamp: want[1].Stamp()},
 	}, got); diff != "" {
 		t.Fatalf("held (-want +got):\n%s", diff)
 	}
