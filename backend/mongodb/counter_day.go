@@ -15,7 +15,7 @@ import (
 
 // day is one day of one metric, as a transaction has found it and leaves it: one document.
 //
-//	{ _id: "8050f8/0000000001",                    // the day since 1970 + 2^23, and the metric's number
+//	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
 //	  v: NumberLong(3),                            // counts writes that compare it
 //	  n: NumberLong(5468426), open: 1,             // the day
