@@ -45,7 +45,8 @@ const (
 	defaultAbreast = 4
 	// patience is how long at most is waited before something that failed is tried again.
 	patience = 5 * time.Second
-	// review is how often a cell without changes looks whether it is to be filled again.
+	// review is how often a cell without changes looks whether it is to be filled again, and how often it is asked
+	// whether cells were added.
 	review = 5 * time.Second
 )
 
@@ -167,8 +168,9 @@ func (m *Mirror) enter(id cell.ID) {
 	}
 }
 
-// watch asks for the ends of the logs, and for cells that were added, again and again.
+// watch asks for the ends of the logs again and again, and now and then for cells that were added.
 func (m *Mirror) watch(ctx context.Context, hire func([]cell.ID)) {
+	asked := time.Now()
 	for {
 		if tail, err := m.source.Tail(ctx); err == nil {
 			m.mu.Lock()
@@ -179,8 +181,11 @@ func (m *Mirror) watch(ctx context.Context, hire func([]cell.ID)) {
 			m.awaiting = make(chan struct{})
 			m.mu.Unlock()
 		}
-		if _, cells, err := m.source.Installation(ctx); err == nil {
-			hire(cells)
+		if time.Since(asked) >= review {
+			asked = time.Now()
+			if _, cells, err := m.source.Installation(ctx); err == nil {
+				hire(cells)
+			}
 		}
 		if !rest(ctx, m.opts.Poll) {
 			return

@@ -150,7 +150,7 @@ func TestMirror_FollowsAndEnds(t *testing.T) {
 		s.mu.Lock()
 		s.logs[cell.ID{Gen: 1}] = nil // a cell was added
 		s.mu.Unlock()
-		time.Sleep(time.Second) //nolint:forbidigo // nor here
+		time.Sleep(time.Minute) //nolint:forbidigo // nor here
 		if v := verify(t, s, target, nil); v.Differ() > 0 || v.Compared != 2 {
 			t.Errorf("%+v", v)
 		}

@@ -152,7 +152,7 @@ var Picture = map[string]Rule{
 			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
 			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality", "mirror",
 		},
-		Modules: []string{cobra, pflag, xTerm},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 

@@ -47,7 +47,6 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 			"beside the collection, in NAME.mirror: stopped in whatever way, the same command goes on. It may run twice.\n" +
 			"The collection may be sharded by _id; this command never shards it.",
 		Example: "  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --collection entities\n" +
-			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --once\n" +
 			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --verify",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
