@@ -154,7 +154,7 @@ func (m *Mirror) followAll(ctx context.Context, installation string, cells []cel
 // ended is why a mirror ended; that it was told to is no error.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // that somebody ended it is no error
 	}
 	return err
 }
@@ -205,7 +205,7 @@ func (m *Mirror) follow(ctx context.Context, id cell.ID, installation string) er
 		idle, err := m.step(ctx, w, end)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // nor here
 		case err != nil && !m.opts.Again(err):
 			return fmt.Errorf("cell %v: %w", id, err)
 		case err != nil:

@@ -93,7 +93,7 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 	}
 	if ctx.Err() != nil {
 		m.say("ended; the same command goes on where this one was")
-		return nil
+		return nil //nolint:nilerr // that somebody ended it is no error
 	}
 	m.say("everything is mirrored that there was: %s ids were filled in %s", term.Count(sum.ids), plural(sum.cells, "cell"))
 	return nil

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,9 +106,7 @@ func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := mirrorOf(t)
 	delete(env, "LOCUS_DATA")
-	for name, value := range served(t) {
-		env[name] = value
-	}
+	maps.Copy(env, served(t))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	talk, done := watch("nothing is missing"), make(chan int)
