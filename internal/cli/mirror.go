@@ -24,6 +24,10 @@ func (a *app) mirrorCommand() *cobra.Command {
 	return c
 }
 
+// mirrorTimeout is how long one operation on the target may take: nobody waits for it, and what is given up too early is
+// only done again.
+const mirrorTimeout = time.Minute
+
 // mirroring are the flags of a mirror.
 type mirroring struct {
 	*app
@@ -111,7 +115,9 @@ func (m *mirroring) run(c *cobra.Command) (err error) {
 	}
 	defer cl.close()
 	m.source = &source{cl}
-	d, err := mongodb.Open(ctx, m.uri, &mongodb.Options{Password: m.env["LOCUS_MONGODB_PASSWORD"], UnsafeDurability: m.unsafe})
+	d, err := mongodb.Open(ctx, m.uri, &mongodb.Options{
+		Password: m.env["LOCUS_MONGODB_PASSWORD"], UnsafeDurability: m.unsafe, Timeout: mirrorTimeout,
+	})
 	if err != nil {
 		return err
 	}
