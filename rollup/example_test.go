@@ -28,6 +28,7 @@ type cell struct {
 	rollups     map[string]rollup.Rollup
 	generations map[int64]rollup.Generation
 	rows        map[int64]map[string][]byte
+	history     int64
 }
 
 func newCell() *cell {
@@ -224,6 +225,8 @@ func (c *cell) Want(_ context.Context, images changelog.Images) error {
 	c.wanted = images
 	return nil
 }
+
+func (c *cell) History(context.Context) (int64, error) { return c.history, nil }
 
 func (c *cell) List(_ context.Context, of rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
 	var items []rollup.Item
