@@ -100,7 +100,7 @@ func count(s *Service) (*counters, error) {
 	if opts.Now == nil {
 		opts.Now = s.opts.Now
 	}
-	recorder, err := counter.New(metricCells{s}, &opts)
+	recorder, err := counter.New(s.metrics(), &opts)
 	if err != nil {
 		return nil, err
 	}

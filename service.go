@@ -48,6 +48,9 @@ type Options struct {
 	Retention time.Duration
 	// Counters says how hits are counted. Its clock defaults to Now.
 	Counters counter.Options
+	// Documents is the database of documents of the installation, nil if it has none. The service's from
+	// then on: Close closes it, and so does an error of Open.
+	Documents Documents
 	// CountItself has Locus count what it does, in metrics whose names begin with OwnMetrics: each of them
 	// takes a puid.
 	CountItself bool
@@ -132,13 +135,16 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		err = s.adopt(ctx, asked)
 	}
 	if err == nil {
+		err = s.attach(ctx)
+	}
+	if err == nil {
 		err = s.resolver.Drain(ctx)
 	}
 	if err == nil {
 		s.counters, err = count(s)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close())
+		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close(), s.detach())
 	}
 	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
 	s.keeper = keep(s)
@@ -182,7 +188,7 @@ func (s *Service) Close() error {
 	s.keeper.stop()
 	s.queue.Close()
 	s.follow.stop()
-	return errors.Join(s.counters.stop(), s.cells.Close())
+	return errors.Join(s.counters.stop(), s.cells.Close(), s.detach())
 }
 
 // Kinds are the kinds of things that the service resolves, in the order of their names.

@@ -26,10 +26,15 @@ type group struct {
 	careful bool
 	// lost are metrics that the cell turned out not to know.
 	lost map[ID]bool
+	// settled says that some hits have their results from an earlier transaction, since each day is written
+	// by itself (Apart).
+	settled bool
 
 	// What a run finds out.
 	floor    int64
 	memories map[name]*memory
+	days     map[dayName]*memory // of a Store that is Apart
+	met      []*memory           // those of one part
 	kinds    map[ID]Kind // of metrics that this process has not seen before
 	totals   map[SpanKey]int64
 	tallies  []Tally
@@ -44,16 +49,17 @@ type slot struct {
 }
 
 func (g *group) begin(now time.Time, parts []*share) {
-	g.now, g.parts, g.careful = now, parts, false
+	g.now, g.parts, g.careful, g.settled = now, parts, false, false
 	clear(g.lost)
 }
 
 func (g *group) reset() {
 	if g.memories == nil {
 		g.lost, g.memories, g.kinds = map[ID]bool{}, map[name]*memory{}, map[ID]Kind{}
-		g.totals, g.slots = map[SpanKey]int64{}, map[slot]int{}
+		g.totals, g.slots, g.days = map[SpanKey]int64{}, map[slot]int{}, map[dayName]*memory{}
 	}
 	clear(g.memories)
+	clear(g.days)
 	clear(g.kinds)
 	clear(g.totals)
 	clear(g.slots)
@@ -79,6 +85,9 @@ func (g *group) apply(ctx context.Context, tx Tx) error {
 	if err := g.enter(ctx, tx, made); err != nil {
 		return err
 	}
+	if apart, ok := tx.(Apart); ok {
+		return g.putDays(ctx, apart)
+	}
 	if mutant.On("P2a") {
 		return nil
 	}
@@ -91,10 +100,11 @@ func (g *group) measure(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
 		for i := range p.items {
 			switch it := &p.items[i]; {
+			case it.settled:
 			case it.kind == Gauge:
 				g.gauges.want(it.place.id, g.minute(it))
 			case g.careful:
-				days = append(days, NewSpanKey(g.minute(it).Day(), it.place.id))
+				days = append(days, g.day(it))
 			}
 		}
 	}
@@ -123,41 +133,56 @@ func (g *group) minute(it *item) Minute {
 
 // decide says what becomes of each hit of a part, and adds up those that count.
 func (g *group) decide(p *share) {
-	var (
-		m        *memory
-		counted  counted
-		repeated bool
-	)
-	if p.call.once != nil {
-		var err error
-		m = g.memories[p.call.once.name()]
-		if counted, repeated, err = m.match(p.call.once); err != nil {
-			p.fail(err)
-			return
-		}
-	}
-	newest, some := int64(math.MinInt64), false
+	g.met = g.met[:0]
 	for i := range p.items {
 		it := &p.items[i]
-		if m != nil && counted.has(it.index) {
-			it.result = nil
+		if it.settled {
 			continue
 		}
-		if it.result = g.accept(it, m != nil); it.result != nil {
+		m := g.memory(p, it)
+		if m == nil {
+			it.result = g.accept(it, false)
 			continue
 		}
-		some = true
-		if m != nil {
-			counted.set(it.index)
-			newest = max(newest, it.at.UnixMilli())
-			if mutant.On("P2e") {
-				newest = min(newest, p.items[0].at.UnixMilli())
-			}
+		if m.part != p {
+			m.meet(p)
+			g.met = append(g.met, m)
+		}
+		if it.result = m.refusal; m.refusal != nil || m.counting.has(it.index) {
+			continue
+		}
+		if it.result = g.accept(it, true); it.result != nil {
+			continue
+		}
+		m.some = true
+		m.counting.set(it.index)
+		m.latest = max(m.latest, it.at.UnixMilli())
+		if mutant.On("P2e") {
+			m.latest = min(m.latest, p.items[0].at.UnixMilli())
 		}
 	}
-	p.replayed = repeated && !some
-	if m != nil && some {
-		m.keep(p.call.once, counted, newest)
+	p.some = false
+	replayed := len(g.met) > 0 && !p.earlier
+	for _, m := range g.met {
+		replayed = replayed && m.repeated
+		if m.some {
+			p.some = true
+			m.keep(p.call.once, m.counting, m.latest)
+		}
+	}
+	p.replayed = replayed && !p.some
+}
+
+// memory is what is remembered of the batch of a hit: in the cell, or in the day. It is nil for one that counts
+// as often as it is sent.
+func (g *group) memory(p *share, it *item) *memory {
+	switch {
+	case p.call.once == nil:
+		return nil
+	case len(g.days) > 0:
+		return g.days[dayName{p.call.once.name(), g.day(it)}]
+	default:
+		return g.memories[p.call.once.name()]
 	}
 }
 

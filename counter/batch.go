@@ -28,6 +28,8 @@ type share struct {
 	cell     string
 	items    []item
 	replayed bool
+	some     bool // something of it was counted
+	earlier  bool // and in an earlier transaction of the group
 }
 
 // item is a hit of a part.
@@ -45,6 +47,8 @@ type item struct {
 	// refused is what is wrong with its time, unless it was counted before.
 	refused error
 	result  error
+	// settled tells that the result stands: see Apart.
+	settled bool
 }
 
 // fail answers all hits of a part alike.
@@ -89,7 +93,7 @@ func (r *Recorder) release(c *call) {
 func (c *call) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
-		p.items, p.cell, p.replayed = p.items[:0], "", false
+		p.items, p.cell, p.replayed, p.some, p.earlier = p.items[:0], "", false, false, false
 	}
 	c.parts = c.parts[:0]
 }

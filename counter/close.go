@@ -109,6 +109,15 @@ func (c *closer) close(ctx context.Context, below int64) error {
 			failed = map[SpanKey]error{}
 			return c.pack(ctx, tx, keys, failed)
 		})
+		if part, some := errors.AsType[*PartError](err); some {
+			for key, err := range part.Days {
+				if errors.Is(err, ErrConflict) {
+					err = errTorn
+				}
+				failed[key] = err
+			}
+			err = nil
+		}
 		if err != nil {
 			return fmt.Errorf("pack %d days: %w", len(keys), err)
 		}

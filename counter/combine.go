@@ -98,13 +98,18 @@ func (p *share) learn() {
 	}
 }
 
-// again is how often a transaction is run again because of what it found out.
-const again = 4
+// again is how often a transaction is run again because of what it found out, and contended because others
+// wrote the same days.
+const (
+	again     = 4
+	contended = 100
+)
 
 // commit applies a group, with more care if it has to be. Whatever the error, nothing was applied, unless it
 // wraps ErrUnconfirmed.
 func (g *group) commit(ctx context.Context, db Database) (err error) {
-	for range again {
+	conflicts := 0
+	for n := 0; n < again; n++ {
 		err = db.Update(ctx, func(tx Tx) error {
 			err := g.apply(ctx, tx)
 			if err == nil && mutant.On("P2d") {
@@ -112,19 +117,34 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 			}
 			return err
 		})
+		part, some := errors.AsType[*PartError](err)
 		switch {
 		case err == nil && mutant.On("P2a"):
 			return db.Update(ctx, func(tx Tx) error { return g.remember(ctx, tx) })
-		case err == nil || errors.Is(err, ErrUnconfirmed):
-			return err
+		case err == nil:
+			g.summarise(ctx, db)
+			return nil
+		case some && g.settle(part):
+			g.summarise(ctx, db)
+			return nil
+		case some && conflicts < contended:
+			conflicts++
+			n--
+		case some || errors.Is(err, ErrUnconfirmed) && !g.settled:
+			n = again
 		case errors.Is(err, ErrOverflow) && !g.careful:
 			g.careful = true
 		case errors.Is(err, ErrForgotten) || errors.Is(err, errAgain): // by what the group knows now
 		default:
-			return err
+			n = again
 		}
 	}
-	return err
+	if !g.settled {
+		return err
+	}
+	g.giveUp(err)
+	g.summarise(ctx, db)
+	return nil
 }
 
 // answerEarly is a planted bug.

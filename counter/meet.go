@@ -32,7 +32,7 @@ func (g *group) ids(of func(*item) bool) []ID {
 	var ids []ID
 	for _, p := range g.parts {
 		for i := range p.items {
-			if it := &p.items[i]; of(it) {
+			if it := &p.items[i]; !it.settled && of(it) {
 				ids = append(ids, it.place.id)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/locus-db/locus/internal/mutant"
@@ -84,21 +85,53 @@ type memory struct {
 	known   bool // there is something
 	counted counted
 	changed bool
+
+	// What a part of a group makes of it.
+	part     *share
+	counting counted
+	repeated bool
+	refusal  error
+	some     bool  // something was counted
+	latest   int64 // time of it
+}
+
+// meet begins with a part of a group.
+func (m *memory) meet(p *share) {
+	m.counting, m.repeated, m.refusal = m.match(p.call.once)
+	m.part, m.some, m.latest = p, false, math.MinInt64
 }
 
 // recall reads what the cell remembers of the batches of a group, and holds it until the transaction ends.
 func (g *group) recall(ctx context.Context, tx Tx) error {
+	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil }) {
+		return nil
+	}
+	apart, isApart := tx.(Apart)
+	if isApart {
+		if err := g.recallDays(ctx, apart); err != nil {
+			return err
+		}
+	} else if err := g.recallFloor(ctx, tx); err != nil {
+		return err
+	}
+	if err := g.recallWhole(ctx, tx); err != nil || !isApart {
+		return err
+	}
+	g.rememberDays()
+	return g.recallFloor(ctx, tx)
+}
+
+func (g *group) recallFloor(ctx context.Context, tx Tx) (err error) {
+	g.floor, err = tx.Floor(ctx)
+	return err
+}
+
+// recallWhole reads what the cell remembers of batches as a whole.
+func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
 		if p.call.once != nil {
 			g.memories[p.call.once.name()] = nil
 		}
-	}
-	if len(g.memories) == 0 {
-		return nil
-	}
-	var err error
-	if g.floor, err = tx.Floor(ctx); err != nil {
-		return err
 	}
 	var keys []Key
 	var producers []Producer

@@ -98,6 +98,7 @@ func expired(now time.Time, kept time.Duration) int64 { return MinuteOf(now.Add(
 // rule of their metric says. Those that are damaged stay, and are named.
 func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int64, now time.Time) (damaged []error, err error) {
 	const most = 100
+	conflicts := 0
 	below := NewSpanKey(expired(now, look.kept), 0)
 	for from := NewSpanKey(since, 0); from < below; {
 		var next SpanKey
@@ -130,6 +131,10 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 			}
 			return tx.PutClosedDays(ctx, put)
 		})
+		if part, some := errors.AsType[*PartError](err); some && part.conflicts() && conflicts < contended {
+			conflicts++
+			continue // those that are done need nothing any more
+		}
 		if err != nil {
 			return damaged, err
 		}

@@ -3,12 +3,10 @@
 package mongodb
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -82,20 +80,10 @@ func steppedDown(err error) bool {
 // hidden is the text of an error without the URI, which may hold a password.
 func hidden(err error, uri string) string {
 	text := strings.ReplaceAll(err.Error(), uri, "the URI")
-	if u, parsed := url.Parse(uri); parsed == nil && u.User != nil {
-		if password, ok := u.User.Password(); ok && password != "" {
-			text = strings.ReplaceAll(text, password, "xxxxx")
-		}
+	if _, secret, _ := ShownURI(uri); secret {
+		return "it cannot be read" // whatever the text quotes
 	}
 	return text
-}
-
-// nameOf is the name of the database: the path of the URI, else the one of the options.
-func nameOf(u *url.URL, given string) string {
-	if path := strings.TrimPrefix(u.Path, "/"); path != "" {
-		return path
-	}
-	return cmp.Or(given, defaultName)
 }
 
 func draw() string { return rand.Text() }

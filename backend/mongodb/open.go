@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,6 +24,8 @@ import (
 type Options struct {
 	// Name of the database, unless the URI names one. Defaults to "locus".
 	Name string
+	// Password of the user that the URI names, unless it stands there.
+	Password string
 	// UnsafeDurability takes a server that is neither a member of a replica set nor a mongos: what it has
 	// acknowledged may be lost, and a write that is sent again may count twice.
 	UnsafeDurability bool
@@ -85,13 +87,14 @@ func (d *Database) ready(ctx context.Context, name string, unsafe bool) error {
 
 // parse reads a URI. What is always set is not the URI's to weaken.
 func parse(uri string, o Options) (client *options.ClientOptions, name, shown string, err error) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "mongodb" && u.Scheme != "mongodb+srv" {
-		// The error would show a password.
-		return nil, "", "", fmt.Errorf("%w: want mongodb://HOST/NAME", ErrURI)
+	shown, _, err = ShownURI(uri)
+	if err != nil {
+		return nil, "", "", err
 	}
-	shown = cell.Redact(uri)
 	client = options.Client().ApplyURI(uri)
+	if client.Auth != nil && !client.Auth.PasswordSet && o.Password != "" {
+		client.Auth.Password, client.Auth.PasswordSet = o.Password, true
+	}
 	if err := client.Validate(); err != nil {
 		return nil, "", shown, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))
 	}
@@ -112,8 +115,32 @@ func parse(uri string, o Options) (client *options.ClientOptions, name, shown st
 	if client.ServerSelectionTimeout == nil {
 		client.SetServerSelectionTimeout(selection)
 	}
-	name = nameOf(u, o.Name)
-	return client, name, shown, nil
+	_, name, _ = strings.Cut(shown[strings.Index(shown, "://")+3:], "/")
+	return client, cmp.Or(name, o.Name, defaultName), shown, nil
+}
+
+// ShownURI is a URI as it may be shown, without a password and without options, and whether it held a
+// password. The error wraps ErrURI, and never shows the URI. Several hosts stand in it with commas, so
+// package net/url does not take it.
+func ShownURI(uri string) (shown string, secret bool, err error) {
+	scheme, rest, found := strings.Cut(uri, "://")
+	if !found || scheme != "mongodb" && scheme != "mongodb+srv" {
+		return "", false, fmt.Errorf("%w: want mongodb://HOST/NAME or mongodb+srv://HOST/NAME", ErrURI)
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	hosts, name, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
+		var user string
+		user, _, secret = strings.Cut(hosts[:at], ":")
+		hosts = user + hosts[at:]
+	}
+	if strings.Contains(name, "@") {
+		return "", false, fmt.Errorf("%w: a slash in a user's name or password is written as %%2F", ErrURI)
+	}
+	if name != "" {
+		hosts += "/" + name
+	}
+	return scheme + "://" + hosts, secret, nil
 }
 
 // Close ends all connections.

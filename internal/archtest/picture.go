@@ -146,7 +146,7 @@ var Picture = map[string]Rule{
 	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
-			"", "backend/all", "internal/httpapi", "internal/bulk", "internal/demo",
+			"", "backend/all", "backend/mongodb", "internal/httpapi", "internal/bulk", "internal/demo",
 			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
 			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality",
 		},

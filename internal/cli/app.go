@@ -27,6 +27,8 @@ type app struct {
 	data    string        // --data
 	cellMap string        // --map, of a shared installation
 	notice  time.Duration // --notice
+	mongodb string        // --mongodb
+	unsafe  bool          // --unsafe-durability
 }
 
 // style is how to write to a stream. NO_COLOR takes the colour, as does TERM=dumb.

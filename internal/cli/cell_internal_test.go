@@ -229,7 +229,7 @@ func TestStanding(t *testing.T) {
 	if got, want := standing(m, where{shared: true}, &serving{}), "16 cells of PostgreSQL on 3 servers, durable   epoch 7, speaks about ids until 2026-11-20T16:00:00Z"; got != want {
 		t.Errorf("%s", got)
 	}
-	if got := standing(m, where{shared: true}, &serving{unsafe: true}); !strings.Contains(got, "NOT durable") {
+	if got := standing(m, where{shared: true, unsafe: true}, &serving{}); !strings.Contains(got, "NOT durable") {
 		t.Errorf("%s", got)
 	}
 	if got := (where{shared: true, place: "postgres://u:canary@db1/x,postgres://db2/x?password=canary"}).String(); strings.Contains(got, "canary") || !strings.Contains(got, "db2") {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -96,7 +97,14 @@ func (a *app) openClient(ctx context.Context, w where, create bool) (*client, er
 
 // open opens an installation.
 func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
-	options.Rules, options.Notice = locus.Rules, w.notice
+	options.Rules, options.Notice, options.UnsafeDurability = locus.Rules, w.notice, w.unsafe
+	if w.mongodb != "" {
+		d, err := mongodb.Open(ctx, w.mongodb, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})
+		if err != nil {
+			return nil, fmt.Errorf("open the data: %w", err)
+		}
+		service.Documents = d
+	}
 	cells, err := all.Open(ctx, w.place, options)
 	if !w.shared && errors.Is(err, locus.ErrUnavailable) && ctx.Err() == nil {
 		// A file of this machine that cannot be opened: trying later does not help.

@@ -42,7 +42,6 @@ type serving struct {
 	addr        string
 	cells       int
 	connections int
-	unsafe      bool
 	node        nodeFlag
 	insecure    bool
 	hosts       []string
@@ -85,7 +84,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().IntVar(&s.cells, "cells", 0, "cells of a new installation, 16 if 0")
 	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections that this process has to one database server at most, 64 if 0")
 	c.Flags().Lookup("notice").Hidden = false
-	c.Flags().BoolVar(&s.unsafe, "unsafe-durability", false, "with --map: serve although a database is set up so that it may lose what it has answered")
+	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server has, or random")
 	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines reach it, without tokens and TLS")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "names by which requests may call this server, besides localhost")
@@ -104,8 +103,8 @@ func (s *serving) check(w where) error {
 		return usage("--retain 24h", "--retain %v: changes stay for %v at least, so that who follows them can come back", s.retain, leastRetain)
 	case !w.shared && s.connections > 0:
 		return usage("leave it out", "--connections is for --map: a data directory has no server that counts them")
-	case !w.shared && s.unsafe:
-		return usage("leave it out", "--unsafe-durability is for --map: a data directory is always durable")
+	case !w.shared && w.mongodb == "" && w.unsafe:
+		return usage("leave it out", "--unsafe-durability is for --map and --mongodb: a data directory is always durable")
 	}
 	return s.hits.check()
 }
@@ -213,7 +212,7 @@ func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Op
 // options are those of opening the databases.
 func (s *serving) options(log *slog.Logger) *all.Options {
 	return &all.Options{
-		Cells: s.cells, Connections: s.connections, UnsafeDurability: s.unsafe,
+		Cells: s.cells, Connections: s.connections,
 		OnEvent: func(e cell.Event) {
 			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
 			if e.Err != nil {
@@ -261,7 +260,7 @@ func standing(m *cell.Map, w where, s *serving) string {
 		return cells + " of SQLite, durable"
 	}
 	durable := "durable"
-	if s.unsafe {
+	if w.unsafe {
 		durable = "NOT durable"
 	}
 	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"), durable, m.Epoch())

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 )
 
@@ -25,6 +26,9 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
 	a.noticeFlag(c)
+	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "database of documents for counters and rollups, such as mongodb://db1,db2/locus; a password is given in LOCUS_MONGODB_PASSWORD")
+	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "work with a database though it is set up so that it may lose what it has answered")
+	_ = c.Flags().MarkHidden("unsafe-durability")
 	if c.Flags().Lookup("map") == nil {
 		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "where the cell map of a shared installation is, such as postgres://db1/locus; several servers with commas")
 	}
@@ -128,6 +132,9 @@ type where struct {
 	place  string // a directory, or the URLs of a shared installation
 	shared bool   // it is the latter
 	notice time.Duration
+
+	mongodb, password string // its database of documents, "" if none was given
+	unsafe            bool   // databases may be set up to lose what they have answered
 }
 
 // String is how people are told.
@@ -170,9 +177,42 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":
 		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set: only one can be meant")
 	case mapped != "" && !flags.Changed("data"):
-		return where{place: mapped, shared: true, notice: a.notice}, nil
+		return a.opened(where{place: mapped, shared: true}), nil
 	case isShared(a.data):
 		return where{}, usage("--map URL", "--data names a directory, and this is the URL of a shared installation")
 	}
-	return where{place: a.data, notice: a.notice}, nil
+	return a.opened(where{place: a.data}), nil
 }
+
+// opened adds what is only known of what this command opens itself.
+func (a *app) opened(w where) where {
+	w.notice, w.mongodb, w.password, w.unsafe = a.notice, a.mongodb, a.env["LOCUS_MONGODB_PASSWORD"], a.unsafe
+	return w
+}
+
+// mongoFlag is --mongodb: the URI of a database of documents.
+type mongoFlag string
+
+const (
+	errMongoScheme   = mapError("want mongodb://HOST/NAME or mongodb+srv://HOST/NAME")
+	errMongoPassword = mapError("it holds a password, which others could read in the list of processes: leave it out, and give it in LOCUS_MONGODB_PASSWORD")
+)
+
+// Set implements pflag.Value.
+func (f *mongoFlag) Set(text string) error {
+	_, secret, err := mongodb.ShownURI(text)
+	switch {
+	case err != nil:
+		return errMongoScheme
+	case secret:
+		return errMongoPassword
+	}
+	*f = mongoFlag(text)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (f *mongoFlag) Type() string { return "URI" }
+
+// String implements pflag.Value.
+func (f *mongoFlag) String() string { return string(*f) }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Documents is a database of documents that an installation has beside its cells: package backend/mongodb
+// gives one. Metrics that are new are counted in it.
+type Documents interface {
+	// Identity tells the database from all others.
+	Identity() string
+	// String is how people are told which one it is.
+	String() string
+	// Metrics are its counters.
+	Metrics() counter.Cells
+	// Close ends all use of it.
+	Close(ctx context.Context) error
+}
+
+// ErrDocuments means that an installation was opened without the database of documents that it has, or with
+// another one.
+var ErrDocuments = errors.New("locus: not the installation's database of documents")
+
+// documentsName is the name under which the authority remembers which database it is.
+const documentsName = "documents"
+
+// attach makes the database of documents that was given the installation's, for good. Whoever opens it has to
+// give the same: hits would be counted in two places otherwise, and nobody would see all of them.
+func (s *Service) attach(ctx context.Context) error {
+	given := ""
+	if s.opts.Documents != nil {
+		given = s.opts.Documents.Identity()
+	}
+	authority := s.Map().Authority()
+	var stored []byte
+	read := func(tx resolve.Tx) (err error) {
+		stored, err = tx.Definition(ctx, documentsName)
+		return err
+	}
+	err := s.view(ctx, authority, read)
+	if err == nil && stored == nil && given != "" {
+		err = s.at(ctx, authority, func(c resolve.Cell) error {
+			return c.Update(ctx, func(tx resolve.Tx) error {
+				if err := read(tx); err != nil || stored != nil {
+					return err
+				}
+				return tx.PutDefinition(ctx, documentsName, []byte(given))
+			})
+		})
+		if err == nil && stored == nil {
+			stored = []byte(given)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case given == string(stored):
+		return nil
+	case given == "":
+		return fmt.Errorf("%w: it counts in the MongoDB database %s, and none was given: give it with --mongodb", ErrDocuments, stored)
+	default:
+		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb", ErrDocuments, s.opts.Documents, given, stored)
+	}
+}
+
+// detach ends all use of the database of documents.
+func (s *Service) detach() error {
+	if s.opts.Documents == nil {
+		return nil
+	}
+	return s.opts.Documents.Close(context.Background())
+}
+
+// metrics are the places of metrics: what a cell has counted stays there, all else is in the database of
+// documents, if there is one.
+func (s *Service) metrics() counter.Cells {
+	if s.opts.Documents == nil {
+		return metricCells{s}
+	}
+	return metricsApart{metricCells{s}, s.opts.Documents.Metrics()}
+}
+
+// metricsApart are the cells and, behind them, the database of documents. A metric has one place for ever.
+type metricsApart struct {
+	cells     metricCells
+	documents counter.Cells
+}
+
+// Places asks the directory first.
+func (m metricsApart) Places(ctx context.Context, metrics []counter.Metric, create, fresh bool) []counter.Place {
+	places := m.cells.Places(ctx, metrics, false, fresh)
+	var others []counter.Metric
+	var at []int
+	for i, p := range places {
+		if p == (counter.Place{}) {
+			others, at = append(others, metrics[i]), append(at, i)
+		}
+	}
+	if len(others) > 0 {
+		for i, p := range m.documents.Places(ctx, others, create, fresh) {
+			places[at[i]] = p
+		}
+	}
+	return places
+}
+
+// List names the cells, then what the documents are called.
+func (m metricsApart) List() []string { return append(m.cells.List(), m.documents.List()...) }
+
+// Cell is one of either.
+func (m metricsApart) Cell(name string) counter.Database {
+	for _, n := range m.documents.List() {
+		if n == name {
+			return m.documents.Cell(name)
+		}
+	}
+	return m.cells.Cell(name)
+}
