@@ -45,22 +45,23 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 	if q.After != nil {
 		begin = []byte(rowGroup + groupKey(shortened(q.After)))
 	}
-	for {
-		docs, end, err := scan(ctx, from, s.space(), begin, q.Limit)
-		if err != nil {
+	var docs []moved
+	for end := begin; ; {
+		var next []moved
+		if next, end, err = scan(ctx, from, s.space(), end, q.Limit); err != nil {
 			return nil, fmt.Errorf("rollup %s: read documents: %w", s.Definition.Name, err)
 		}
+		docs = append(docs, next...)
 		t, err := db.tail(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := t.rows(insert(docs, t.between(begin, end)))
+		rows, err := t.rows(insert(slices.Clone(docs), t.between(begin, end)))
 		if err != nil {
 			return nil, err
 		}
 		if end != nil && len(rows) == 0 {
-			s, begin = t.look, end // all of them are empty; whoever asks for more has to be told of one
-			continue
+			continue // whoever is told that there is more has to be told of a group that it comes after
 		}
 		p := &Part{Standing: t.standing, plain: q.Plain, more: end != nil}
 		if q.Limit > 0 && len(rows) > q.Limit {
@@ -128,8 +129,7 @@ func scan(ctx context.Context, from Documents, s Space, after []byte, limit int)
 // tail is the log after the first look, as the second one saw it.
 type tail struct {
 	*forward
-	look     *Standing // the second look itself, which may be another one's first
-	standing *Standing // at the end of the log
+	standing *Standing // at the end of it
 }
 
 // tail takes the second look.
@@ -142,11 +142,10 @@ func (db Database) tail(ctx context.Context, s *Standing) (t *tail, err error) {
 }
 
 func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
-	look, err := whole(ctx, tx, s.Number)
+	now, err := whole(ctx, tx, s.Number)
 	if err != nil {
 		return nil, err
 	}
-	now := new(*look)
 	changes, to, err := now.log(ctx, tx, s.Watermark)
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed), now.Fill != s.Fill, now.History != s.History:
@@ -165,7 +164,7 @@ func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
 	if now.Watermark = fw.to; len(fw.changes) > 0 {
 		now.At = fw.changes[len(fw.changes)-1].Time
 	}
-	return &tail{fw, look, now}, nil
+	return &tail{fw, now}, nil
 }
 
 // between are the keys of groups that the log touches, after a key and up to another one; nil is no limit.

@@ -173,6 +173,9 @@ func (w *simWorld) answered(d *rollup.Definition, q rollup.Query, part *rollup.P
 // query draws a question.
 func (w *simWorld) query(d *rollup.Definition, generation int64) rollup.Query {
 	q := rollup.Query{Generation: generation}
+	if !w.apart {
+		return q
+	}
 	word := func() string { return []string{"mammal", "wings", "ears", "a", "b", "c"}[w.rng.IntN(6)] }
 	group := func() (values []string) {
 		for range d.Group {
