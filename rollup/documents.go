@@ -25,7 +25,8 @@ type Documents interface {
 	// key, nil for the first ones, at most limit.
 	Scan(ctx context.Context, s Space, after []byte, limit int) ([]Document, error)
 	// Swap writes documents, each by itself and only if it is still as it was, and answers which were
-	// written. One that is not as it was, or was to be new and is there, is no error.
+	// written, or are there already as they were to be. One that is not as it was, or was to be new and is
+	// there, is no error.
 	Swap(ctx context.Context, s Space, swaps []Swap) (done []bool, err error)
 	// Drop deletes documents of a generation, by whomever it was filled, at most limit, and answers how many.
 	Drop(ctx context.Context, generation int64, limit int) (int, error)

@@ -117,7 +117,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter"}, Modules: []string{mongo}},
+	"backend/mongodb": {Imports: []string{"cell", "changelog", "counter", "rollup"}, Modules: []string{mongo}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
