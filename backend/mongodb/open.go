@@ -81,8 +81,10 @@ func (d *Database) ready(ctx context.Context, name string, unsafe bool) error {
 		return err
 	}
 	d.db = d.client.Database(name)
-	d.identity, err = d.introduce(ctx)
-	return err
+	if d.identity, err = d.introduce(ctx); err != nil {
+		return err
+	}
+	return d.prepareCounters(ctx)
 }
 
 // parse reads a URI. What is always set is not the URI's to weaken.

@@ -154,9 +154,10 @@ var Picture = map[string]Rule{
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
-	"internal/archtest": {},
-	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
-	"internal/porttest": {},                             // for tests: ports to come back to
+	"internal/archtest":  {},
+	"internal/pgtest":    {Modules: []string{pgx, xSys}},   // for tests: servers to kill
+	"internal/mongotest": {Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
+	"internal/porttest":  {},                               // for tests: ports to come back to
 	// The scheme that package cell's is held against, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},
@@ -229,6 +230,6 @@ var Laws = []Law{
 	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
 	{Module + "/internal", Module + "/" + mutant, []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
 	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
-	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "bench"}, "Locus starts no programs"},
+	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},
 }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// day is one day of one metric, as a transaction has found it and leaves it: one document.
+//
+//	{ _id: NumberLong("22300512374784001"),        // the day since 1970 · 2^40 + the metric's number
+//	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
+//	  v: NumberLong(3),                            // counts writes that compare it
+//	  n: NumberLong(5468426), open: 1,             // the day
+//	  h: { "00": NumberLong(227850), … },          // its hours
+//	  q: { "00": …, "95": … },                     // its quarters of an hour
+//	  m: { "00": { "00": NumberLong(3612), … }, …, "23": { … } },
+//	  k: [ … ],                                    // batches that were counted and are not summarised yet
+//	  closed: { n, detail, body } }                // what was packed of it
+//
+// Minutes stand inside their hours, since a document is searched from its begin: 84 steps at most instead of
+// 1,440. Every name in it is made of digits, or is fixed. A gauge has r, the readings of its quarters, and rd, those
+// of its hours, as arrays of five numbers for each minute or hour.
+type day struct {
+	key   counter.SpanKey
+	loaded bool // it was read
+	there bool // in the database
+	whole bool // all of it was read, and spans and closed are true
+	v     int64
+	n     int64 // as it was read
+	open  bool  // as it was read: there is a span of Days
+
+	spans  [4]map[int][]int64 // by table, by the place in the day
+	closed *counter.ClosedDay // nil if nothing was packed
+	memory []entry
+
+	tallies  []counter.Tally
+	prepared [2]map[int]bool // Hours and Days, by the place in the day
+	// compared says that the document is written only if nobody has compared and written it since it was
+	// read; rewritten that it is replaced, whatever was counted in it since or not.
+	compared, rewritten bool
+	remembers           bool // the memory has changed
+}
+
+// dayDoc is the document as it is read.
+type dayDoc struct {
+	ID     int64                       `bson:"_id"`
+	Metric int64                       `bson:"metric"`
+	Day    time.Time                   `bson:"day"`
+	V      int64                       `bson:"v"`
+	N      int64                       `bson:"n"`
+	Open   int                         `bson:"open,omitempty"`
+	Gauge  int                         `bson:"gauge,omitempty"`
+	H      map[string]int64            `bson:"h,omitempty"`
+	Q      map[string]int64            `bson:"q,omitempty"`
+	M      map[string]map[string]int64 `bson:"m,omitempty"`
+	R      map[string][]int64          `bson:"r,omitempty"`
+	RD     []int64                     `bson:"rd,omitempty"`
+	K      []entry                     `bson:"k,omitempty"`
+	Closed *closedDoc                  `bson:"closed,omitempty"`
+}
+
+type closedDoc struct {
+	N      int64  `bson:"n"`
+	Detail int    `bson:"detail"`
+	Body   []byte `bson:"body"`
+}
+
+// two are the names of hours, minutes and quarters.
+var two = func() (names [96]string) {
+	for i := range names {
+		names[i] = fmt.Sprintf("%02d", i)
+	}
+	return names
+}()
+
+// perDay is how many spans of a table a day has.
+var perDay = [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}
+
+// dayOf is the document that a span is in, and its place there.
+func dayOf(table counter.Table, key counter.SpanKey) (doc counter.SpanKey, place int) {
+	unit, n := key.Unit(), perDay[table]
+	place = int((unit%n + n) % n)
+	return counter.NewSpanKey((unit-int64(place))/n, key.ID()), place
+}
+
+// spanKey is the key of the span at a place of a day.
+func (d *day) spanKey(table counter.Table, place int) counter.SpanKey {
+	return counter.NewSpanKey(d.key.Unit()*perDay[table]+int64(place), d.key.ID())
+}
+
+// take fills the day with what was read.
+func (d *day) take(doc *dayDoc, whole bool) {
+	d.there, d.v, d.n, d.open, d.memory = true, doc.V, doc.N, doc.Open != 0, doc.K
+	if whole {
+		d.fill(doc)
+	}
+}
+
+// fill takes the spans and what is closed.
+func (d *day) fill(doc *dayDoc) {
+	d.whole = true
+	for hour, minutes := range doc.M {
+		if i, ok := place(hour, 24); ok {
+			values := d.span(counter.Hours, i)
+			for minute, n := range minutes {
+				if j, ok := place(minute, 60); ok {
+					values[j] = n
+				}
+			}
+		}
+	}
+	if doc.Open != 0 {
+		values := d.span(counter.Days, 0)
+		values[counter.DayTotal] = doc.N
+		for hour, n := range doc.H {
+			if i, ok := place(hour, 24); ok {
+				values[counter.DayHour(i)] = n
+			}
+		}
+		for quarter, n := range doc.Q {
+			if i, ok := place(quarter, 96); ok {
+				values[counter.DayQuarter(i)] = n
+			}
+		}
+	}
+	for quarter, readings := range doc.R {
+		if i, ok := place(quarter, 96); ok {
+			copy(d.span(counter.GaugeQuarters, i), readings)
+		}
+	}
+	if doc.RD != nil {
+		copy(d.span(counter.GaugeDays, 0), doc.RD)
+	}
+	if c := doc.Closed; c != nil {
+		d.closed = &counter.ClosedDay{Key: d.key, N: c.N, Detail: counter.Detail(c.Detail), Body: c.Body} //nolint:gosec // 0 to 2
+	}
+}
+
+func place(name string, below int) (int, bool) {
+	i, err := strconv.Atoi(name)
+	return i, err == nil && i >= 0 && i < below
+}
+
+// span is a span of the day, of zeros if it was not there.
+func (d *day) span(table counter.Table, place int) []int64 {
+	if d.spans[table] == nil {
+		d.spans[table] = map[int][]int64{}
+	}
+	values := d.spans[table][place]
+	if values == nil {
+		values = make([]int64, table.Width())
+		d.spans[table][place] = values
+	}
+	return values
+}
+
+// add adds a tally to the spans.
+func (d *day) add(t counter.Tally) {
+	d.span(counter.Hours, t.Minute.HourOfDay())[t.Minute.InHour()] += t.N
+	values := d.span(counter.Days, 0)
+	values[counter.DayTotal] += t.N
+	values[counter.DayHour(t.Minute.HourOfDay())] += t.N
+	values[counter.DayQuarter(t.Minute.Quarter())] += t.N
+}
+
+// again adds to what was read what the transaction has counted and prepared before.
+func (d *day) again() {
+	for _, t := range d.tallies {
+		d.add(t)
+	}
+	for table, places := range d.prepared {
+		for place := range places {
+			d.span(counter.Table(table), place) //nolint:gosec // 0 or 1
+		}
+	}
+}
+
+// overflows tells whether a tally does not fit.
+func (d *day) overflows(t counter.Tally) bool {
+	days := d.spans[counter.Days][0]
+	over := func(values []int64, i int) bool { return values != nil && values[i] > math.MaxInt64-t.N }
+	return over(days, counter.DayTotal) || over(days, counter.DayHour(t.Minute.HourOfDay())) || over(days, counter.DayQuarter(t.Minute.Quarter())) ||
+		over(d.spans[counter.Hours][t.Minute.HourOfDay()], t.Minute.InHour())
+}
+
+// total is what the open day adds up to, as the transaction leaves it.
+func (d *day) total() int64 {
+	if d.whole {
+		if values := d.spans[counter.Days][0]; values != nil {
+			return values[counter.DayTotal]
+		}
+		return 0
+	}
+	n := d.n
+	for _, t := range d.tallies {
+		n += t.N
+	}
+	return n
+}
+
+// doc is the whole document, its names in order.
+func (d *day) doc() bson.D {
+	doc := append(d.head(), bson.E{Key: "v", Value: d.v + 1}, bson.E{Key: "n", Value: d.total()})
+	field := func(name string, value any) { doc = append(doc, bson.E{Key: name, Value: value}) }
+	if values := d.spans[counter.Days][0]; values != nil {
+		field("open", 1)
+		field("h", numbers(24, func(i int) any { return values[counter.DayHour(i)] }))
+		field("q", numbers(96, func(i int) any { return values[counter.DayQuarter(i)] }))
+	}
+	if hours := d.spans[counter.Hours]; len(hours) > 0 {
+		field("m", numbers(24, func(hour int) any {
+			if hours[hour] == nil {
+				return nil
+			}
+			return numbers(60, func(i int) any { return hours[hour][i] })
+		}))
+	}
+	if values := d.spans[counter.GaugeDays][0]; values != nil {
+		field("gauge", 1)
+		field("rd", values)
+	}
+	if quarters := d.spans[counter.GaugeQuarters]; len(quarters) > 0 {
+		field("r", numbers(96, func(i int) any {
+			if quarters[i] == nil {
+				return nil
+			}
+			return quarters[i]
+		}))
+	}
+	if len(d.memory) > 0 {
+		field("k", d.memory)
+	}
+	if c := d.closed; c != nil {
+		field("closed", closedDoc{N: c.N, Detail: int(c.Detail), Body: c.Body})
+	}
+	return doc
+}
+
+// head is what the document is known by.
+func (d *day) head() bson.D {
+	return bson.D{
+		{Key: "_id", Value: int64(d.key)},
+		{Key: "metric", Value: int64(d.key.ID())},
+		{Key: "day", Value: time.Unix(d.key.Unit()*24*60*60, 0).UTC()},
+	}
+}
+
+// skeleton is the document before anything is in it.
+func (d *day) skeleton() bson.D {
+	return append(d.head(), bson.E{Key: "v", Value: int64(0)}, bson.E{Key: "n", Value: int64(0)})
+}
+
+// numbers is a document whose names are numbers, without what is nil.
+func numbers(n int, value func(int) any) bson.D {
+	doc := make(bson.D, 0, n)
+	for i := range n {
+		if v := value(i); v != nil {
+			doc = append(doc, bson.E{Key: two[i], Value: v})
+		}
+	}
+	return doc
+}
+
+// increments is what tallies and prepared spans make of the document.
+func (d *day) increments() bson.D {
+	paths := map[string]int64{}
+	var order []string
+	inc := func(path string, n int64) {
+		if _, there := paths[path]; !there {
+			order = append(order, path)
+		}
+		paths[path] += n
+	}
+	for _, t := range d.tallies {
+		hour := two[t.Minute.HourOfDay()]
+		inc("n", t.N)
+		inc("h."+hour, t.N)
+		inc("q."+two[t.Minute.Quarter()], t.N)
+		inc("m."+hour+"."+two[t.Minute.InHour()], t.N)
+	}
+	for hour := range d.prepared[counter.Hours] {
+		for minute := range 60 {
+			inc("m."+two[hour]+"."+two[minute], 0)
+		}
+	}
+	if len(d.prepared[counter.Days]) > 0 {
+		for hour := range 24 {
+			inc("h."+two[hour], 0)
+		}
+		for quarter := range 96 {
+			inc("q."+two[quarter], 0)
+		}
+	}
+	set := make(bson.D, 0, len(order))
+	for _, path := range order {
+		set = append(set, bson.E{Key: path, Value: paths[path]})
+	}
+	return set
+}

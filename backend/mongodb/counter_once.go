@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// entry is what a day remembers of a batch that was counted in it.
+type entry struct {
+	Name    string `bson:"name"` // see nameOf
+	Seq     int64  `bson:"seq"`  // its bits
+	Newest  int64  `bson:"newest"`
+	Print   []byte `bson:"print"`
+	Results []byte `bson:"results"`
+	fresh   bool   // it was put by this transaction
+}
+
+// nameOf is what a batch is called: that of a key, or the last one of a producer.
+func nameOf(key counter.Key, producer counter.Producer) string {
+	if key != "" {
+		return "k" + string(key)
+	}
+	return "p" + hex.EncodeToString(producer[:])
+}
+
+func newEntry(name string, r counter.Remembered) entry {
+	return entry{Name: name, Seq: int64(r.Seq), Newest: r.Newest, Print: slices.Clone(r.Print[:]), Results: r.Results} //nolint:gosec // its bits
+}
+
+func (e *entry) remembered() counter.Remembered {
+	r := counter.Remembered{Seq: uint64(e.Seq), Newest: e.Newest, Results: e.Results} //nolint:gosec // its bits
+	copy(r.Print[:], e.Print)
+	return r
+}
+
+// covers tells whether what is remembered of a batch as a whole says all that a day remembers of it.
+func covers(whole *counter.Remembered, e *entry) bool {
+	switch of := e.remembered(); {
+	case whole.Seq != of.Seq:
+		return whole.Seq > of.Seq
+	case whole.Print != of.Print:
+		return false
+	case len(whole.Results) == 0 || bytes.Equal(whole.Results, of.Results):
+		return true
+	case len(of.Results) != len(whole.Results):
+		return false
+	default:
+		for i, b := range of.Results {
+			if b&^whole.Results[i] != 0 {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// summary is what is remembered of a batch as a whole.
+type summary struct {
+	there   bool
+	v       int64
+	is      counter.Remembered
+	changed bool
+	gone    bool // and dropped
+}
+
+type summaryDoc struct {
+	Name     string `bson:"_id"`
+	V        int64  `bson:"v"`
+	Producer bool   `bson:"producer"`
+	Seq      int64  `bson:"seq"`
+	Newest   int64  `bson:"newest"`
+	Print    []byte `bson:"print"`
+	Results  []byte `bson:"results"`
+}
+
+// DayBatches reads what days remember, and notes what else they do, to be forgotten if a summary says it.
+func (t *counterTx) DayBatches(ctx context.Context, of []counter.DayBatch) ([]counter.Remembered, error) {
+	keys := make([]counter.SpanKey, len(of))
+	for i := range of {
+		keys[i] = of[i].Day
+	}
+	if err := t.load(ctx, keys, false); err != nil {
+		return nil, err
+	}
+	all := make([]counter.Remembered, len(of))
+	for i := range of {
+		d, name := t.days[of[i].Day], nameOf(of[i].Key, of[i].Producer)
+		d.compared = true
+		for j := range d.memory {
+			e := &d.memory[j]
+			if t.seen[e.Name] = true; e.Name == name {
+				all[i] = e.remembered()
+			}
+		}
+	}
+	return all, nil
+}
+
+// PutDayBatches remembers batches in days.
+func (t *counterTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) error {
+	if err := t.writes(); err != nil {
+		return err
+	}
+	keys := make([]counter.SpanKey, len(of))
+	for i := range of {
+		keys[i] = of[i].Day
+	}
+	if err := t.load(ctx, keys, false); err != nil {
+		return err
+	}
+	for i := range of {
+		d, e := t.days[of[i].Day], newEntry(nameOf(of[i].Key, of[i].Producer), of[i].Remembered)
+		e.fresh = true
+		d.memory = slices.Clone(d.memory)
+		if at := slices.IndexFunc(d.memory, func(old entry) bool { return old.Name == e.Name }); at >= 0 {
+			d.memory[at] = e
+		} else {
+			d.memory = append(d.memory, e)
+		}
+		d.remembers, d.compared = true, true
+	}
+	return nil
+}
+
+// forget has a day forget what summaries say, and what lies below the floor. It costs nothing, since the day is
+// written anyway.
+func (t *counterTx) forget(d *day) {
+	n := len(d.memory)
+	kept := slices.DeleteFunc(slices.Clone(d.memory), func(e entry) bool {
+		if e.fresh {
+			return false
+		}
+		s := t.summaries[e.Name]
+		return s != nil && s.there && !s.changed && covers(&s.is, &e) || t.floor != nil && e.Newest < t.floor.was
+	})
+	if len(kept) < n {
+		d.memory, d.remembers = kept, true
+	}
+}
+
+// Batches reads what is remembered of batches as a whole.
+func (t *counterTx) Batches(ctx context.Context, keys []counter.Key) ([]counter.Remembered, error) {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = nameOf(key, counter.Producer{})
+	}
+	return t.recall(ctx, names)
+}
+
+// Producers reads what is remembered of the last batches of producers.
+func (t *counterTx) Producers(ctx context.Context, producers []counter.Producer) ([]counter.Remembered, error) {
+	names := make([]string, len(producers))
+	for i, p := range producers {
+		names[i] = nameOf("", p)
+	}
+	return t.recall(ctx, names)
+}
+
+func (t *counterTx) recall(ctx context.Context, names []string) ([]counter.Remembered, error) {
+	if err := t.loadSummaries(ctx, names); err != nil {
+		return nil, err
+	}
+	all := make([]counter.Remembered, len(names))
+	for i, name := range names {
+		all[i] = t.summaries[name].is
+	}
+	return all, nil
+}
+
+// loadSummaries reads summaries, each once, and those of batches that days remember.
+func (t *counterTx) loadSummaries(_ context.Context, names []string) error {
+	if t.over {
+		return errOver
+	}
+	var absent []string
+	want := func(name string) {
+		if t.summaries[name] == nil {
+			t.summaries[name] = &summary{}
+			absent = append(absent, name)
+		}
+	}
+	for _, name := range names {
+		want(name)
+	}
+	for name := range t.seen {
+		want(name)
+	}
+	clear(t.seen)
+	slices.Sort(absent)
+	return findIn(t.session, t.collection(batchesName), absent, nil, func(doc summaryDoc) {
+		s := t.summaries[doc.Name]
+		s.there, s.v = true, doc.V
+		e := entry{Seq: doc.Seq, Newest: doc.Newest, Print: doc.Print, Results: doc.Results}
+		s.is = e.remembered()
+	})
+}
+
+// PutBatches remembers batches as a whole.
+func (t *counterTx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error {
+	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
+	for i := range batches {
+		names[i], of[i] = nameOf(batches[i].Key, counter.Producer{}), batches[i].Remembered
+	}
+	return t.summarise(ctx, names, of)
+}
+
+// PutProducers remembers the last batches of producers.
+func (t *counterTx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) error {
+	names, of := make([]string, len(batches)), make([]counter.Remembered, len(batches))
+	for i := range batches {
+		names[i], of[i] = nameOf("", batches[i].Producer), batches[i].Remembered
+	}
+	return t.summarise(ctx, names, of)
+}
+
+func (t *counterTx) summarise(ctx context.Context, names []string, of []counter.Remembered) error {
+	if err := t.writes(); err != nil {
+		return err
+	}
+	if err := t.loadSummaries(ctx, names); err != nil {
+		return err
+	}
+	for i, name := range names {
+		s := t.summaries[name]
+		s.is, s.changed, s.gone = of[i], true, false
+	}
+	return nil
+}
+
+// DropBatches forgets batches below a time.
+func (t *counterTx) DropBatches(ctx context.Context, below int64, limit int) (int, error) {
+	return t.drop(ctx, false, below, limit)
+}
+
+// DropProducers forgets producers below a time.
+func (t *counterTx) DropProducers(ctx context.Context, below int64, limit int) (int, error) {
+	return t.drop(ctx, true, below, limit)
+}
+
+func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit int) (int, error) {
+	if err := t.writes(); err != nil {
+		return 0, err
+	}
+	old := map[string]bool{}
+	for name, s := range t.summaries {
+		if name[0] == 'p' == producers && s.changed && !s.gone && s.is.Newest < below {
+			old[name] = true
+		}
+	}
+	filter := bson.D{{Key: "producer", Value: producers}, {Key: "newest", Value: bson.D{{Key: "$lt", Value: below}}}}
+	opts := options.Find().SetLimit(int64(limit + len(t.summaries))).SetSort(bson.D{{Key: "newest", Value: 1}})
+	err := find(t.session, t.collection(batchesName), filter, opts, func(doc summaryDoc) {
+		if s := t.summaries[doc.Name]; s == nil || !s.changed {
+			if s == nil {
+				s = &summary{there: true, v: doc.V}
+				t.summaries[doc.Name] = s
+			}
+			if !s.gone {
+				old[doc.Name] = true
+			}
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for batches that are old: %w", err)
+	}
+	n := 0
+	for name := range old {
+		if n == limit {
+			break
+		}
+		s := t.summaries[name]
+		s.is, s.changed, s.gone = counter.Remembered{}, true, true
+		n++
+	}
+	return n, ctx.Err()
+}
+
+// writeSummaries writes what is remembered as a whole, each where nobody has written it since it was read.
+func (t *counterTx) writeSummaries(ctx context.Context) error {
+	c := t.collection(batchesName)
+	for name, s := range t.summaries {
+		if !s.changed || s.gone && !s.there {
+			continue
+		}
+		e := newEntry(name, s.is)
+		doc := summaryDoc{Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print, Results: e.Results}
+		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}}
+		var matched int64
+		var err error
+		switch {
+		case s.gone:
+			var result *mongo.DeleteResult
+			if result, err = c.DeleteOne(ctx, filter); err == nil {
+				matched = result.DeletedCount
+			}
+		case s.there:
+			var result *mongo.UpdateResult
+			if result, err = c.ReplaceOne(ctx, filter, doc); err == nil {
+				matched = result.MatchedCount
+			}
+		default:
+			if _, err = c.InsertOne(ctx, doc); err == nil {
+				matched = 1
+			} else if mongo.IsDuplicateKeyError(err) {
+				err = nil
+			}
+		}
+		switch {
+		case err != nil:
+			return outcome(err)
+		case matched == 0 && !s.gone:
+			return errAgain
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/locus-db/locus/counter"
+)
+
+// headFields are what is read of a day that something is added to.
+var headFields = bson.D{{Key: "v", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
+
+// scan reads whole days that fit a filter, in the order of their keys, page by page, those of the
+// transaction's own among them, until do says that it has enough. Days that the transaction has read are as it
+// has found and left them.
+func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.SpanKey, limit int, do func(*day) (more bool)) error {
+	if t.over {
+		return errOver
+	}
+	own := slices.DeleteFunc(sorted(t.days), func(d *day) bool { return d.key < from || d.key >= below && !last(d.key, below) })
+	keys := make([]counter.SpanKey, len(own))
+	for i, d := range own {
+		keys[i] = d.key
+	}
+	if err := t.load(ctx, keys, true); err != nil {
+		return err
+	}
+	page := int64(min(max(limit, leastPage), inAtOnce))
+	for {
+		var found []counter.SpanKey
+		in := bson.D{{Key: "$gte", Value: int64(from)}, {Key: "$lt", Value: int64(below)}}
+		if last(below, below) {
+			in[1].Key = "$lte"
+		}
+		err := find(t.session, t.collection(daysName), append(slices.Clone(filter), bson.E{Key: "_id", Value: in}),
+			options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(page), func(doc dayDoc) {
+				key := counter.SpanKey(doc.ID)
+				if found = append(found, key); t.days[key] == nil {
+					d := &day{key: key, loaded: true}
+					d.take(&doc, true)
+					t.days[key] = d
+				}
+			})
+		if err != nil {
+			return err
+		}
+		done := int64(len(found)) < page
+		until := below
+		if !done {
+			until = found[len(found)-1]
+		}
+		for len(own) > 0 && (done || own[0].key <= until) {
+			found, own = append(found, own[0].key), own[1:]
+		}
+		slices.Sort(found)
+		for _, key := range slices.Compact(found) {
+			if !do(t.days[key]) {
+				return nil
+			}
+		}
+		if done || until == highest {
+			return ctx.Err()
+		}
+		from = until + 1
+	}
+}
+
+// last tells whether an end is the highest key there can be, which is in the range then.
+func last(key, below counter.SpanKey) bool { return below == highest && key == highest }
+
+// leastPage is how many days are read at once at least.
+const leastPage = 50
+
+const highest = counter.SpanKey(1<<63 - 1)
+
+// FirstSpans reads the days that have spans of the table, the lowest first.
+func (t *counterTx) FirstSpans(ctx context.Context, table counter.Table, below counter.SpanKey, limit int) ([]counter.Span, error) {
+	filter := bson.D{{Key: "open", Value: 1}}
+	switch table {
+	case counter.GaugeDays:
+		filter = bson.D{{Key: "gauge", Value: 1}}
+	case counter.Hours, counter.GaugeQuarters: // in days that have a span, but for what tests put there
+		filter = bson.D{}
+	}
+	var spans []counter.Span
+	begun, whole := int64(0), false // the day since 1970 that spans are gathered of
+	err := t.scan(ctx, filter, -1<<63, highest, max(limit, 1), func(d *day) bool {
+		if unit := d.key.Unit(); !whole || unit != begun {
+			if len(spans) >= limit {
+				return false
+			}
+			begun, whole = unit, true
+		}
+		for place, values := range d.spans[table] {
+			if key := d.spanKey(table, place); key < below {
+				spans = append(spans, counter.Span{Key: key, Values: slices.Clone(values)})
+			}
+		}
+		d.compared = true
+		return d.spanKey(table, 0) < below || table != counter.Days && table != counter.GaugeDays
+	})
+	slices.SortFunc(spans, func(a, b counter.Span) int { return cmp.Compare(a.Key, b.Key) })
+	return spans[:min(len(spans), limit)], err
+}
+
+// DetailedDays reads days that were packed with a detail.
+func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.SpanKey, limit int) ([]counter.ClosedDay, error) {
+	var days []counter.ClosedDay
+	err := t.scan(ctx, bson.D{{Key: "closed.detail", Value: int(detail)}}, from, below, max(limit, 1), func(d *day) bool {
+		if d.closed != nil && d.closed.Detail == detail && d.key < below && len(days) < limit {
+			days = append(days, *d.closed)
+			d.compared = true
+		}
+		return len(days) < limit
+	})
+	return days, err
+}
+
+// TopMetrics adds up in this process.
+func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
+	if t.over {
+		return nil, errOver
+	}
+	totals := map[counter.ID]int64{}
+	from, below := counter.NewSpanKey(unit, 0), counter.NewSpanKey(unit+1, 0)
+	fields := bson.D{{Key: "n", Value: 1}, {Key: "closed.n", Value: 1}, {Key: "open", Value: 1}}
+	err := find(t.session, t.collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: int64(from)}, {Key: "$lt", Value: int64(below)}}}},
+		options.Find().SetProjection(fields).SetSort(bson.D{{Key: "_id", Value: 1}}), func(doc dayDoc) {
+			n := doc.N
+			if doc.Closed != nil {
+				n += doc.Closed.N
+			}
+			totals[counter.SpanKey(doc.ID).ID()] = n
+		})
+	if err != nil {
+		return nil, err
+	}
+	for key, d := range t.days {
+		if key >= from && key < below {
+			n := d.total()
+			if !d.whole && d.there {
+				n = totals[key.ID()] + n - d.n
+			} else if d.closed != nil {
+				n += d.closed.N
+			}
+			totals[key.ID()] = n
+		}
+	}
+	return t.rank(ctx, totals, prefix, k)
+}
+
+// rank answers with the highest totals of counters whose names begin with a prefix.
+func (t *counterTx) rank(ctx context.Context, totals map[counter.ID]int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
+	ids := slices.SortedFunc(maps.Keys(totals), func(a, b counter.ID) int { return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b)) })
+	var top []counter.Ranked
+	for len(ids) > 0 {
+		// Those of one total stand together, so that names decide about all of them.
+		n := min(len(ids), inAtOnce)
+		for n < len(ids) && totals[ids[n]] == totals[ids[n-1]] {
+			n++
+		}
+		metas, err := t.Metrics(ctx, ids[:n])
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range metas {
+			if n := totals[ids[i]]; n > 0 && m.ID != 0 && m.Kind == counter.Counter && strings.HasPrefix(string(m.Name), string(prefix)) {
+				top = append(top, counter.Ranked{Metric: m.Name, N: n})
+			}
+		}
+		if ids = ids[n:]; len(top) >= k {
+			break
+		}
+	}
+	slices.SortFunc(top, func(a, b counter.Ranked) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Metric, b.Metric)) })
+	return top[:min(len(top), k)], nil
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
+)
+
+// floor is the time below which batches may have been forgotten.
+type floor struct{ was, is int64 }
+
+type floorDoc struct {
+	At int64 `bson:"at"`
+}
+
+// Floor reads the floor. A transaction in which it was read writes nothing if it has risen meanwhile.
+func (t *counterTx) Floor(ctx context.Context) (int64, error) {
+	if t.floor == nil {
+		at, err := t.readFloor(t.session)
+		if err != nil {
+			return 0, err
+		}
+		t.floor = &floor{at, at}
+	}
+	return t.floor.is, ctx.Err()
+}
+
+func (t *counterTx) readFloor(ctx context.Context) (int64, error) {
+	if t.over {
+		return 0, errOver
+	}
+	var doc floorDoc
+	err := t.collection(stateName).FindOne(ctx, bson.D{{Key: "_id", Value: "floor"}}).Decode(&doc)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return 0, fmt.Errorf("%s has no floor: was its document deleted?", stateName)
+	}
+	return doc.At, unread(err)
+}
+
+// RaiseFloor keeps the floor until the end.
+func (t *counterTx) RaiseFloor(ctx context.Context, to int64) error {
+	if err := t.writes(); err != nil {
+		return err
+	}
+	if _, err := t.Floor(ctx); err != nil {
+		return err
+	}
+	t.floor.is = max(t.floor.is, to)
+	return nil
+}
+
+// checkFloor finds out whether the floor is what it was, and raises it. That comes before all else: what is
+// forgotten below it must not be asked for by somebody who has not seen it rise.
+func (t *counterTx) checkFloor(ctx context.Context) error {
+	if t.floor == nil || t.reading {
+		return nil
+	}
+	at, err := t.readFloor(ctx)
+	switch {
+	case err != nil:
+		return err
+	case at != t.floor.was:
+		return errAgain
+	case t.floor.is == at:
+		return nil
+	}
+	_, err = t.collection(stateName).UpdateOne(ctx, bson.D{{Key: "_id", Value: "floor"}}, bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: t.floor.is}}}})
+	return outcome(err)
+}
+
+// metric is what is known of a metric, as the transaction leaves it.
+type metric struct {
+	is      counter.Meta // the zero one if there is none
+	changed bool
+	made    bool // by this transaction
+}
+
+type metricDoc struct {
+	ID    int64  `bson:"_id"`
+	Name  string `bson:"name"`
+	Kind  int    `bson:"kind"`
+	First int64  `bson:"first"`
+}
+
+func (m *metricDoc) meta() counter.Meta {
+	return counter.Meta{ID: counter.ID(m.ID), Name: counter.Metric(m.Name), Kind: counter.Kind(m.Kind), First: m.First} //nolint:gosec // 0 or 1
+}
+
+// Metrics reads metrics, each once.
+func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
+	if t.over {
+		return nil, errOver
+	}
+	var absent []counter.ID
+	for _, id := range ids {
+		if t.metrics[id] == nil {
+			t.metrics[id] = &metric{}
+			absent = append(absent, id)
+		}
+	}
+	slices.Sort(absent)
+	if err := findIn(t.session, t.collection(metricsName), absent, nil, func(doc metricDoc) {
+		t.metrics[counter.ID(doc.ID)].is = doc.meta()
+	}); err != nil {
+		return nil, err
+	}
+	all := make([]counter.Meta, len(ids))
+	for i, id := range ids {
+		all[i] = t.metrics[id].is
+	}
+	return all, ctx.Err()
+}
+
+// PutMetrics keeps metrics until the end.
+func (t *counterTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
+	if err := t.writes(); err != nil {
+		return err
+	}
+	ids := make([]counter.ID, len(metrics))
+	for i := range metrics {
+		ids[i] = metrics[i].ID
+	}
+	if _, err := t.Metrics(ctx, ids); err != nil {
+		return err
+	}
+	for _, put := range metrics {
+		m := t.metrics[put.ID]
+		if m.is.ID != 0 {
+			put.Name, put.Kind, put.First = m.is.Name, m.is.Kind, min(m.is.First, put.First)
+		}
+		m.made = m.made || m.is.ID == 0
+		m.is, m.changed = put, true
+	}
+	return nil
+}
+
+// writeMetrics writes metrics. One that somebody else has made of another kind meanwhile is looked at again.
+func (t *counterTx) writeMetrics(ctx context.Context) error {
+	var docs []any
+	var firsts []mongo.WriteModel
+	var ids []int64
+	for _, id := range slices.Sorted(maps.Keys(t.metrics)) {
+		if m := t.metrics[id]; m.changed {
+			docs = append(docs, metricDoc{int64(id), string(m.is.Name), int(m.is.Kind), m.is.First})
+			firsts = append(firsts, mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: int64(id)}}).
+				SetUpdate(bson.D{{Key: "$min", Value: bson.D{{Key: "first", Value: m.is.First}}}}))
+			ids = append(ids, int64(id))
+		}
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	c := t.collection(metricsName)
+	err := t.insert(ctx, metricsName, docs)
+	for chunk := range slices.Chunk(firsts, bulk) {
+		if err == nil {
+			_, err = c.BulkWrite(ctx, chunk, options.BulkWrite().SetOrdered(false))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: write metrics: %w", cell.ErrUnavailable, err) // nothing is counted by that
+	}
+	var other error
+	err = findIn(ctx, c, ids, nil, func(doc metricDoc) {
+		if doc.meta().Kind != t.metrics[counter.ID(doc.ID)].is.Kind {
+			other = errAgain
+		}
+	})
+	return errors.Join(err, other)
+}
+
+// ListMetrics reads metrics in the order of their names.
+func (t *counterTx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limit int) ([]counter.Meta, error) {
+	if t.over {
+		return nil, errOver
+	}
+	all := map[counter.ID]counter.Meta{}
+	fits := func(m counter.Meta) bool {
+		return m.ID != 0 && m.Name > after && strings.HasPrefix(string(m.Name), string(prefix))
+	}
+	for id, m := range t.metrics {
+		if m.changed && fits(m.is) {
+			all[id] = m.is
+		}
+	}
+	from := bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: string(max(prefix, after))}}}}
+	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetBatchSize(int32(min(limit+1, inAtOnce))) //nolint:gosec // 1,000 at most
+	more := limit + len(t.metrics)
+	if err := findWhile(t.session, t.collection(metricsName), from, opts, func(doc metricDoc) bool {
+		m := doc.meta()
+		if !strings.HasPrefix(string(m.Name), string(prefix)) {
+			return false
+		}
+		if own := t.metrics[m.ID]; fits(m) && (own == nil || !own.changed) {
+			all[m.ID] = m
+		}
+		more--
+		return more >= 0
+	}); err != nil {
+		return nil, err
+	}
+	list := slices.SortedFunc(maps.Values(all), func(a, b counter.Meta) int { return cmp.Compare(a.Name, b.Name) })
+	return list[:min(len(list), limit)], ctx.Err()
+}
+
+// CountMetrics counts metrics.
+func (t *counterTx) CountMetrics(context.Context) (int, error) {
+	if t.over {
+		return 0, errOver
+	}
+	n, err := t.collection(metricsName).CountDocuments(t.session, bson.D{})
+	for _, m := range t.metrics {
+		if m.changed && m.made {
+			n++
+		}
+	}
+	return int(n), unread(err)
+}

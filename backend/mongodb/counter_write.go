@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
+)
+
+const (
+	// bulk is how many increments are sent at once, and several how many writes are under way that each
+	// need an answer of their own.
+	bulk    = 500
+	several = 32
+)
+
+// daysWriter writes days, each by itself, and notes which were not written.
+type daysWriter struct {
+	counters
+	mu     sync.Mutex
+	failed map[counter.SpanKey]error
+}
+
+// writeDays writes the days of a transaction. The error is errAgain if none was written because others
+// wrote them, else a *counter.PartError.
+func (t *counterTx) writeDays(ctx context.Context) error {
+	var skeletons []any
+	var compared, added []*day
+	for _, d := range sorted(t.days) {
+		increments := len(d.tallies)+len(d.prepared[counter.Hours])+len(d.prepared[counter.Days]) > 0
+		if !d.rewritten && !d.remembers && !increments {
+			continue
+		}
+		if !d.there {
+			skeletons = append(skeletons, d.skeleton())
+		}
+		if d.rewritten || d.remembers || d.compared {
+			t.forget(d)
+			compared = append(compared, d)
+		} else {
+			added = append(added, d)
+		}
+	}
+	if len(compared)+len(added) == 0 {
+		return nil
+	}
+	if err := t.insert(ctx, daysName, skeletons); err != nil {
+		return fmt.Errorf("%w: begin days: %w", cell.ErrUnavailable, err) // nothing is counted by that
+	}
+	w := &daysWriter{counters: t.counters, failed: map[counter.SpanKey]error{}}
+	w.compare(ctx, compared)
+	w.add(ctx, added)
+	if len(w.failed) == 0 {
+		return nil
+	}
+	if len(w.failed) == len(compared)+len(added) && w.conflicts() {
+		return errAgain
+	}
+	return &counter.PartError{Days: w.failed}
+}
+
+func (w *daysWriter) conflicts() bool {
+	for _, err := range w.failed {
+		if !errors.Is(err, counter.ErrConflict) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *daysWriter) fail(d *day, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed[d.key] = err
+}
+
+// compare writes days where they are as they were read. Each needs an answer of its own.
+func (w *daysWriter) compare(ctx context.Context, days []*day) {
+	var g errgroup.Group
+	g.SetLimit(several)
+	for _, d := range days {
+		g.Go(func() error {
+			if err := w.swap(ctx, d); err != nil {
+				w.fail(d, err)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+func (w *daysWriter) swap(ctx context.Context, d *day) error {
+	c := w.collection(daysName)
+	filter := bson.D{{Key: "_id", Value: int64(d.key)}, {Key: "v", Value: d.v}}
+	var result *mongo.UpdateResult
+	var err error
+	if d.rewritten {
+		// What others have counted since is not in it: then the total differs.
+		result, err = c.ReplaceOne(ctx, append(filter, bson.E{Key: "n", Value: d.n}), d.doc())
+	} else {
+		result, err = c.UpdateOne(ctx, filter, d.update())
+	}
+	switch {
+	case err != nil:
+		return outcome(err)
+	case result.MatchedCount == 0:
+		return counter.ErrConflict
+	}
+	return nil
+}
+
+// update is what a day that is compared and not rewritten is changed by.
+func (d *day) update() bson.D {
+	inc := append(bson.D{{Key: "v", Value: int64(1)}}, d.increments()...)
+	update := bson.D{{Key: "$inc", Value: inc}}
+	set := d.opens()
+	if d.remembers {
+		memory := d.memory
+		if memory == nil {
+			memory = []entry{}
+		}
+		set = append(set, bson.E{Key: "k", Value: memory})
+	}
+	if len(set) > 0 {
+		update = append(update, bson.E{Key: "$set", Value: set})
+	}
+	return update
+}
+
+// opens marks a day that something is counted in.
+func (d *day) opens() bson.D {
+	if len(d.tallies)+len(d.prepared[counter.Days]) > 0 {
+		return bson.D{{Key: "open", Value: 1}}
+	}
+	return nil
+}
+
+// add adds to days, whatever others add.
+func (w *daysWriter) add(ctx context.Context, days []*day) {
+	c := w.collection(daysName)
+	for chunk := range slices.Chunk(days, bulk) {
+		models := make([]mongo.WriteModel, len(chunk))
+		for i, d := range chunk {
+			// A day that was packed meanwhile is opened again.
+			update := bson.D{{Key: "$inc", Value: d.increments()}, {Key: "$set", Value: d.opens()}}
+			models[i] = mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: int64(d.key)}}).SetUpdate(update)
+		}
+		result, err := c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		w.note(chunk, result, err)
+	}
+}
+
+// note notes what a bulk says about its days.
+func (w *daysWriter) note(days []*day, result *mongo.BulkWriteResult, err error) {
+	e, listed := errors.AsType[mongo.BulkWriteException](err)
+	switch {
+	case err == nil && result.MatchedCount == int64(len(days)):
+	case err == nil:
+		for _, d := range days {
+			w.fail(d, fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrUnconfirmed, len(days), daysName))
+		}
+	case listed && e.WriteConcernError == nil && len(e.WriteErrors) > 0:
+		for _, one := range e.WriteErrors {
+			w.fail(days[one.Index], outcome(one.WriteError))
+		}
+	default:
+		err = outcome(err)
+		for _, d := range days {
+			w.fail(d, err)
+		}
+	}
+}
+
+// outcome is what became of a write of a day, in the words of package counter.
+func outcome(err error) error {
+	if e, ok := errors.AsType[mongo.ServerError](err); ok && e.HasErrorCode(badValue) {
+		return fmt.Errorf("%w: %w", counter.ErrConflict, err) // it does not fit, which the next reading finds
+	}
+	if e, ok := errors.AsType[mongo.WriteError](err); ok && e.Code == badValue {
+		return fmt.Errorf("%w: %w", counter.ErrConflict, err)
+	}
+	err = unwritten(err)
+	if errors.Is(err, cell.ErrUnknownOutcome) {
+		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
+	}
+	return err
+}
+
+// badValue is the code of an increment that does not fit.
+const badValue = 2
