@@ -120,7 +120,9 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 
 // write writes documents, and answers with those that were not as they had been read.
 func (w *work) write(ctx context.Context, in Documents, docs []moved) ([]moved, error) {
-	docs = slices.DeleteFunc(docs, func(d moved) bool { return d.is && d.Watermark == w.to || mutant.On("P4h") && bytes.Equal(d.Body, d.next) })
+	docs = slices.DeleteFunc(docs, func(d moved) bool {
+		return d.is && d.Watermark == w.to || mutant.On("P4h") && bytes.Equal(d.Body, d.next)
+	})
 	swaps := make([]Swap, len(docs))
 	for i, d := range docs {
 		swaps[i] = Swap{Document: Document{Key: d.Key, Body: d.next, Watermark: w.to}, Is: d.is, Was: d.Watermark}

@@ -211,4 +211,3 @@ func (w *simWorld) define() rollup.Definition {
 	}
 	return d
 }
-

@@ -49,7 +49,7 @@ type simWorld struct {
 	apart     bool
 	documents shelf
 	flying    []flying
-	wrong                 error
+	wrong     error
 }
 
 // simMoment is what there was from a change on.

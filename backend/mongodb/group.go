@@ -61,18 +61,6 @@ func (g *groups) space(s rollup.Space) string {
 	return fmt.Sprintf("%s%016x/", g.generation(s.Generation), uint64(s.Fill))
 }
 
-// end is what all _ids with a prefix lie below: they go on in hex or with a slash.
-func end(prefix string) string { return prefix + "~" }
-
-// key is what an _id says after the prefix of its space.
-func key(id, prefix string) ([]byte, error) {
-	k, err := hex.DecodeString(strings.TrimPrefix(id, prefix))
-	if err != nil {
-		err = fmt.Errorf("mongodb: a group under _id %q: %w", id, err)
-	}
-	return k, err
-}
-
 // Documents reads by _id.
 func (g *groups) Documents(ctx context.Context, s rollup.Space, keys [][]byte) ([]rollup.Document, error) {
 	prefix := g.space(s)
@@ -80,17 +68,9 @@ func (g *groups) Documents(ctx context.Context, s rollup.Space, keys [][]byte) (
 	for i, k := range keys {
 		ids[i] = prefix + hex.EncodeToString(k)
 	}
-	there := make(map[string]group, len(keys))
-	sorted := slices.Clone(ids)
-	slices.Sort(sorted)
-	for chunk := range slices.Chunk(slices.Compact(sorted), asked) {
-		found, err := find[group](ctx, g.c, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: chunk}}}}, nil)
-		if err != nil {
-			return nil, fmt.Errorf("read %d groups: %w", len(chunk), err)
-		}
-		for _, one := range found {
-			there[one.ID] = one
-		}
+	there, err := g.read(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
 	docs := make([]rollup.Document, len(keys))
 	for i, id := range ids {
@@ -101,6 +81,17 @@ func (g *groups) Documents(ctx context.Context, s rollup.Space, keys [][]byte) (
 	return docs, nil
 }
 
+// read reads the documents of _ids.
+func (g *groups) read(ctx context.Context, ids []string) (map[string]group, error) {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	there := make(map[string]group, len(ids))
+	if err := findIn(ctx, g.c, slices.Compact(sorted), nil, func(one group) { there[one.ID] = one }); err != nil {
+		return nil, fmt.Errorf("read %d groups: %w", len(ids), err)
+	}
+	return there, nil
+}
+
 // Scan reads a part of the range.
 func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit int) ([]rollup.Document, error) {
 	prefix := g.space(s)
@@ -108,16 +99,17 @@ func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit i
 	if after != nil {
 		from = bson.E{Key: "$gt", Value: prefix + hex.EncodeToString(after)}
 	}
-	found, err := find[group](ctx, g.c, within(from, prefix), options.Find().SetSort(byID).SetLimit(int64(limit)))
-	if err != nil {
-		return nil, fmt.Errorf("scan groups: %w", err)
-	}
-	docs := make([]rollup.Document, len(found))
-	for i, one := range found {
-		docs[i] = rollup.Document{Body: one.Body, Watermark: changelog.Seq(one.Watermark)}
-		if docs[i].Key, err = key(one.ID, prefix); err != nil {
-			return nil, err
+	var docs []rollup.Document
+	var wrong error
+	err := find(ctx, g.c, within(from, prefix), options.Find().SetSort(byID).SetLimit(int64(limit)), func(one group) {
+		k, err := hex.DecodeString(strings.TrimPrefix(one.ID, prefix))
+		if err != nil {
+			wrong = fmt.Errorf("_id %q: %w", one.ID, err)
 		}
+		docs = append(docs, rollup.Document{Key: k, Body: one.Body, Watermark: changelog.Seq(one.Watermark)})
+	})
+	if err = errors.Join(err, wrong); err != nil {
+		return nil, fmt.Errorf("scan groups: %w", err)
 	}
 	return docs, nil
 }
@@ -126,13 +118,12 @@ func (g *groups) Scan(ctx context.Context, s rollup.Space, after []byte, limit i
 func (g *groups) Drop(ctx context.Context, generation int64, limit int) (int, error) {
 	prefix := g.generation(generation)
 	first := bson.E{Key: "$gte", Value: prefix}
-	found, err := find[struct {
-		ID string `bson:"_id"`
-	}](ctx, g.c, within(first, prefix), options.Find().SetSort(byID).SetLimit(int64(limit)).SetProjection(byID))
-	if err != nil || len(found) == 0 {
+	found := ""
+	err := find(ctx, g.c, within(first, prefix), options.Find().SetSort(byID).SetLimit(int64(limit)).SetProjection(byID), func(one group) { found = one.ID })
+	if err != nil || found == "" {
 		return 0, err
 	}
-	last := bson.E{Key: "$lte", Value: found[len(found)-1].ID}
+	last := bson.E{Key: "$lte", Value: found}
 	done, err := g.c.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{first, last}}})
 	if err != nil {
 		return 0, fmt.Errorf("drop groups of generation %d: %w", generation, unwritten(err))
@@ -142,20 +133,8 @@ func (g *groups) Drop(ctx context.Context, generation int64, limit int) (int, er
 
 var byID = bson.D{{Key: "_id", Value: 1}}
 
-// within is the filter of a range that begins somewhere and ends with a prefix.
+// within is the filter of a range that begins somewhere and ends with a prefix, after which _ids go on in hex or
+// with a slash.
 func within(from bson.E, prefix string) bson.D {
-	return bson.D{{Key: "_id", Value: bson.D{from, {Key: "$lt", Value: end(prefix)}}}}
-}
-
-// find reads all documents that meet a filter.
-func find[T any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder) ([]T, error) {
-	if opts == nil {
-		opts = options.Find()
-	}
-	cursor, err := c.Find(ctx, filter, opts)
-	if err != nil {
-		return nil, unread(err)
-	}
-	var all []T
-	return all, unread(errors.Join(cursor.All(ctx, &all)))
+	return bson.D{{Key: "_id", Value: bson.D{from, {Key: "$lt", Value: prefix + "~"}}}}
 }

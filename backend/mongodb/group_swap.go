@@ -3,6 +3,7 @@
 package mongodb
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -17,14 +18,10 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-const (
-	// bulk is how many operations are sent at once. Servers that speak MongoDB's protocol and store elsewhere
-	// run a bulk in one transaction, and some of them stop answering over 100 operations; MongoDB itself gains
-	// little from more.
-	bulk = 50
-	// asked is how many documents are asked for by _id at once.
-	asked = 1000
-)
+// swapped is how many groups are written at once. Servers that speak MongoDB's protocol and store elsewhere run a
+// bulk in one transaction, and some of them stop answering over 100 operations; MongoDB itself gains little
+// from more.
+const swapped = 50
 
 // write is a swap with the place of its answer.
 type write struct {
@@ -52,7 +49,7 @@ func (g *groups) Swap(ctx context.Context, s rollup.Space, swaps []rollup.Swap) 
 		send   func(context.Context, []write, []bool) error
 	}{{updates, g.update}, {inserts, g.insert}} {
 		slices.SortFunc(part.writes, func(a, b write) int { return cmp.Compare(a.id, b.id) })
-		for chunk := range slices.Chunk(part.writes, bulk) {
+		for chunk := range slices.Chunk(part.writes, swapped) {
 			if err := part.send(ctx, chunk, done); err != nil {
 				return nil, fmt.Errorf("write %d groups: %w", len(chunk), err)
 			}
@@ -90,14 +87,13 @@ func (g *groups) look(ctx context.Context, writes []write, done []bool) error {
 	for i, w := range writes {
 		ids[i] = w.id
 	}
-	found, err := find[group](ctx, g.c, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, nil)
+	there, err := g.read(ctx, ids)
 	if err != nil {
 		return err
 	}
-	for _, one := range found {
-		i, is := slices.BinarySearch(ids, one.ID)
-		w := writes[i]
-		done[w.at] = is && one.Watermark == int64(w.Watermark) && slices.Equal(one.Body, w.Body)
+	for _, w := range writes {
+		one, is := there[w.id]
+		done[w.at] = is && one.Watermark == int64(w.Watermark) && bytes.Equal(one.Body, w.Body)
 	}
 	return nil
 }

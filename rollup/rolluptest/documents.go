@@ -112,4 +112,3 @@ func sameDocuments(t tester, what string, got, want []rollup.Document) {
 	}
 	same(t, what, show(got), show(want))
 }
-

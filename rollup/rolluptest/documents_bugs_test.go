@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +25,8 @@ type drawer struct {
 	mu   sync.Mutex
 	bug  string
 	docs map[place]rollup.Document
+	// before is what was there before the last write.
+	before map[place]rollup.Document
 }
 
 // place is where a document is.
@@ -42,7 +43,7 @@ type documents struct {
 }
 
 func openDocuments(_ *testing.T, bug string) rolluptest.Shelf {
-	d := &drawer{bug: bug, docs: map[place]rollup.Document{}}
+	d := &drawer{bug: bug, docs: map[place]rollup.Document{}, before: map[place]rollup.Document{}}
 	return rolluptest.Shelf{Of: func(cell string) rollup.Documents { return documents{d, cell} }}
 }
 
@@ -164,12 +165,10 @@ func (d documents) swap(in rollup.Space, s rollup.Swap) (bool, error) {
 	d.mu.Lock()
 	at := d.at(in, s.Key)
 	there, is := d.docs[at]
-	if d.bug == "it compares before it writes" {
-		d.mu.Unlock()
-		runtime.Gosched() // others compare
-		d.mu.Lock()
-	}
 	defer d.mu.Unlock()
+	if old, ok := d.before[at]; ok && d.bug == "it compares, and then it writes" {
+		there, is = old, old.Key != nil // two compared before either wrote
+	}
 	was := s.Was
 	switch d.bug {
 	case "older ones are written over": // protocol A
@@ -199,7 +198,7 @@ func (d documents) swap(in rollup.Space, s rollup.Swap) (bool, error) {
 	case d.bug == "no watermark below zero":
 		s.Watermark = max(s.Watermark, 0)
 	}
-	d.docs[at] = s.Document
+	d.docs[at], d.before[at] = s.Document, d.docs[at]
 	return true, nil
 }
 
@@ -266,7 +265,7 @@ func TestRunDocuments_FindsEveryBug(t *testing.T) {
 			"dropping ignores the limit":              "DropsGenerationsInPortions",
 			"dropping tells the limit":                "DropsGenerationsInPortions",
 			"the context is not asked":                "CancelledCall",
-			"it compares before it writes":            "OneOfManyWins",
+			"it compares, and then it writes":         "OneOfManyWins",
 		},
 		ByModel: []string{
 			"keys end at zero", "missing documents are left out", "limits are not kept", "everything is done", "empty documents are deleted",
