@@ -80,5 +80,9 @@ func (s *Service) rollups(id cell.ID) rollup.Database {
 			})
 		}
 	}
-	return rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+	db := rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+	if s.opts.Documents != nil {
+		db.Documents = s.opts.Documents.Groups(id.String())
+	}
+	return db
 }
