@@ -73,6 +73,14 @@ func (s *Service) attach(ctx context.Context) error {
 	}
 }
 
+// Documents says which database of documents the installation has, "" if it has none.
+func (s *Service) Documents() string {
+	if s.opts.Documents == nil {
+		return ""
+	}
+	return s.opts.Documents.String()
+}
+
 // detach ends all use of the database of documents.
 func (s *Service) detach() error {
 	if s.opts.Documents == nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
@@ -39,7 +40,7 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 // Rollups with their groups in MongoDB, beside others, and over to the cells and back, while all goes on.
 func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	t.Parallel()
-	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 3})
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 3, Notice: time.Second})
 	live(t, s, func(n int) rollup.Definition {
 		if n%2 == 0 {
 			return byCategory
@@ -52,7 +53,7 @@ func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 // what the log goes on from.
 func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	t.Parallel()
-	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 2, Notice: 1})
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 2, Notice: time.Second})
 	define(t, s, apart(byCategory))
 	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))
 	before := latest(t, s, "by_category")

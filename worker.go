@@ -29,7 +29,7 @@ type worker struct {
 
 	chores sync.WaitGroup
 	turn   atomic.Int64 // which of the generations that are missing is built next: another one after a failure
-	busy   atomic.Bool // a generation is being built or erased
+	busy   atomic.Bool  // a generation is being built or erased
 }
 
 func newWorker(f *following, id cell.ID) *worker {

@@ -35,7 +35,7 @@ type group struct {
 	memories map[name]*memory
 	days     map[dayName]*memory // of a Store that is Apart
 	met      []*memory           // those of one part
-	kinds    map[ID]Kind // of metrics that this process has not seen before
+	kinds    map[ID]Kind         // of metrics that this process has not seen before
 	totals   map[SpanKey]int64
 	tallies  []Tally
 	slots    map[slot]int // where in tallies

@@ -239,6 +239,10 @@ func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[str
 	if rapid.Bool().Draw(t, "records") {
 		d.Over = rollup.Records
 	}
+	funcs := []rollup.Func{rollup.Count, rollup.Sum, rollup.Avg, rollup.Min, rollup.Max, rollup.Top, rollup.Distinct}
+	if rapid.Bool().Draw(t, "apart") {
+		d.Store, funcs = rollup.InMongoDB, funcs[:3]
+	}
 	d.Group = list("group", 1, 3)
 	if dimension := attribute.Draw(t, "dimension"); !slices.Contains(d.Group, dimension) && (dimension != "source" || d.Over == rollup.Records) {
 		d.Dimension = dimension
@@ -262,9 +266,7 @@ func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[str
 		d.Where = append(d.Where, c)
 	}
 	for i := range rapid.IntRange(0, 5).Draw(t, "measures") {
-		m := rollup.Measure{Name: fmt.Sprint("m", i), Func: rapid.SampledFrom([]rollup.Func{
-			rollup.Count, rollup.Sum, rollup.Avg, rollup.Min, rollup.Max, rollup.Top, rollup.Distinct,
-		}).Draw(t, "func")}
+		m := rollup.Measure{Name: fmt.Sprint("m", i), Func: rapid.SampledFrom(funcs).Draw(t, "func")}
 		if m.Func != rollup.Count {
 			m.Attribute = attribute.Draw(t, "measured")
 		}

@@ -53,6 +53,21 @@ func (s shelf) swap(in rollup.Space, swap rollup.Swap) bool {
 	return true
 }
 
+// stored is what there is of a generation: rows, or documents that are not empty.
+func (c *cell) stored(generation int64) map[string][]byte {
+	g := c.generations[generation]
+	if g.Definition.Store == rollup.InCell {
+		return c.rows[generation]
+	}
+	bodies := map[string][]byte{}
+	for key, doc := range c.docs[rollup.Space{Generation: generation, Fill: g.Fill}] {
+		if len(doc.Body) > 0 {
+			bodies[key] = doc.Body
+		}
+	}
+	return bodies
+}
+
 func (s shelf) Drop(_ context.Context, generation int64, limit int) (n int, _ error) {
 	for in, docs := range s {
 		for _, key := range slices.Sorted(maps.Keys(docs)) {
@@ -60,6 +75,9 @@ func (s shelf) Drop(_ context.Context, generation int64, limit int) (n int, _ er
 				delete(docs, key)
 				n++
 			}
+		}
+		if len(docs) == 0 {
+			delete(s, in)
 		}
 	}
 	return n, nil

@@ -15,7 +15,7 @@ import (
 
 // day is one day of one metric, as a transaction has found it and leaves it: one document.
 //
-//	{ _id: "8050f8/0000000001",                    // the day since 1970 + 2^23, and the metric's number
+//	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
 //	  v: NumberLong(3),                            // counts writes that compare it
 //	  n: NumberLong(5468426), open: 1,             // the day
@@ -29,13 +29,13 @@ import (
 // 1,440. Every name in it is made of digits, or is fixed. A gauge has r, the readings of its quarters, and rd, those
 // of its hours, as arrays of five numbers for each minute or hour.
 type day struct {
-	key   counter.SpanKey
+	key    counter.SpanKey
 	loaded bool // it was read
-	there bool // in the database
-	whole bool // all of it was read, and spans and closed are true
-	v     int64
-	n     int64 // as it was read
-	open  bool  // as it was read: there is a span of Days
+	there  bool // in the database
+	whole  bool // all of it was read, and spans and closed are true
+	v      int64
+	n      int64 // as it was read
+	open   bool  // as it was read: there is a span of Days
 
 	spans  [4]map[int][]int64 // by table, by the place in the day
 	closed *counter.ClosedDay // nil if nothing was packed

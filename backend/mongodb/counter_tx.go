@@ -120,7 +120,9 @@ func (t *counterTx) commit(ctx context.Context) error {
 }
 
 // heads reads what has to be known of days before something is added to them.
-func (t *counterTx) heads(ctx context.Context, keys []counter.SpanKey) error { return t.load(ctx, keys, false) }
+func (t *counterTx) heads(ctx context.Context, keys []counter.SpanKey) error {
+	return t.load(ctx, keys, false)
+}
 
 // load reads days, each once. One whose head was read is read again if all of it is needed: it must be the same
 // still.

@@ -117,7 +117,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "changelog", "counter", "rollup"}, Modules: []string{mongo}},
+	"backend/mongodb": {Imports: []string{"cell", "changelog", "counter", "rollup"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
@@ -170,9 +170,11 @@ var Picture = map[string]Rule{
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
-	"bench/route":                      {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":                    {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
-	"bench/counters":                   {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
+	// The backend says what a server is; keys of other kinds are held against their libraries.
+	"bench/spread":   {Imports: []string{"bench/internal/rounds", "backend/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
+	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
+	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the

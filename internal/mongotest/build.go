@@ -107,13 +107,9 @@ func compile(source, path string) error {
 	return os.Rename(half, path)
 }
 
-// environment is the caller's without what is meant for the build of the tests alone.
+// environment is the caller's, with what is meant for the build of the tests alone taken back.
 func environment() []string {
-	kept := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains([]string{"GOFLAGS", "GOWORK", "GOOS", "GOARCH", "GOEXPERIMENT", "CGO_ENABLED", "PWD"}, name)
-	})
-	return append(kept, "GOFLAGS=", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
+	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
 }
 
 // offline tells whether the go command failed for want of a network.

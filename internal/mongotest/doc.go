@@ -18,9 +18,9 @@
 //	        what goes wrong      one write at a time,     another process, built once for this machine,
 //	                             bulks in pieces          ends with its standard input
 //
-// The stand-in is a module of its own, so that the hundred modules it is made of are none of Locus's. It is
-// kept in the user's cache directory, under a hash of its source. Where it cannot be built for want of a
-// network tests are skipped; under CI=1 they fail.
+// The stand-in is a module of its own, so that the sixty modules it is made of are none of Locus's (FerretDB's
+// licence is Locus's own, and none of it is in the binary). It is kept in the user's cache directory, under a
+// hash of its source. Where it cannot be built for want of a network tests are skipped; under CI=1 they fail.
 //
 // # What the stand-in is worth
 //
@@ -39,6 +39,8 @@
 //     upserted documents count upserts, not operations.
 //   - Wrong with it, too: $push ignores $slice; -0.0 becomes 0.0; infinities are refused; NaN and Decimal128
 //     end the connection.
+//   - Wrong with it, too: keys are unique without their types. An ObjectID and its hex digits, a time and its
+//     milliseconds, a Binary and its base64, Binaries of two subtypes are duplicates of each other.
 //   - Not there: updates by pipelines, $expr, change streams, transactions, collations, indexes that expire,
 //     projections of findAndModify, distinct with a timeout, bulkWrite of MongoDB 8.
 //   - Refused that MongoDB takes: names of fields with dots or dollars. Locus has none.

@@ -3,6 +3,7 @@
 package mongotest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,10 +44,9 @@ func named(uri, database string) (string, error) {
 	if err != nil {
 		return "", errors.New("no URI of MongoDB: its options cannot be read")
 	}
-	if strings.Contains(hosts, "@") && before != "" && !values.Has("authSource") && !values.Has("authMechanism") {
-		values.Set("authSource", before)
-	} else if strings.Contains(hosts, "@") && !values.Has("authSource") && !values.Has("authMechanism") {
-		values.Set("authSource", "admin")
+	mechanism := values.Get("authMechanism")
+	if strings.Contains(hosts, "@") && !values.Has("authSource") && (mechanism == "" || strings.HasPrefix(mechanism, "SCRAM")) {
+		values.Set("authSource", cmp.Or(before, "admin"))
 	}
 	return join(scheme, hosts, database, values), nil
 }
@@ -87,7 +87,11 @@ func join(scheme, hosts, database string, values url.Values) string {
 func within(ctx context.Context, uri string, do func(context.Context, *mongo.Client) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second))
+	o := options.Client().ApplyURI(uri)
+	if o.ServerSelectionTimeout == nil {
+		o.SetServerSelectionTimeout(10 * time.Second)
+	}
+	client, err := mongo.Connect(o)
 	if err != nil {
 		return err
 	}
