@@ -178,13 +178,16 @@ func (t *counterTx) writeMetrics(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: write metrics: %w", cell.ErrUnavailable, err) // nothing is counted by that
 	}
-	var other error
+	same := 0
 	err = findIn(ctx, c, ids, nil, func(doc metricDoc) {
-		if m := doc.meta(); m.Kind != t.metrics[m.ID].is.Kind {
-			other = errAgain
+		if m := doc.meta(); m.Kind == t.metrics[m.ID].is.Kind {
+			same++
 		}
 	})
-	return errors.Join(err, other)
+	if err == nil && same < len(ids) {
+		return errAgain
+	}
+	return err
 }
 
 // ListMetrics reads metrics in the order of their names.
