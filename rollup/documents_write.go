@@ -53,7 +53,11 @@ func (f *Follower) carryAll(ctx context.Context, b *batch) {
 	works := b.works[:0]
 	for _, w := range b.works {
 		if w.forward != nil && w.err == nil {
-			switch err := f.carry(ctx, &w); {
+			err := f.carry(ctx, &w)
+			wrong, is := errors.AsType[unfit](err)
+			switch {
+			case is:
+				w.err = wrong
 			case errors.Is(err, errElsewhere):
 				b.more = true
 				continue
@@ -67,7 +71,8 @@ func (f *Follower) carryAll(ctx context.Context, b *batch) {
 	b.works = works
 }
 
-// carry takes the documents of a generation to the end of the batch.
+// carry takes the documents of a generation to the end of the batch. The error is unfit if that cannot be, and then
+// nothing was written.
 func (f *Follower) carry(ctx context.Context, w *work) error {
 	in, err := f.opts.Database.documents(&w.from)
 	if err != nil {
@@ -90,13 +95,11 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 	w.forward.apply(docs)
 	for _, d := range docs {
 		if w.groups += d.grew; d.err != nil {
-			w.err = d.err
-			return nil // nothing was written
+			return unfit{d.err}
 		}
 	}
 	if w.from.Groups+w.groups > MaxGroups {
-		w.err = tooMany(&w.from.Definition)
-		return nil
+		return unfit{tooMany(&w.from.Definition)}
 	}
 	for range attempts {
 		if docs, err = w.write(ctx, in, docs); err != nil || len(docs) == 0 {

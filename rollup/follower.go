@@ -306,6 +306,9 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields || g.Fill != w.from.Fill {
 			continue // somebody else was here
 		}
+		if w.err != nil && g.Definition.apart() {
+			continue // see failApart
+		}
 		if err := f.apply(ctx, tx, g, w); err != nil {
 			return err
 		}
@@ -316,9 +319,6 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 // apply moves one generation on. One that cannot go on stays where it is and says why.
 func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error {
 	if g.Definition.apart() {
-		if w.err != nil {
-			return nil // see failApart
-		}
 		g.Watermark, g.At, g.Yields, g.Until = w.to, w.at, 0, 0
 		g.Groups += w.groups
 		return tx.PutGeneration(ctx, g)

@@ -64,11 +64,11 @@ type after struct {
 
 // after is what a delta makes of the group of a row's key.
 func (dl *delta) after(key []byte) (a after) {
-	name := string(key[len(rowGroup):])
-	if g := dl.groups[name]; g != nil {
+	key = key[len(rowGroup):]
+	if g := dl.groups[string(key)]; g != nil {
 		a.group = g.clone()
 	}
-	a.err = dl.unfit[name]
+	a.err = dl.unfit[string(key)]
 	return a
 }
 
