@@ -115,7 +115,7 @@ func TestParse_SaysAllThatIsWrong(t *testing.T) {
 		"two documents":        {head + "---\n" + head, []string{"rollup: the text has a second document: define one rollup at a time"}},
 		"a broken second one":  {head + "---\n[", []string{"rollup: the text has a second document: define one rollup at a time"}},
 		"a list":               {"[a]", []string{`line 1, rollup: want fields with values such as "rollup: name", not a list`}},
-		"an unknown field":     {head + "mode: sync\n", []string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension and measures"}},
+		"an unknown field":     {head + "mode: sync\n", []string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension, measures and store"}},
 		"a field twice":        {head + "kind: b\n", []string{"line 4, kind: stands here twice, first in line 2: leave one of the two"}},
 		"a merge key":          {head + "<<: {}\n", []string{"line 4, rollup: want the name of a field, not a value"}},
 		"an alias":             {"rollup: &a b\nkind: *a\ngroup: g\n", []string{"line 2, kind: want one value, not an alias"}},

@@ -170,6 +170,13 @@ func (w *simWorld) answered(d *rollup.Definition, q rollup.Query, part *rollup.P
 	}
 }
 
+// verify has the package verify a generation while others go on.
+func (w *simWorld) verify(generation int64) {
+	if v, err := w.database().Verify(context.Background(), generation, nil); err == nil && v.Differs > 0 {
+		w.fail("verify generation %d: %+v", generation, v)
+	}
+}
+
 // query draws a question.
 func (w *simWorld) query(d *rollup.Definition, generation int64) rollup.Query {
 	q := rollup.Query{Generation: generation}

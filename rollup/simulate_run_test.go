@@ -264,6 +264,9 @@ var raced bool
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
 	seeds := uint64(1000)
+	if apart { // of which each looks after every single write
+		seeds = 500
+	}
 	if testing.Short() || raced {
 		seeds = 200
 	}
@@ -396,6 +399,9 @@ func (w *simWorld) read(t *simTask) {
 			}
 			seen[r.Name] = part.Standing.Watermark
 			w.answered(&r.Serving.Definition, q, part)
+			if w.apart && w.rng.IntN(8) == 0 {
+				w.verify(q.Generation)
+			}
 			if r.Serving.Definition.Store != rollup.InCell && w.at.generations[q.Generation].Watermark > before {
 				w.counts[sawBetween]++
 			}
