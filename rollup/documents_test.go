@@ -376,3 +376,62 @@ func TestDocuments_OnlyWhatAddsUp(t *testing.T) {
 		t.Errorf("a store that is none: %v", err)
 	}
 }
+
+// hooked calls a function once before something is written.
+type hooked struct {
+	shelf
+	before *func()
+}
+
+func (h hooked) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+	if do := *h.before; do != nil {
+		*h.before = nil
+		do()
+	}
+	return h.shelf.Swap(ctx, in, swaps)
+}
+
+// A worker stands still between its reading and its writing, while another one takes the lease and writes what comes
+// next: the group has become what it was, or is empty, or is there for the first time. What the first one writes
+// late is void.
+func TestP04_ALateWorkerWritesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, then string // the tags of animal 2
+		want        string
+	}{
+		"what it was": {"ears", "wings", "ears=1 wings=1"},
+		"empty":       {"fur", "wings", "ears=1 wings=1"},
+		"another":     {"fur", "ears", "ears=2"},
+		"more":        {"ears", "ears", "ears=2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newApartStage(t)
+			var late func()
+			s.docs = hooked{shelf{}, &late}
+			s.put("a", "ears", 1)
+			v := s.define(rollup.InMongoDB)
+			a, b := s.follower("a"), s.follower("b")
+			s.build(a, v)
+			s.put("a", c.first, 2)
+			late = func() {
+				s.put("b", c.then, 2)
+				if err := a.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				s.step(b)
+				s.wantRead(v.Generation, 3, c.want)
+			}
+			if p, err := a.Step(t.Context(), s.catalog); p.Held || err != nil {
+				t.Errorf("the late worker says %+v, %v", p, err)
+			}
+			s.wantRead(v.Generation, 3, c.want)
+			s.step(b)
+			s.wantRead(v.Generation, 3, c.want)
+			if g := s.at.generations[v.Generation]; g.Watermark != 3 || int(g.Groups) != strings.Count(c.want, "=") {
+				t.Errorf("the generation has %d groups at %d", g.Groups, g.Watermark)
+			}
+		})
+	}
+}

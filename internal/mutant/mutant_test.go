@@ -43,7 +43,7 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P4e", "a document that another one was quicker to write is written over", "rollup", "TestP04_SimulationOfDocuments"},
 	{"P4f", "the document of a group that is empty is deleted", "rollup", "TestP04_SimulationOfDocuments"},
 	{"P4g", "a document gets all changes after the generation's watermark, not those after its own", "rollup", "TestP04_SimulationOfDocuments"},
-	{"P4h", "the document of a group that is what it was is not written", "rollup", "TestP05_SimulationOfDocuments"},
+	{"P4h", "the document of a group that is what it was is not written", "rollup", "TestP04_ALateWorkerWritesNothing"},
 
 	{"P4n", "a change does not say what was", ".", "TestRollup_FollowsEveryChange"},
 
