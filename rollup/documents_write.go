@@ -59,7 +59,6 @@ func (f *Follower) carryAll(ctx context.Context, b *batch) {
 			case is:
 				w.err = wrong
 			case errors.Is(err, errElsewhere):
-				b.more = true
 				continue
 			case err != nil:
 				b.apart = errors.Join(b.apart, fmt.Errorf("generation %d of rollup %s: %w", w.from.Number, w.from.Definition.Name, err))
