@@ -31,7 +31,9 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 	must(t, err)
 	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
 	must(t, err)
-	s, err := locus.Open(t.Context(), cells, &locus.Options{Documents: d})
+	docs, err := d.Documents(t.Context())
+	must(t, err)
+	s, err := locus.Open(t.Context(), cells, &locus.Options{Documents: docs})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s

@@ -31,7 +31,7 @@ const placeOfMetrics = "mongodb"
 type counters struct{ *Database }
 
 // Metrics are the counters of the database, as package counter needs them. Make a counter.Recorder of them.
-func (d *Database) Metrics() counter.Cells { return counters{d} }
+func (d *Documents) Metrics() counter.Cells { return counters{d.Database} }
 
 // List names the one place there is.
 func (counters) List() []string { return []string{placeOfMetrics} }

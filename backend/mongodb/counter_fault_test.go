@@ -18,7 +18,7 @@ import (
 // noon is when the hits of these tests are.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func recorder(t *testing.T, d *mongodb.Database) *counter.Recorder {
+func recorder(t *testing.T, d *mongodb.Documents) *counter.Recorder {
 	t.Helper()
 	r, err := counter.New(d.Metrics(), &counter.Options{Now: func() time.Time { return noon }, Linger: -1})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestCounters_FaultsOfAHit(t *testing.T) {
 				t.Parallel()
 				retried(t)
 				proxy := mongotest.NewProxy(t, mongotest.URI(t))
-				r := recorder(t, openAt(t, proxy.URI()))
+				r := recorder(t, documents(t, proxy.URI()))
 				ctx, before := context.Background(), int64(0)
 				if command == "update" {
 					before = 1
@@ -123,7 +123,7 @@ func TestCounters_FaultsOfABatch(t *testing.T) {
 				t.Parallel()
 				retried(t)
 				proxy := mongotest.NewProxy(t, mongotest.URI(t))
-				r := recorder(t, openAt(t, proxy.URI()))
+				r := recorder(t, documents(t, proxy.URI()))
 				ctx := context.Background()
 				if results, err := r.Add(ctx, hits("old")); err != nil || results[0] != nil {
 					t.Fatal(results, err)
@@ -170,7 +170,7 @@ func TestCounters_OthersAreCounted(t *testing.T) {
 	t.Parallel()
 	retried(t)
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
-	r := recorder(t, openAt(t, proxy.URI()))
+	r := recorder(t, documents(t, proxy.URI()))
 	ctx := context.Background()
 	if results, err := r.Add(ctx, hits("old")); err != nil || results[0] != nil {
 		t.Fatal(results, err)
@@ -188,7 +188,7 @@ func TestCounters_OthersAreCounted(t *testing.T) {
 // TestCounters_NamesAreData: nothing in a name means anything.
 func TestCounters_NamesAreData(t *testing.T) {
 	t.Parallel()
-	r := recorder(t, open(t))
+	r := recorder(t, documents(t, mongotest.URI(t)))
 	names := []counter.Metric{"a.b", "a", "$inc", "$", ".", "a.", "_id", "__proto__", "{}", "\"", "'", "\\", "\\u0000", "é", "e\u0301", "日本", "%00", "m.07.42", "*", "A", "a b"}
 	for range 2 {
 		results, err := r.Add(context.Background(), hits(names...))

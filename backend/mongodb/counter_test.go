@@ -17,7 +17,7 @@ func TestCounterStore(t *testing.T) {
 	countertest.Run(t, func(t *testing.T) countertest.Cell {
 		t.Helper()
 		uri := mongotest.URI(t)
-		d := openAt(t, uri)
+		d := documents(t, uri)
 		run := func(how func(counter.Database) func(context.Context, func(counter.Tx) error) error) countertest.Transaction {
 			return func(ctx context.Context, fn func(counter.Store) error) error {
 				return how(countersOf(d))(ctx, func(tx counter.Tx) error { return fn(tx) })
@@ -27,14 +27,14 @@ func TestCounterStore(t *testing.T) {
 			Update: run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.Update }),
 			View:   run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.View }),
 			Reopen: func() error {
-				d = openAt(t, uri)
+				d = documents(t, uri)
 				return nil
 			},
 		}
 	})
 }
 
-func countersOf(d *mongodb.Database) counter.Database {
+func countersOf(d *mongodb.Documents) counter.Database {
 	metrics := d.Metrics()
 	return metrics.Cell(metrics.List()[0])
 }

@@ -4,7 +4,6 @@ package mongodb
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -85,5 +84,3 @@ func hidden(err error, uri string) string {
 	}
 	return text
 }
-
-func draw() string { return rand.Text() }

@@ -39,18 +39,19 @@ type group struct {
 type groups struct {
 	*Database
 	c    *mongo.Collection
+	home string
 	cell string
 }
 
 var _ rollup.Documents = (*groups)(nil)
 
 // Groups keeps the groups of the rollups of a cell, whose name may be any text.
-func (d *Database) Groups(cell string) rollup.Documents {
-	return &groups{d, d.collection(groupCollection), url.PathEscape(cell)}
+func (d *Documents) Groups(cell string) rollup.Documents {
+	return &groups{d.Database, d.collection(groupCollection), d.identity, url.PathEscape(cell)}
 }
 
 // Home is the database's identity.
-func (g *groups) Home() string { return g.Identity() }
+func (g *groups) Home() string { return g.home }
 
 // generation is what the _ids of a generation begin with, and space what those of a space do.
 func (g *groups) generation(number int64) string {

@@ -6,33 +6,17 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
-// openGroups opens a database of the test.
-func openGroups(t *testing.T, uri string) *mongodb.Database {
-	t.Helper()
-	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Close(t.Context()); err != nil && t.Context().Err() == nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
 func TestRollupDocuments(t *testing.T) {
 	t.Parallel()
 	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf {
 		t.Helper()
-		return rolluptest.Shelf{Of: openGroups(t, mongotest.URI(t)).Groups}
+		return rolluptest.Shelf{Of: documents(t, mongotest.URI(t)).Groups}
 	})
 }
 
@@ -41,7 +25,7 @@ func TestRollupDocuments(t *testing.T) {
 func TestRollupDocuments_Faults(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
-	docs := openGroups(t, proxy.URI()).Groups("a")
+	docs := documents(t, proxy.URI()).Groups("a")
 	in, keys := rollup.Space{Generation: 1, Fill: 1}, [][]byte{[]byte("a"), []byte("b")}
 	document := func(key, body string) rollup.Document {
 		return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: 5}

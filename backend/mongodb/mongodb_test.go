@@ -15,13 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 
-// open opens a database that no other test has.
-func open(t testing.TB) *mongodb.Database {
-	t.Helper()
-	return openAt(t, mongotest.URI(t))
-}
-
-func openAt(t testing.TB, uri string) *mongodb.Database {
+// open opens a database.
+func open(t testing.TB, uri string) *mongodb.Database {
 	t.Helper()
 	d, err := mongodb.Open(context.Background(), uri, &mongodb.Options{UnsafeDurability: !mongotest.On(t).Durable, Timeout: 2 * time.Minute})
 	if err != nil {
@@ -32,5 +27,15 @@ func openAt(t testing.TB, uri string) *mongodb.Database {
 			t.Error(err)
 		}
 	})
+	return d
+}
+
+// documents opens the database of an installation.
+func documents(t testing.TB, uri string) *mongodb.Documents {
+	t.Helper()
+	d, err := open(t, uri).Documents(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -41,13 +40,12 @@ const (
 	selection = 5 * time.Second
 )
 
-// Database is a MongoDB database that belongs to one installation. It is safe for many goroutines.
+// Database is a MongoDB database, connected. It is safe for many goroutines.
 type Database struct {
-	client   *mongo.Client
-	db       *mongo.Database
-	shown    string
-	server   Server
-	identity string
+	client *mongo.Client
+	db     *mongo.Database
+	shown  string
+	server Server
 }
 
 // Open connects to the database that a URI names and finds out what serves it. The error wraps ErrURI, or
@@ -65,26 +63,22 @@ func Open(ctx context.Context, uri string, opts *Options) (*Database, error) {
 	if d.client, err = mongo.Connect(client); err != nil {
 		return nil, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))
 	}
-	if err = d.ready(ctx, name, o.UnsafeDurability); err != nil {
+	d.db = d.client.Database(name)
+	if err = d.ready(ctx, o.UnsafeDurability); err != nil {
 		return nil, errors.Join(fmt.Errorf("mongodb: open %s: %w", shown, err), d.Close(ctx))
 	}
 	return d, nil
 }
 
-// ready looks at the server, and at whose database it is.
-func (d *Database) ready(ctx context.Context, name string, unsafe bool) error {
-	var err error
+// ready looks at the server.
+func (d *Database) ready(ctx context.Context, unsafe bool) (err error) {
 	if d.server, err = look(ctx, d.client); err != nil {
 		return err
 	}
 	if err := d.server.preflight(); err != nil && !unsafe {
 		return err
 	}
-	d.db = d.client.Database(name)
-	if d.identity, err = d.introduce(ctx); err != nil {
-		return err
-	}
-	return d.prepareCounters(ctx)
+	return nil
 }
 
 // parse reads a URI. What is always set is not the URI's to weaken.
@@ -154,32 +148,5 @@ func (d *Database) String() string { return d.shown + " (" + d.server.String() +
 // Server is what serves the database, as it was found when it was opened.
 func (d *Database) Server() Server { return d.server }
 
-// Identity tells the database from every other one, and from what it was before it was dropped.
-func (d *Database) Identity() string { return d.identity }
-
 // collection is one of the database's.
 func (d *Database) collection(name string) *mongo.Collection { return d.db.Collection(name) }
-
-// introduce reads the database's identity, which the first to open it draws.
-func (d *Database) introduce(ctx context.Context) (string, error) {
-	const key = "identity"
-	c := d.collection("locus")
-	read := func() (string, error) {
-		var doc struct {
-			Value string `bson:"value"`
-		}
-		err := c.FindOne(ctx, bson.D{{Key: "_id", Value: key}}).Decode(&doc)
-		if errors.Is(err, mongo.ErrNoDocuments) {
-			return "", nil
-		}
-		return doc.Value, unread(err)
-	}
-	if id, err := read(); id != "" || err != nil {
-		return id, err
-	}
-	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: key}, {Key: "value", Value: draw()}})
-	if err != nil && !mongo.IsDuplicateKeyError(err) {
-		return "", unread(err) // whether it was written does not matter: it is read again
-	}
-	return read()
-}

@@ -99,7 +99,7 @@ func (a *app) openClient(ctx context.Context, w where, create bool) (*client, er
 func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
 	options.Rules, options.Notice, options.UnsafeDurability = locus.Rules, w.notice, w.unsafe
 	if w.mongodb != "" {
-		d, err := mongodb.Open(ctx, w.mongodb, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})
+		d, err := documents(ctx, w)
 		if err != nil {
 			return nil, fmt.Errorf("open the data: %w", err)
 		}
@@ -118,6 +118,19 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
 	return svc, nil
+}
+
+// documents opens an installation's database of documents.
+func documents(ctx context.Context, w where) (*mongodb.Documents, error) {
+	d, err := mongodb.Open(ctx, w.mongodb, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})
+	if err != nil {
+		return nil, err
+	}
+	docs, err := d.Documents(ctx)
+	if err != nil {
+		return nil, errors.Join(err, d.Close(ctx))
+	}
+	return docs, nil
 }
 
 // get asks and decodes the answer into out, unless it is nil; raw is the answer as it came.
