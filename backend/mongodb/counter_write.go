@@ -3,6 +3,7 @@
 package mongodb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ type daysWriter struct {
 // writeDays writes the days of a transaction. The error is errAgain if none was written because others
 // wrote them, else a *counter.PartError.
 func (t *counterTx) writeDays(ctx context.Context) error {
-	var begun, compared, added []*day
+	var begun, compared, remembering, added []*day
 	for _, d := range sorted(t.days) {
 		increments := len(d.tallies)+len(d.prepared[counter.Hours])+len(d.prepared[counter.Days]) > 0
 		if !d.rewritten && !d.remembers && !increments {
@@ -46,7 +47,11 @@ func (t *counterTx) writeDays(ctx context.Context) error {
 			begun = append(begun, d)
 		case d.rewritten || d.remembers || d.compared:
 			t.forget(d)
-			compared = append(compared, d)
+			if !d.rewritten && slices.ContainsFunc(d.memory, func(e entry) bool { return e.fresh }) {
+				remembering = append(remembering, d)
+			} else {
+				compared = append(compared, d)
+			}
 		default:
 			added = append(added, d)
 		}
@@ -54,11 +59,12 @@ func (t *counterTx) writeDays(ctx context.Context) error {
 	w := &daysWriter{counters: t.counters, failed: map[counter.SpanKey]error{}}
 	w.begin(ctx, begun)
 	w.compare(ctx, compared)
+	w.remember(ctx, remembering)
 	w.add(ctx, added)
 	if len(w.failed) == 0 {
 		return nil
 	}
-	if len(w.failed) == len(begun)+len(compared)+len(added) && w.conflicts() {
+	if len(w.failed) == len(begun)+len(compared)+len(remembering)+len(added) && w.conflicts() {
 		return errAgain
 	}
 	return &counter.PartError{Days: w.failed}
@@ -129,6 +135,54 @@ func (w *daysWriter) swap(ctx context.Context, d *day) error {
 		return counter.ErrConflict
 	}
 	return nil
+}
+
+// remember writes days that are compared and remember batches, in bulks. A bulk says how many were as they had been
+// read, and not which: then what the days remember says it.
+func (w *daysWriter) remember(ctx context.Context, days []*day) {
+	c := w.collection(daysName)
+	for chunk := range slices.Chunk(days, bulk) {
+		models := make([]mongo.WriteModel, len(chunk))
+		for i, d := range chunk {
+			models[i] = mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: idOf(d.key)}, {Key: "v", Value: d.v}}).SetUpdate(d.update())
+		}
+		result, err := c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		w.note(chunk, err)
+		open := slices.DeleteFunc(slices.Clone(chunk), func(d *day) bool { return w.failed[d.key] != nil })
+		if len(open) > 0 && (result == nil || result.MatchedCount < int64(len(open))) {
+			w.look(ctx, open)
+		}
+	}
+}
+
+// look finds out which days remember what they were to remember: those were written.
+func (w *daysWriter) look(ctx context.Context, days []*day) {
+	ids := make([]string, len(days))
+	for i, d := range days {
+		ids[i] = idOf(d.key)
+	}
+	there := map[counter.SpanKey][]entry{}
+	err := findIn(ctx, w.collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc.K })
+	for _, d := range days {
+		switch {
+		case err != nil:
+			w.fail(d, fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err))
+		case !d.remembered(there[d.key]):
+			w.fail(d, counter.ErrConflict)
+		}
+	}
+}
+
+// remembered tells whether a memory has all that the transaction has put into it.
+func (d *day) remembered(memory []entry) bool {
+	for _, e := range d.memory {
+		if e.fresh && !slices.ContainsFunc(memory, func(is entry) bool {
+			return is.Name == e.Name && is.Seq == e.Seq && bytes.Equal(is.Print, e.Print) && bytes.Equal(is.Results, e.Results)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // update is what a day that is compared and not rewritten is changed by.

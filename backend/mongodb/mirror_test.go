@@ -5,7 +5,6 @@ package mongodb_test
 import (
 	"testing"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/mirror/mirrortest"
