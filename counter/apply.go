@@ -35,7 +35,7 @@ type group struct {
 	memories map[name]*memory
 	days     map[dayName]*memory // of a Store that is Apart
 	met      []*memory           // those of one part
-	kinds    map[ID]Kind // of metrics that this process has not seen before
+	kinds    map[ID]Kind         // of metrics that this process has not seen before
 	totals   map[SpanKey]int64
 	tallies  []Tally
 	slots    map[slot]int // where in tallies
@@ -162,7 +162,7 @@ func (g *group) decide(p *share) {
 		}
 	}
 	p.some = false
-	replayed := len(g.met) > 0 && !p.earlier
+	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a part that is settled it stands
 	for _, m := range g.met {
 		replayed = replayed && m.repeated
 		if m.some {

@@ -29,13 +29,13 @@ import (
 // 1,440. Every name in it is made of digits, or is fixed. A gauge has r, the readings of its quarters, and rd, those
 // of its hours, as arrays of five numbers for each minute or hour.
 type day struct {
-	key   counter.SpanKey
+	key    counter.SpanKey
 	loaded bool // it was read
-	there bool // in the database
-	whole bool // all of it was read, and spans and closed are true
-	v     int64
-	n     int64 // as it was read
-	open  bool  // as it was read: there is a span of Days
+	there  bool // in the database
+	whole  bool // all of it was read, and spans and closed are true
+	v      int64
+	n      int64 // as it was read
+	open   bool  // as it was read: there is a span of Days
 
 	spans  [4]map[int][]int64 // by table, by the place in the day
 	closed *counter.ClosedDay // nil if nothing was packed

@@ -3,7 +3,6 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -42,27 +41,6 @@ func (e *entry) remembered() counter.Remembered {
 	r := counter.Remembered{Seq: uint64(e.Seq), Newest: e.Newest, Results: e.Results} //nolint:gosec // its bits
 	copy(r.Print[:], e.Print)
 	return r
-}
-
-// covers tells whether what is remembered of a batch as a whole says all that a day remembers of it.
-func covers(whole *counter.Remembered, e *entry) bool {
-	switch of := e.remembered(); {
-	case whole.Seq != of.Seq:
-		return whole.Seq > of.Seq
-	case whole.Print != of.Print:
-		return false
-	case len(whole.Results) == 0 || bytes.Equal(whole.Results, of.Results):
-		return true
-	case len(of.Results) != len(whole.Results):
-		return false
-	default:
-		for i, b := range of.Results {
-			if b&^whole.Results[i] != 0 {
-				return false
-			}
-		}
-		return true
-	}
 }
 
 // summary is what is remembered of a batch as a whole.
@@ -142,7 +120,7 @@ func (t *counterTx) forget(d *day) {
 			return false
 		}
 		s := t.summaries[e.Name]
-		return s != nil && s.there && !s.changed && covers(&s.is, &e) || t.floor != nil && e.Newest < t.floor.was
+		return s != nil && s.there && !s.changed && s.is.Covers(e.remembered()) || t.floor != nil && e.Newest < t.floor.was
 	})
 	if len(kept) < n {
 		d.memory, d.remembers = kept, true

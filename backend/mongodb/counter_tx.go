@@ -113,14 +113,20 @@ func (t *counterTx) commit(ctx context.Context) error {
 	if err := t.writeMetrics(ctx); err != nil {
 		return err
 	}
-	if err := t.writeDays(ctx); err != nil {
+	days, err := t.writeDays(ctx)
+	if err != nil {
 		return err
 	}
-	return t.writeSummaries(ctx)
+	if err = t.writeSummaries(ctx); errors.Is(err, errAgain) && days > 0 {
+		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrUnconfirmed, days, counter.ErrConflict)
+	}
+	return err
 }
 
 // heads reads what has to be known of days before something is added to them.
-func (t *counterTx) heads(ctx context.Context, keys []counter.SpanKey) error { return t.load(ctx, keys, false) }
+func (t *counterTx) heads(ctx context.Context, keys []counter.SpanKey) error {
+	return t.load(ctx, keys, false)
+}
 
 // load reads days, each once. One whose head was read is read again if all of it is needed: it must be the same
 // still.

@@ -32,9 +32,9 @@ type daysWriter struct {
 	failed map[counter.SpanKey]error
 }
 
-// writeDays writes the days of a transaction. The error is errAgain if none was written because others
+// writeDays writes the days of a transaction, and answers how many there were. The error is errAgain if none was written because others
 // wrote them, else a *counter.PartError.
-func (t *counterTx) writeDays(ctx context.Context) error {
+func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	var skeletons []any
 	var compared, added []*day
 	for _, d := range sorted(t.days) {
@@ -53,21 +53,22 @@ func (t *counterTx) writeDays(ctx context.Context) error {
 		}
 	}
 	if len(compared)+len(added) == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := t.insert(ctx, daysName, skeletons); err != nil {
-		return fmt.Errorf("%w: begin days: %w", cell.ErrUnavailable, err) // nothing is counted by that
+		return 0, fmt.Errorf("%w: begin days: %w", cell.ErrUnavailable, err) // nothing is counted by that
 	}
 	w := &daysWriter{counters: t.counters, failed: map[counter.SpanKey]error{}}
 	w.compare(ctx, compared)
 	w.add(ctx, added)
+	n := len(compared) + len(added)
 	if len(w.failed) == 0 {
-		return nil
+		return n, nil
 	}
-	if len(w.failed) == len(compared)+len(added) && w.conflicts() {
-		return errAgain
+	if len(w.failed) == n && w.conflicts() {
+		return 0, errAgain
 	}
-	return &counter.PartError{Days: w.failed}
+	return 0, &counter.PartError{Days: w.failed}
 }
 
 func (w *daysWriter) conflicts() bool {
