@@ -47,6 +47,7 @@ func (e *entry) remembered() counter.Remembered {
 type summary struct {
 	there   bool
 	v       int64
+	newest  int64 // as it was read
 	is      counter.Remembered
 	changed bool
 	gone    bool // and dropped
@@ -178,7 +179,7 @@ func (t *counterTx) loadSummaries(_ context.Context, names []string) error {
 	slices.Sort(absent)
 	return findIn(t.session, t.collection(batchesName), absent, nil, func(doc summaryDoc) {
 		s := t.summaries[doc.Name]
-		s.there, s.v = true, doc.V
+		s.there, s.v, s.newest = true, doc.V, doc.Newest
 		e := entry{Seq: doc.Seq, Newest: doc.Newest, Print: doc.Print, Results: doc.Results}
 		s.is = e.remembered()
 	})
@@ -241,7 +242,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 	err := find(t.session, t.collection(batchesName), filter, opts, func(doc summaryDoc) {
 		if s := t.summaries[doc.Name]; s == nil || !s.changed {
 			if s == nil {
-				s = &summary{there: true, v: doc.V}
+				s = &summary{there: true, v: doc.V, newest: doc.Newest}
 				t.summaries[doc.Name] = s
 			}
 			if !s.gone {
@@ -273,7 +274,8 @@ func (t *counterTx) writeSummaries(ctx context.Context) error {
 		}
 		e := newEntry(name, s.is)
 		doc := summaryDoc{Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print, Results: e.Results}
-		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}}
+		// One that was dropped and begun anew has the same number, and is of a later time.
+		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}, {Key: "newest", Value: s.newest}}
 		var matched int64
 		var err error
 		switch {

@@ -15,7 +15,7 @@ import (
 
 func TestCounterStore(t *testing.T) {
 	t.Parallel()
-	countertest.Run(t, func(t *testing.T) countertest.Cell {
+	countertest.RunApart(t, func(t *testing.T) countertest.Cell {
 		uri := fmt.Sprintf("mongodb://127.0.0.1:43209/t%d", rand.Int64())
 		open := func() *mongodb.Database {
 			d, err := mongodb.Open(context.Background(), uri, &mongodb.Options{UnsafeDurability: true})
