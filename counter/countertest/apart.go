@@ -77,6 +77,10 @@ type batchName struct {
 	producer counter.Producer
 }
 
+func (n batchName) compare(m batchName) int {
+	return cmp.Or(cmp.Compare(n.key, m.key), slices.Compare(n.producer[:], m.producer[:]))
+}
+
 func nameOfProducer(p counter.Producer) batchName { return batchName{producer: p} }
 
 type summary struct {
@@ -365,10 +369,7 @@ func (t *apartTx) forget(d *ownDay) {
 }
 
 func (t *apartTx) writeSummaries() error {
-	names := slices.SortedFunc(maps.Keys(t.whole), func(a, b batchName) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), slices.Compare(a.producer[:], b.producer[:]))
-	})
-	for _, name := range names {
+	for _, name := range slices.SortedFunc(maps.Keys(t.whole), batchName.compare) {
 		s := t.whole[name]
 		if !s.changed {
 			continue

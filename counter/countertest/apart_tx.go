@@ -304,10 +304,8 @@ func (t *apartTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) err
 
 // recall reads summaries, each once and by itself, and those of what was seen in days.
 func (t *apartTx) recall(names []batchName) ([]counter.Remembered, error) {
-	for name := range t.seen {
-		names = append(names, name)
-	}
-	n := len(names) - len(t.seen)
+	n := len(names)
+	names = append(names, slices.SortedFunc(maps.Keys(t.seen), batchName.compare)...)
 	clear(t.seen)
 	all := make([]counter.Remembered, n)
 	for i, name := range names {
