@@ -4,13 +4,13 @@ package counter
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
-	"time"
 )
 
 // The simulator over databases whose days are written apart: tasks stop between any two documents that they read
@@ -63,8 +63,8 @@ func (a *simApart) fault(s SimStep) SimFault {
 		return simNone
 	}
 	if !t.killed && w.rng.IntN(3) == 0 {
-		if w.chance(10) {
-			t.asleep = w.steps + w.rng.IntN(300)
+		if w.chance(3) {
+			t.asleep = w.steps + w.rng.IntN(600)
 		}
 		if !t.pause() {
 			w.counts[sawKilledBefore]++
@@ -276,6 +276,10 @@ func (a *simApart) check() {
 				m.spans[table][s.Key] = s.Values
 			}
 		}
+		// An hour that was prepared by somebody whose clock is days behind may come after its day was packed.
+		maps.DeleteFunc(m.spans[Hours], func(key SpanKey, values []int64) bool {
+			return m.spans[Days][NewSpanKey(key.Unit()/24, key.ID())] == nil && slices.Max(values) == 0
+		})
 		return errors.Join(err, m.check())
 	})
 }
@@ -326,8 +330,3 @@ func TestP02_SimulationApart(t *testing.T) {
 	t.Parallel()
 	simulateAll(t, simulateApart, 150, sawNames[:])
 }
-
-var (
-	_ = binary.BigEndian
-	_ = time.Now
-)

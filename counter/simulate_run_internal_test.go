@@ -109,6 +109,9 @@ func (w *simWorld) time() time.Time {
 	case 2:
 		return w.now.Add(Ahead + ms)
 	case 3, 4:
+		if w.apart != nil { // so that many are of one day
+			return w.now.Add(-time.Duration(w.rng.IntN(2)) * 24 * time.Hour).Add(-time.Duration(w.rng.IntN(3600)) * time.Second)
+		}
 		return w.now.Add(-time.Duration(w.rng.Int64N(int64(Window))))
 	}
 	return w.now.Add(-time.Duration(w.rng.IntN(1000)) * time.Millisecond)
@@ -309,6 +312,9 @@ func (w *simWorld) run(clients, steps, more int) error {
 	for w.steps = 0; w.steps < steps+more && w.wrong == nil; w.steps++ {
 		w.faults = w.steps < steps
 		w.step()
+		if cell := simCells[w.steps%2]; w.apart != nil && w.steps%100 < 2 {
+			w.apart[cell].check()
+		}
 	}
 	for _, p := range w.processes {
 		w.kill(p)
