@@ -106,11 +106,12 @@ func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 			}
 			return simNone
 		},
-		"unavailable":      func(*testing.T, *apartCell, *Recorder) SimFault { return simUnavailable },
-		"in conflict":      func(*testing.T, *apartCell, *Recorder) SimFault { return simConflict },
-		"a request lost":   func(*testing.T, *apartCell, *Recorder) SimFault { return simLostRequest },
-		"a reply lost":     func(*testing.T, *apartCell, *Recorder) SimFault { return simLostReply },
-		"the process ends": func(*testing.T, *apartCell, *Recorder) SimFault { return simCrash },
+		"unavailable":                   func(*testing.T, *apartCell, *Recorder) SimFault { return simUnavailable },
+		"in conflict":                   func(*testing.T, *apartCell, *Recorder) SimFault { return simConflict },
+		"in conflict, then unavailable": func(*testing.T, *apartCell, *Recorder) SimFault { return simConflict },
+		"a request lost":                func(*testing.T, *apartCell, *Recorder) SimFault { return simLostRequest },
+		"a reply lost":                  func(*testing.T, *apartCell, *Recorder) SimFault { return simLostReply },
+		"the process ends":              func(*testing.T, *apartCell, *Recorder) SimFault { return simCrash },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,16 +121,18 @@ func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 				r, _ := open(t, c, later)
 				other, _ := open(t, c, later)
 				c.must(t, other, Batch{}, times[0].Add(2*time.Hour))
-				n, crashed := 0, false
-				c.at = func(s SimStep) SimFault {
-					if crashed {
-						return simCrash
-					}
+				n, after := 0, simNone
+				c.at = func(SimStep) SimFault {
 					if n++; n-1 != step {
-						return simNone
+						return after
 					}
 					fault := meet(t, c, other)
-					crashed = fault == simCrash
+					switch {
+					case fault == simCrash:
+						after = simCrash
+					case name == "in conflict, then unavailable":
+						after = simUnavailable
+					}
 					return fault
 				}
 				results := c.send(t, r, b, times...)

@@ -110,7 +110,8 @@ func (g *group) recall(ctx context.Context, tx Tx) error {
 	if _, apart := tx.(Apart); apart {
 		steps = []func(context.Context, Tx) error{g.recallDays, g.recallWhole, g.recallFloor}
 		if mutant.On("P2h") {
-			steps[0], steps[1] = steps[1], steps[0]
+			others := func(ctx context.Context, tx Tx) error { _, err := tx.Batches(ctx, nil); return err }
+			steps = []func(context.Context, Tx) error{g.recallWhole, g.recallDays, others, g.recallFloor}
 		}
 	}
 	for _, step := range steps {

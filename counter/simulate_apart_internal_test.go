@@ -328,5 +328,5 @@ func simulateApart(seed uint64, counts *simCounts) error {
 // killed between two days, or between the days and their summary.
 func TestP02_SimulationApart(t *testing.T) {
 	t.Parallel()
-	simulateAll(t, simulateApart, 150, sawNames[:])
+	simulateAll(t, simulateApart, 200, sawNames[:])
 }
