@@ -14,7 +14,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 LEAN := -gcflags=modernc.org/...=-race=false
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/ids test/growth test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/micro eval demo \
+.PHONY: help build test test/race test/short test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -42,6 +42,9 @@ test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 tr
 test/growth: ## the key directory at length: 10 million seeds, the largest model, a million plans, four servers (hours)
 	LOCUS_SEEDS=10000000 LOCUS_MODEL=1 LOCUS_PLANS=1000000 $(GO) test -count 1 -v -timeout 0 -run 'P06|P08' ./cell
 	LOCUS_LIVE=long $(GO) test -count 1 -v -timeout 3h -run 'P06|P07|P08' ./e2e
+
+test/mongodb: ## the tests of MongoDB on the server of LOCUS_TEST_MONGODB_URI, never on the stand-in; says what is left out
+	LOCUS_TEST=mongodb $(GO) test -count 1 -v ./internal/mongotest ./backend/mongodb/...
 
 test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a browser
 	$(GO) test -count 1 -v ./e2e/...
@@ -73,6 +76,9 @@ bench/ids: ## ids beside those of other libraries, some minutes (IDS='-count 10 
 bench/counters: ## hits beside the source text's documents and Redis, most of an hour (COUNTERS='-rounds 1')
 	$(GO) run ./bench/counters $(COUNTERS)
 
+bench/spread: ## who takes the writes of a sharded collection: docs/mongodb.csv, docs/mongodb.svg (SPREAD='-uri mongodb://ROUTER/ -picture run')
+	$(GO) run ./bench/spread $(or $(SPREAD),-picture docs/mongodb)
+
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
 
@@ -94,6 +100,7 @@ verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+	cd internal/mongotest/standin && $(GO) mod tidy -diff
 
 verify/docs: ## the commands of the documentation run, its links lead somewhere
 	$(GO) test -count 1 ./docs/...

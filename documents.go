@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
@@ -70,6 +71,14 @@ func (s *Service) attach(ctx context.Context) error {
 	}
 }
 
+// Documents says which database of documents the installation has, "" if it has none.
+func (s *Service) Documents() string {
+	if s.opts.Documents == nil {
+		return ""
+	}
+	return s.opts.Documents.String()
+}
+
 // detach ends all use of the database of documents.
 func (s *Service) detach() error {
 	if s.opts.Documents == nil {
@@ -116,10 +125,8 @@ func (m metricsApart) List() []string { return append(m.cells.List(), m.document
 
 // Cell is one of either.
 func (m metricsApart) Cell(name string) counter.Database {
-	for _, n := range m.documents.List() {
-		if n == name {
-			return m.documents.Cell(name)
-		}
+	if slices.Contains(m.documents.List(), name) {
+		return m.documents.Cell(name)
 	}
 	return m.cells.Cell(name)
 }

@@ -187,6 +187,8 @@ type Status struct {
 	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is missing
 	Rules  string       `json:"rules"`            // the code that the entities are made with
 	Kinds  []KindStatus `json:"kinds"`
+	// Documents is the database of documents beside the cells, "" if there is none.
+	Documents string `json:"documents,omitempty"`
 	// Switching is a kind whose records are being resolved anew, "" if there is none, and Switched how many
 	// were.
 	Switching string `json:"switching,omitempty"`

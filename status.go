@@ -42,7 +42,7 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 	m := s.Map()
 	ids := m.Cells()
 	status := &Status{
-		Ready: true, Rules: Rules, Kinds: s.kindStatus(), Queue: s.queue.Waiting(),
+		Ready: true, Rules: Rules, Kinds: s.kindStatus(), Documents: s.Documents(), Queue: s.queue.Waiting(),
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
 	}

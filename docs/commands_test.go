@@ -28,6 +28,7 @@ import (
 //	<!-- serve -->             it is left running until the page ends
 //	<!-- run: postgres -->     it is run with a PostgreSQL server, db1, after those like it
 //	<!-- serve: postgres -->   and left running
+//	<!-- run: mongodb -->      it is run with a MongoDB, or what stands in for it, and so is serve
 //	<!-- not run: why -->      it is not
 //
 // and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
@@ -44,6 +45,7 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 			switch {
 			case b.info != "sh" || strings.HasPrefix(b.marker, "not run: "):
 			case b.marker == "run"+onPostgres || b.marker == "serve"+onPostgres:
+			case b.marker == "run"+onMongoDB || b.marker == "serve"+onMongoDB:
 			case b.marker == "run" || b.marker == "serve":
 				runs++
 			default:
@@ -66,6 +68,8 @@ type shell struct {
 	dir  string
 	env  []string
 	port string
+
+	mongodb string // what takes the place of mongoDB
 }
 
 func newShell(t *testing.T) *shell {
@@ -94,6 +98,12 @@ func newShell(t *testing.T) *shell {
 
 // onPostgres is behind the marker of a block that needs a PostgreSQL server.
 const onPostgres = ": postgres"
+
+// onMongoDB is behind the marker of a block that needs MongoDB, and mongoDB is its URI there.
+const (
+	onMongoDB = ": mongodb"
+	mongoDB   = "mongodb://db1/locus"
+)
 
 // page runs the blocks of one kind, those with this behind their marker.
 func (s *shell) page(path string, blocks []block, kind string) {
@@ -182,7 +192,7 @@ func ready(url string) bool {
 // command is a shell for a block; the pages' port is replaced by one that is free, and their host of databases
 // by the one that the environment names.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.NewReplacer("7070", s.port, "postgres://db1/", "postgres:///").Replace(text))
+	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.NewReplacer("7070", s.port, "postgres://db1/", "postgres:///", mongoDB, s.mongodb).Replace(text))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second

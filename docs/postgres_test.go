@@ -9,11 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
 // withServers stops what the tests have started.
-func withServers(m *testing.M) pgtest.Tests { return pgtest.Main(m) }
+func withServers(m *testing.M) pgtest.Tests { return pgtest.Main(mongotest.Main(m)) }
 
 // The blocks that need a PostgreSQL server, in a shell of their own.
 func TestCommands_OnPostgreSQL(t *testing.T) {

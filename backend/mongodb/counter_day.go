@@ -15,7 +15,7 @@ import (
 
 // day is one day of one metric, as a transaction has found it and leaves it: one document.
 //
-//	{ _id: NumberLong("22300512374784001"),        // the day since 1970 · 2^40 + the metric's number
+//	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
 //	  v: NumberLong(3),                            // counts writes that compare it
 //	  n: NumberLong(5468426), open: 1,             // the day
@@ -51,9 +51,7 @@ type day struct {
 
 // dayDoc is the document as it is read.
 type dayDoc struct {
-	ID     int64                       `bson:"_id"`
-	Metric int64                       `bson:"metric"`
-	Day    time.Time                   `bson:"day"`
+	ID     string                      `bson:"_id"`
 	V      int64                       `bson:"v"`
 	N      int64                       `bson:"n"`
 	Open   int                         `bson:"open,omitempty"`
@@ -80,6 +78,18 @@ var two = func() (names [96]string) {
 	}
 	return names
 }()
+
+// idOf is the _id of a day: of a fixed width, so that the order of texts is that of keys.
+func idOf(key counter.SpanKey) string {
+	return fmt.Sprintf("%06x/%010x", key.Unit()+1<<23, int64(key.ID()))
+}
+
+// key is the key under the _id.
+func (doc *dayDoc) key() counter.SpanKey {
+	unit, _ := strconv.ParseInt(doc.ID[:min(len(doc.ID), 6)], 16, 64)
+	id, _ := strconv.ParseInt(doc.ID[min(len(doc.ID), 7):], 16, 64)
+	return counter.NewSpanKey(unit-1<<23, counter.ID(id))
+}
 
 // perDay is how many spans of a table a day has.
 var perDay = [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}
@@ -247,15 +257,10 @@ func (d *day) doc() bson.D {
 // head is what the document is known by.
 func (d *day) head() bson.D {
 	return bson.D{
-		{Key: "_id", Value: int64(d.key)},
+		{Key: "_id", Value: idOf(d.key)},
 		{Key: "metric", Value: int64(d.key.ID())},
 		{Key: "day", Value: time.Unix(d.key.Unit()*24*60*60, 0).UTC()},
 	}
-}
-
-// skeleton is the document before anything is in it.
-func (d *day) skeleton() bson.D {
-	return append(d.head(), bson.E{Key: "v", Value: int64(0)}, bson.E{Key: "n", Value: int64(0)})
 }
 
 // numbers is a document whose names are numbers, without what is nil.

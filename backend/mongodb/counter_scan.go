@@ -36,13 +36,13 @@ func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter
 	page := int64(min(max(limit, leastPage), inAtOnce))
 	for {
 		var found []counter.SpanKey
-		in := bson.D{{Key: "$gte", Value: int64(from)}, {Key: "$lt", Value: int64(below)}}
+		in := bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}
 		if last(below, below) {
 			in[1].Key = "$lte"
 		}
 		err := find(t.session, t.collection(daysName), append(slices.Clone(filter), bson.E{Key: "_id", Value: in}),
 			options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(page), func(doc dayDoc) {
-				key := counter.SpanKey(doc.ID)
+				key := doc.key()
 				if found = append(found, key); t.days[key] == nil {
 					d := &day{key: key, loaded: true}
 					d.take(&doc, true)
@@ -132,13 +132,13 @@ func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.M
 	totals := map[counter.ID]int64{}
 	from, below := counter.NewSpanKey(unit, 0), counter.NewSpanKey(unit+1, 0)
 	fields := bson.D{{Key: "n", Value: 1}, {Key: "closed.n", Value: 1}, {Key: "open", Value: 1}}
-	err := find(t.session, t.collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: int64(from)}, {Key: "$lt", Value: int64(below)}}}},
+	err := find(t.session, t.collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}}},
 		options.Find().SetProjection(fields).SetSort(bson.D{{Key: "_id", Value: 1}}), func(doc dayDoc) {
 			n := doc.N
 			if doc.Closed != nil {
 				n += doc.Closed.N
 			}
-			totals[counter.SpanKey(doc.ID).ID()] = n
+			totals[doc.key().ID()] = n
 		})
 	if err != nil {
 		return nil, err

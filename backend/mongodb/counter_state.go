@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -89,14 +90,17 @@ type metric struct {
 }
 
 type metricDoc struct {
-	ID    int64  `bson:"_id"`
+	ID    string `bson:"_id"` // in hexadecimal
 	Name  string `bson:"name"`
 	Kind  int    `bson:"kind"`
 	First int64  `bson:"first"`
 }
 
+func metricID(id counter.ID) string { return fmt.Sprintf("%010x", int64(id)) }
+
 func (m *metricDoc) meta() counter.Meta {
-	return counter.Meta{ID: counter.ID(m.ID), Name: counter.Metric(m.Name), Kind: counter.Kind(m.Kind), First: m.First} //nolint:gosec // 0 or 1
+	id, _ := strconv.ParseInt(m.ID, 16, 64)
+	return counter.Meta{ID: counter.ID(id), Name: counter.Metric(m.Name), Kind: counter.Kind(m.Kind), First: m.First} //nolint:gosec // 0 or 1
 }
 
 // Metrics reads metrics, each once.
@@ -104,16 +108,17 @@ func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Me
 	if t.over {
 		return nil, errOver
 	}
-	var absent []counter.ID
+	var absent []string
 	for _, id := range ids {
 		if t.metrics[id] == nil {
 			t.metrics[id] = &metric{}
-			absent = append(absent, id)
+			absent = append(absent, metricID(id))
 		}
 	}
 	slices.Sort(absent)
 	if err := findIn(t.session, t.collection(metricsName), absent, nil, func(doc metricDoc) {
-		t.metrics[counter.ID(doc.ID)].is = doc.meta()
+		m := doc.meta()
+		t.metrics[m.ID].is = m
 	}); err != nil {
 		return nil, err
 	}
@@ -151,13 +156,13 @@ func (t *counterTx) PutMetrics(ctx context.Context, metrics []counter.Meta) erro
 func (t *counterTx) writeMetrics(ctx context.Context) error {
 	var docs []any
 	var firsts []mongo.WriteModel
-	var ids []int64
+	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(t.metrics)) {
 		if m := t.metrics[id]; m.changed {
-			docs = append(docs, metricDoc{int64(id), string(m.is.Name), int(m.is.Kind), m.is.First})
-			firsts = append(firsts, mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: int64(id)}}).
+			docs = append(docs, metricDoc{metricID(id), string(m.is.Name), int(m.is.Kind), m.is.First})
+			firsts = append(firsts, mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: metricID(id)}}).
 				SetUpdate(bson.D{{Key: "$min", Value: bson.D{{Key: "first", Value: m.is.First}}}}))
-			ids = append(ids, int64(id))
+			ids = append(ids, metricID(id))
 		}
 	}
 	if len(docs) == 0 {
@@ -173,13 +178,16 @@ func (t *counterTx) writeMetrics(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: write metrics: %w", cell.ErrUnavailable, err) // nothing is counted by that
 	}
-	var other error
+	same := 0
 	err = findIn(ctx, c, ids, nil, func(doc metricDoc) {
-		if doc.meta().Kind != t.metrics[counter.ID(doc.ID)].is.Kind {
-			other = errAgain
+		if m := doc.meta(); m.Kind == t.metrics[m.ID].is.Kind {
+			same++
 		}
 	})
-	return errors.Join(err, other)
+	if err == nil && same < len(ids) {
+		return errAgain
+	}
+	return err
 }
 
 // ListMetrics reads metrics in the order of their names.

@@ -153,7 +153,11 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 		fields = nil
 	}
 	var changed error
-	err := findIn(t.session, t.collection(daysName), absent, fields, func(doc dayDoc) {
+	ids := make([]string, len(absent))
+	for i, key := range absent {
+		ids[i] = idOf(key)
+	}
+	err := findIn(t.session, t.collection(daysName), ids, fields, func(doc dayDoc) {
 		if !t.found(&doc, whole) {
 			changed = errAgain
 		}
@@ -171,7 +175,7 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 
 // found takes a document into the transaction, and answers whether it is what it was if it was read before.
 func (t *counterTx) found(doc *dayDoc, whole bool) bool {
-	d := t.days[counter.SpanKey(doc.ID)]
+	d := t.days[doc.key()]
 	same := !d.loaded || d.v == doc.V
 	memory, asked := d.memory, d.loaded
 	d.take(doc, whole)

@@ -32,36 +32,30 @@ type daysWriter struct {
 	failed map[counter.SpanKey]error
 }
 
-// writeDays writes the days of a transaction, and answers how many there were. The error is errAgain if none was written because others
-// wrote them, else a *counter.PartError.
+// writeDays writes the days of a transaction, and answers how many there were. The error is errAgain if none was
+// written because others wrote them, else a *counter.PartError.
 func (t *counterTx) writeDays(ctx context.Context) (int, error) {
-	var skeletons []any
-	var compared, added []*day
+	var begun, compared, added []*day
 	for _, d := range sorted(t.days) {
 		increments := len(d.tallies)+len(d.prepared[counter.Hours])+len(d.prepared[counter.Days]) > 0
 		if !d.rewritten && !d.remembers && !increments {
 			continue
 		}
-		if !d.there {
-			skeletons = append(skeletons, d.skeleton())
-		}
-		if d.rewritten || d.remembers || d.compared {
+		switch {
+		case !d.there:
+			begun = append(begun, d)
+		case d.rewritten || d.remembers || d.compared:
 			t.forget(d)
 			compared = append(compared, d)
-		} else {
+		default:
 			added = append(added, d)
 		}
 	}
-	if len(compared)+len(added) == 0 {
-		return 0, nil
-	}
-	if err := t.insert(ctx, daysName, skeletons); err != nil {
-		return 0, fmt.Errorf("%w: begin days: %w", cell.ErrUnavailable, err) // nothing is counted by that
-	}
 	w := &daysWriter{counters: t.counters, failed: map[counter.SpanKey]error{}}
+	w.begin(ctx, begun)
 	w.compare(ctx, compared)
 	w.add(ctx, added)
-	n := len(compared) + len(added)
+	n := len(begun) + len(compared) + len(added)
 	if len(w.failed) == 0 {
 		return n, nil
 	}
@@ -86,6 +80,23 @@ func (w *daysWriter) fail(d *day, err error) {
 	w.failed[d.key] = err
 }
 
+// begin inserts days that were not there. Of several who begin a day one is first, and the others begin anew.
+func (w *daysWriter) begin(ctx context.Context, days []*day) {
+	c := w.collection(daysName)
+	for chunk := range slices.Chunk(days, bulk) {
+		docs := make([]any, len(chunk))
+		for i, d := range chunk {
+			if !d.whole { // there is nothing to be read
+				d.whole = true
+				d.again()
+			}
+			docs[i] = d.doc()
+		}
+		_, err := c.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+		w.note(chunk, err)
+	}
+}
+
 // compare writes days where they are as they were read. Each needs an answer of its own.
 func (w *daysWriter) compare(ctx context.Context, days []*day) {
 	var g errgroup.Group
@@ -103,7 +114,7 @@ func (w *daysWriter) compare(ctx context.Context, days []*day) {
 
 func (w *daysWriter) swap(ctx context.Context, d *day) error {
 	c := w.collection(daysName)
-	filter := bson.D{{Key: "_id", Value: int64(d.key)}, {Key: "v", Value: d.v}}
+	filter := bson.D{{Key: "_id", Value: idOf(d.key)}, {Key: "v", Value: d.v}}
 	var result *mongo.UpdateResult
 	var err error
 	if d.rewritten {
@@ -155,22 +166,21 @@ func (w *daysWriter) add(ctx context.Context, days []*day) {
 		for i, d := range chunk {
 			// A day that was packed meanwhile is opened again.
 			update := bson.D{{Key: "$inc", Value: d.increments()}, {Key: "$set", Value: d.opens()}}
-			models[i] = mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: int64(d.key)}}).SetUpdate(update)
+			models[i] = mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: idOf(d.key)}}).SetUpdate(update)
 		}
 		result, err := c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-		w.note(chunk, result, err)
+		if err == nil && result.MatchedCount < int64(len(chunk)) {
+			err = fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrUnconfirmed, len(chunk), daysName)
+		}
+		w.note(chunk, err)
 	}
 }
 
 // note notes what a bulk says about its days.
-func (w *daysWriter) note(days []*day, result *mongo.BulkWriteResult, err error) {
+func (w *daysWriter) note(days []*day, err error) {
 	e, listed := errors.AsType[mongo.BulkWriteException](err)
 	switch {
-	case err == nil && result.MatchedCount == int64(len(days)):
 	case err == nil:
-		for _, d := range days {
-			w.fail(d, fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrUnconfirmed, len(days), daysName))
-		}
 	case listed && e.WriteConcernError == nil && len(e.WriteErrors) > 0:
 		for _, one := range e.WriteErrors {
 			w.fail(days[one.Index], outcome(one.WriteError))
@@ -185,10 +195,7 @@ func (w *daysWriter) note(days []*day, result *mongo.BulkWriteResult, err error)
 
 // outcome is what became of a write of a day, in the words of package counter.
 func outcome(err error) error {
-	if e, ok := errors.AsType[mongo.ServerError](err); ok && e.HasErrorCode(badValue) {
-		return fmt.Errorf("%w: %w", counter.ErrConflict, err) // it does not fit, which the next reading finds
-	}
-	if e, ok := errors.AsType[mongo.WriteError](err); ok && e.Code == badValue {
+	if hasCode(err, duplicateKey) || hasCode(err, badValue) { // which the next reading finds
 		return fmt.Errorf("%w: %w", counter.ErrConflict, err)
 	}
 	err = unwritten(err)
@@ -196,6 +203,14 @@ func outcome(err error) error {
 		return fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err)
 	}
 	return err
+}
+
+func hasCode(err error, code int) bool {
+	if e, ok := errors.AsType[mongo.WriteError](err); ok {
+		return e.Code == code
+	}
+	e, ok := errors.AsType[mongo.ServerError](err)
+	return ok && e.HasErrorCode(code)
 }
 
 // badValue is the code of an increment that does not fit.

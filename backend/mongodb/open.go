@@ -148,8 +148,8 @@ func ShownURI(uri string) (shown string, secret bool, err error) {
 // Close ends all connections.
 func (d *Database) Close(ctx context.Context) error { return d.client.Disconnect(ctx) }
 
-// String is the URI as it may be shown.
-func (d *Database) String() string { return d.shown }
+// String is the URI as it may be shown, and what serves it.
+func (d *Database) String() string { return d.shown + " (" + d.server.String() + ")" }
 
 // Server is what serves the database, as it was found when it was opened.
 func (d *Database) Server() Server { return d.server }

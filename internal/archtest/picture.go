@@ -117,7 +117,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter"}, Modules: []string{mongo}},
+	"backend/mongodb": {Imports: []string{"cell", "counter"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
@@ -154,9 +154,10 @@ var Picture = map[string]Rule{
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
-	"internal/archtest": {},
-	"internal/pgtest":   {Modules: []string{pgx, xSys}}, // for tests: servers to kill
-	"internal/porttest": {},                             // for tests: ports to come back to
+	"internal/archtest":  {},
+	"internal/pgtest":    {Modules: []string{pgx, xSys}},   // for tests: servers to kill
+	"internal/mongotest": {Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
+	"internal/porttest":  {},                               // for tests: ports to come back to
 	// The scheme that package cell's is held against, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},
@@ -169,9 +170,11 @@ var Picture = map[string]Rule{
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
-	"bench/route":                      {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":                    {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
-	"bench/counters":                   {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
+	// The backend says what a server is; keys of other kinds are held against their libraries.
+	"bench/spread":   {Imports: []string{"bench/internal/rounds", "backend/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
+	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
+	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the
@@ -229,6 +232,6 @@ var Laws = []Law{
 	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
 	{Module + "/internal", Module + "/" + mutant, []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
 	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
-	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "bench"}, "Locus starts no programs"},
+	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
@@ -114,6 +115,8 @@ var sentinels = []struct {
 	{all.ErrPreflight, "preflight", exitFailed, ""},
 	{all.ErrURL, "invalid", exitInvalid, "--map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 	{all.ErrScheme, "invalid", exitInvalid, "--data DIR, or --map postgres://HOST/NAME"},
+	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
+	{locus.ErrDocuments, "documents", exitFailed, "give the one it has: --mongodb, or LOCUS_MONGODB"},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
 	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is meant, freeze new figures in the baseline"},
 	{entity.ErrNotFound, "not_found", exitNotFound, ""},

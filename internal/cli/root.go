@@ -83,6 +83,9 @@ func flagError(c *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[mapError](err); ok {
 		return usage(hint, "%s: --map: %v", c.CommandPath(), wrong)
 	}
+	if wrong, ok := errors.AsType[mongoError](err); ok {
+		return usage(hint, "%s: --mongodb: %v", c.CommandPath(), wrong)
+	}
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

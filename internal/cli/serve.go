@@ -232,6 +232,9 @@ func (a *app) banner(svc *locus.Service, base string, w where, s *serving) error
 		if until := m.Until(); !until.IsZero() {
 			ready["until"] = until.UTC()
 		}
+		if d := svc.Documents(); d != "" {
+			ready["documents"] = d
+		}
 		if w.shared {
 			ready["map"], ready["servers"] = redactAll(w.place), len(servers(m))
 		} else {
@@ -246,6 +249,9 @@ func (a *app) banner(svc *locus.Service, base string, w where, s *serving) error
 			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
 	}
 	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
+	if d := svc.Documents(); d != "" {
+		a.say("documents      %s", term.Escape(d))
+	}
 	a.say("API            %s/v1", base)
 	a.say("console        %s/", a.talk.Paint("36", base))
 	a.say("%s", access)

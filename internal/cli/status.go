@@ -48,6 +48,9 @@ func (a *app) printStatus(s *locus.Status) error {
 	if s.Ready && s.Reason != "" {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
+	if s.Documents != "" {
+		a.say("documents   %s", term.Escape(s.Documents))
+	}
 	if s.Switching != "" {
 		a.say("%s   kind %s, %s records are resolved anew", a.talk.Paint("33", "switching"), term.Escape(s.Switching), term.Count(int64(s.Switched)))
 	}

@@ -26,7 +26,7 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by this command itself if there is no --url")
 	a.noticeFlag(c)
-	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "database of documents for counters and rollups, such as mongodb://db1,db2/locus; a password is given in LOCUS_MONGODB_PASSWORD")
+	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "database of documents of the installation, for counters and groups of rollups, such as mongodb://db1,db2/locus")
 	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "work with a database though it is set up so that it may lose what it has answered")
 	_ = c.Flags().MarkHidden("unsafe-durability")
 	if c.Flags().Lookup("map") == nil {
@@ -193,9 +193,14 @@ func (a *app) opened(w where) where {
 // mongoFlag is --mongodb: the URI of a database of documents.
 type mongoFlag string
 
+// mongoError is what is wrong with --mongodb. It never shows the URI, which may hold a password.
+type mongoError string
+
+func (e mongoError) Error() string { return string(e) }
+
 const (
-	errMongoScheme   = mapError("want mongodb://HOST/NAME or mongodb+srv://HOST/NAME")
-	errMongoPassword = mapError("it holds a password, which others could read in the list of processes: leave it out, and give it in LOCUS_MONGODB_PASSWORD")
+	errMongoScheme   = mongoError("want mongodb://HOST/NAME or mongodb+srv://HOST/NAME")
+	errMongoPassword = mongoError("it holds a password, which others could read in the list of processes: leave it out, and give it in LOCUS_MONGODB_PASSWORD")
 )
 
 // Set implements pflag.Value.

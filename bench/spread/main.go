@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command spread shows what the order of ids does to a sharded collection: which share of the writes each shard takes
+// over a day, for Locality UUIDs in variable and in sequential order, near their families, and for ObjectIds and UUIDs
+// of versions 1, 4 and 7. It prints a Markdown table.
+//
+//	go run ./bench/spread                                      the table, seconds
+//	go run ./bench/spread -picture docs/mongodb                also docs/mongodb.csv and docs/mongodb.svg
+//	go run ./bench/spread -autosplit                           the table for servers before MongoDB 6.0.3
+//	go run ./bench/spread -uri mongodb://router/ -picture run  measured on a sharded cluster: run.csv, run.svg
+//
+// # What is computed
+//
+// The keys are made, byte by byte, by twelve processes under a simulated clock, five a second, each in the process that chance picks.
+// Everything is drawn from one seed, so every run finds the same. Each key goes to the chunk whose range it lies in,
+// and so to a shard. Ranges, splits and moves are those that MongoDB's manual describes:
+//
+//   - a collection that is sharded while it is empty, by ranges and without zones, begins as one chunk on one shard
+//     ("Ranged Sharding", mongodb.com/docs/manual/core/ranged-sharding);
+//   - a chunk contains its lower bound, not its upper one; the lowest and the highest chunk are open to their ends, so a
+//     key that only grows is always written to the highest ("Choose a Shard Key", .../core/sharding-choose-a-shard-key);
+//   - the balancer moves data while the fullest shard has at least three times the configured chunk size, 128 MB, more
+//     of the collection than the emptiest; a shard takes part in one migration at a time ("Sharded Cluster Balancer",
+//     .../core/sharding-balancer-administration);
+//   - since MongoDB 6.0.3 chunks are split only where a range is moved: from the lower bound of a chunk as much as one
+//     chunk size ("Data Partitioning with Chunks", .../core/sharding-data-partitioning, and "moveRange",
+//     .../reference/command/moveRange). Before, a chunk was split when a write made it larger: -autosplit does that, at
+//     the median. Which of a shard's chunks goes first the manual leaves open; the server takes the first that it may
+//     move, and so does the model.
+//
+// A chunk size is 2,000 documents here, as if each had 64 kB. A round of the balancer takes a minute and moves at
+// once. Left out are zones, the AutoMerger, which joins only what one shard has, and a habit of servers before MongoDB
+// 6, which moved the highest chunk away after a split: the hot place wandered from shard to shard, and stayed one.
+//
+// The day before the one that is shown fills the collection. What an empty one does is the same for every key: until
+// the balancer has moved the first ranges, one shard takes everything, unless the ranges are split beforehand. For keys
+// that are spread evenly their bounds are known beforehand; for those that grow no bounds help.
+//
+// # What is measured
+//
+// With -uri the same keys of the second day are written to a cluster, through a mongos, which alone is asked. Each kind
+// has a collection, whose ranges are split and placed beforehand as the model has them after the first day, on as many
+// shards as the cluster has. The balancer is switched off for it, so that the number of documents that $collStats
+// tells of each shard grows by what was inserted and by nothing else. The share of a slot is the difference of those
+// numbers; a run whose numbers do not add up fails. What is measured is thus where the cluster routes the keys, not its
+// speed. The scratch database is dropped in the end, also when the run is interrupted.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	var o options
+	var uri, picture string
+	flag.IntVar(&o.shards, "shards", 8, "how many shards; a cluster's own number with -uri")
+	flag.IntVar(&o.size, "chunk", 2000, "documents of a chunk")
+	flag.BoolVar(&o.autosplit, "autosplit", false, "split chunks at their median as they grow, as before MongoDB 6.0.3")
+	flag.StringVar(&picture, "picture", "", "write the shares to this path with .csv, and with .svg as a picture")
+	flag.StringVar(&uri, "uri", "", "measure on the sharded cluster that has a mongos at this address")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, o, uri, picture); err != nil {
+		fmt.Fprintln(os.Stderr, "bench/spread:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, w io.Writer, o options, uri, path string) error {
+	if o.shards < 2 || o.size < 2 {
+		return fmt.Errorf("%d shards with chunks of %d documents: take 2 or more of both", o.shards, o.size)
+	}
+	all, how := []*spread(nil), computed(o)
+	if uri == "" {
+		all = computeAll(o)
+	} else {
+		var err error
+		if all, how, err = measure(ctx, uri, o); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(w, table(all))
+	if path == "" {
+		return nil
+	}
+	if err := os.WriteFile(path+".csv", []byte(csv(all)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(path+".svg", []byte(picture(all, how)), 0o644)
+}

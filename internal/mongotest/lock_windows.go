@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongotest
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lock waits for the lock of an open file, which the system takes back when the file is closed.
+func lock(f *os.File) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &windows.Overlapped{})
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Server is what the tests of this process run on.
+type Server struct {
+	// Real tells that it is MongoDB itself, by its own word.
+	Real bool
+	// Durable tells that it is MongoDB itself, and a replica set or a sharded cluster: that it keeps what it
+	// has acknowledged.
+	Durable bool
+	// Text says in a few words what it is.
+	Text string
+
+	uri string
+}
+
+// URI names a database that no other test has, and that is dropped after this one. Each call makes another.
+func URI(t testing.TB) string {
+	t.Helper()
+	server := On(t)
+	uri, err := named(server.uri, newName())
+	if err != nil {
+		t.Fatalf("LOCUS_TEST_MONGODB_URI: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := dropDatabase(uri); err != nil {
+			t.Errorf("drop the database of the test: %v", err)
+		}
+	})
+	return uri
+}
+
+// On is what the tests run on: the server of LOCUS_TEST_MONGODB_URI, else a stand-in, which is started for
+// the first who asks. The test is skipped where there is neither, and fails under CI=1.
+func On(t testing.TB) Server {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if !shared.found {
+		shared.found = true
+		shared.server, shared.err = find()
+	}
+	if shared.err != nil {
+		refuse(t, shared.err)
+	}
+	return shared.server
+}
+
+// refuse ends a test that has no server.
+func refuse(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errOffline) && os.Getenv("CI") != "1" {
+		t.Skipf("no MongoDB: %v\nlet the go command reach its module proxy once, or set LOCUS_TEST_MONGODB_URI", err)
+	}
+	t.Fatalf("no MongoDB: %v", err)
+}
+
+// RealOnly leaves a test out on a stand-in, and says why it needs MongoDB itself.
+func RealOnly(t testing.TB, reason string) {
+	t.Helper()
+	if server := On(t); !server.Real {
+		t.Skipf("left out on %s: %s", server.Text, reason)
+	}
+}
+
+var shared struct {
+	sync.Mutex
+	found   bool
+	server  Server
+	err     error
+	standIn *standIn
+}
+
+// find finds the server, or starts the stand-in.
+func find() (Server, error) {
+	uri := os.Getenv("LOCUS_TEST_MONGODB_URI")
+	if uri == "" {
+		if os.Getenv("LOCUS_TEST") == "mongodb" {
+			return Server{}, errors.New("LOCUS_TEST=mongodb asks for a server, and LOCUS_TEST_MONGODB_URI names none")
+		}
+		var err error
+		if shared.standIn, err = startStandIn(); err != nil {
+			return Server{}, err
+		}
+		uri = shared.standIn.proxy.URI()
+	}
+	server, err := look(uri)
+	if err != nil {
+		return Server{}, err
+	}
+	fmt.Fprintln(os.Stderr, "mongotest: tests run on", server.Text)
+	return server, nil
+}
+
+// look asks a server what it is.
+func look(uri string) (Server, error) {
+	var hello struct {
+		Set string `bson:"setName"`
+		Msg string `bson:"msg"`
+	}
+	var build struct {
+		Version string   `bson:"version"`
+		Ferret  bson.Raw `bson:"ferretdb"`
+		Ferret1 string   `bson:"ferretdbVersion"`
+	}
+	err := within(context.Background(), uri, func(ctx context.Context, client *mongo.Client) error {
+		admin := client.Database("admin")
+		if err := admin.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+			return err
+		}
+		return admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build)
+	})
+	if err != nil {
+		return Server{}, err
+	}
+	topology := "standalone"
+	switch {
+	case hello.Msg == "isdbgrid":
+		topology = "sharded cluster"
+	case hello.Set != "":
+		topology = "replica set"
+	}
+	if build.Ferret != nil || build.Ferret1 != "" {
+		return Server{uri: uri, Text: "a stand-in (FerretDB, as MongoDB " + build.Version + ")"}, nil
+	}
+	return Server{uri: uri, Real: true, Durable: topology != "standalone", Text: "MongoDB " + build.Version + ", " + topology}, nil
+}
+
+func dropDatabase(uri string) error {
+	_, _, name, _, err := split(uri)
+	if err != nil {
+		return err
+	}
+	return within(context.Background(), uri, func(ctx context.Context, client *mongo.Client) error {
+		return client.Database(name).Drop(ctx)
+	})
+}
+
+// Tests are what TestMain runs: testing.M, and what goleak takes.
+type Tests interface{ Run() int }
+
+// Main is tests with the stand-in stopped at their end:
+//
+//	func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
+//
+// Without it the stand-in ends with the process.
+func Main(m Tests) Tests { return withStandIn{m} }
+
+type withStandIn struct{ tests Tests }
+
+// Run implements Tests.
+func (w withStandIn) Run() int {
+	code := w.tests.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.standIn != nil {
+		if err := shared.standIn.close(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the stand-in for MongoDB:", err)
+			code = 1
+		}
+		shared.standIn = nil
+	}
+	return code
+}
