@@ -222,7 +222,7 @@ type simProcess struct {
 
 func (w *simWorld) process() *simProcess {
 	p := &simProcess{queues: map[string][]*share{}}
-	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64}
+	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // which keeps all
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
 		w.fail("%w", err)
