@@ -179,7 +179,7 @@ func (g *group) recallDays(ctx context.Context, tx Tx) error {
 			}
 		}
 	}
-	there, err := tx.(Apart).DayBatches(ctx, of) //nolint:errcheck // recall has asked
+	there, err := tx.(Apart).DayBatches(ctx, of)
 	for i := range there {
 		g.days[dayName{name{of[i].Key, of[i].Producer}, of[i].Day}] = newMemory(there[i])
 	}

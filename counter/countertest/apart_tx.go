@@ -239,9 +239,7 @@ func (t *apartTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Met
 	m.closed = map[counter.SpanKey]counter.ClosedDay{}
 	m.spans[counter.Days] = map[counter.SpanKey][]int64{}
 	take := func(of *model) []counter.SpanKey {
-		for key, day := range of.closed {
-			m.closed[key] = day
-		}
+		maps.Copy(m.closed, of.closed)
 		maps.Copy(m.spans[counter.Days], of.spans[counter.Days])
 		return nil
 	}
