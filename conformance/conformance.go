@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 
@@ -39,6 +41,22 @@ func (s Suite[C]) Run(t *testing.T, open func(t *testing.T) C) {
 			c.Run(t, open(t))
 		})
 	}
+}
+
+// But is the suite without some cases: for a backend that cannot, or does not promise, what they ask for. Each is
+// named, with the reason, which skips it. A name that no case has is a failure.
+func (s Suite[C]) But(reasons map[string]string) Suite[C] {
+	less, left := slices.Clone(s), maps.Clone(reasons)
+	for i, c := range s {
+		if reason, out := reasons[c.Name]; out {
+			less[i].Run = func(t TB, _ C) { t.Skip(reason) }
+			delete(left, c.Name)
+		}
+	}
+	for name := range left {
+		less = append(less, Case[C]{Name: name, Run: func(t TB, _ C) { t.Fatalf("it is to be left out, and there is no such case") }})
+	}
+	return less
 }
 
 // Share readies generators that stand in variables for cases that run in parallel. rapid makes the name of a

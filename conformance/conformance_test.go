@@ -82,6 +82,21 @@ func TestVerdictOf(t *testing.T) {
 	}
 }
 
+func TestBut_LeavesOutByName(t *testing.T) {
+	t.Parallel()
+	fails := func(t conformance.TB, _ struct{}) { t.Fatal("failed") }
+	s := conformance.Suite[struct{}]{{Name: "a", Run: fails}, {Name: "b", Run: fails}}.But(map[string]string{"a": "for a reason", "c": "for none"})
+	for name, want := range map[string]conformance.Verdict{
+		"a": {Log: "for a reason\n"},
+		"b": {Failed: true, Log: "failed\n"},
+		"c": {Failed: true, Log: "it is to be left out, and there is no such case\n"},
+	} {
+		if v := s.VerdictOf(name, struct{}{}); v != want {
+			t.Errorf("%s: %+v, want %+v", name, v, want)
+		}
+	}
+}
+
 // The race detector finds it if one is missing.
 func TestShare(t *testing.T) {
 	t.Parallel()

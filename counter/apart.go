@@ -3,10 +3,14 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Apart is a Store in which each day of a metric is written by itself, as a database does that holds no two
@@ -45,6 +49,31 @@ type DayMemory struct {
 	Remembered
 }
 
+// Covers tells whether what is remembered of a batch as a whole says all that a day remembers of it, so that the
+// day may forget it. It must be kept for as long, too: what a producer sent before ends with the latest time of it.
+func (r *Remembered) Covers(day Remembered) bool {
+	switch {
+	case mutant.On("P2i"):
+		return r.Print != [16]byte{}
+	case r.Print == [16]byte{} || r.Newest < day.Newest && !mutant.On("P2m"):
+		return false
+	case r.Seq != day.Seq:
+		return r.Seq > day.Seq
+	case r.Print != day.Print:
+		return false
+	case len(r.Results) == 0:
+		return true
+	case len(r.Results) != len(day.Results):
+		return false
+	}
+	for i, counted := range day.Results {
+		if counted&^r.Results[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // ErrConflict means that somebody else wrote a day of a metric at the same time. Nothing of it was written.
 var ErrConflict = errors.New("counter: somebody else wrote the day at the same time")
 
@@ -55,7 +84,7 @@ type PartError struct{ Days map[SpanKey]error }
 // Error tells of one day, and how many there are.
 func (e *PartError) Error() string {
 	for day, err := range e.Days {
-		return fmt.Sprintf("counter: %d days were not written, or not for certain: %s of metric %d: %v", len(e.Days), dayBegin(day.Unit()).Format("2006-01-02"), day.ID(), err)
+		return fmt.Sprintf("counter: %d days were not written, or not for certain: %s of metric %d: %v", len(e.Days), dayBegin(day.Unit()).Format(time.DateOnly), day.ID(), err)
 	}
 	return "counter: some days were not written"
 }
@@ -82,14 +111,14 @@ func (e *PartError) conflicts() bool {
 // settle notes what became of the hits whose days were written, and of those whose days cannot be. It answers
 // whether there is none that can be tried again.
 func (g *group) settle(e *PartError) bool {
-	g.settled = true
+	g.settled = !mutant.On("P2j")
 	for _, p := range g.parts {
 		p.earlier = p.earlier || p.some
 	}
 	return g.each(func(it *item) bool {
 		err := e.Days[g.day(it)]
 		if it.result == nil && errors.Is(err, ErrConflict) {
-			return false
+			return mutant.On("P2l")
 		}
 		if it.result == nil {
 			it.result = err
@@ -98,12 +127,17 @@ func (g *group) settle(e *PartError) bool {
 	})
 }
 
-// give up on hits that are not settled.
+// giveUp answers the hits that are not settled. Nothing of them was counted, unless the error of their days says
+// that nobody knows.
 func (g *group) giveUp(err error) {
+	part, some := errors.AsType[*PartError](err)
 	g.each(func(it *item) bool {
-		it.result = err
+		if it.result = err; some {
+			it.result = part.Days[g.day(it)]
+		}
 		return true
 	})
+	g.wanted = wanted{} // of metrics that may not be there
 }
 
 // each settles the hits of which done says so, and answers whether those were all.
@@ -130,7 +164,7 @@ type dayName struct {
 }
 
 // recallDays reads what days remember of the batches of a group.
-func (g *group) recallDays(ctx context.Context, tx Apart) error {
+func (g *group) recallDays(ctx context.Context, tx Tx) error {
 	var of []DayBatch
 	for _, p := range g.parts {
 		if p.call.once == nil {
@@ -145,18 +179,23 @@ func (g *group) recallDays(ctx context.Context, tx Apart) error {
 			}
 		}
 	}
-	there, err := tx.DayBatches(ctx, of)
+	there, err := tx.(Apart).DayBatches(ctx, of)
 	for i := range there {
 		g.days[dayName{name{of[i].Key, of[i].Producer}, of[i].Day}] = newMemory(there[i])
 	}
 	return err
 }
 
-// remembersDays has days that remember nothing of a batch remember what its summary says.
+// rememberDays has days that remember nothing of a batch, or a former one of its producer, remember what its
+// summary says.
 func (g *group) rememberDays() {
 	for d, m := range g.days {
 		if whole := g.memories[d.name]; whole.known && (!m.known || m.Seq < whole.Seq) {
-			g.days[d] = newMemory(whole.Remembered)
+			is := newMemory(whole.Remembered)
+			if m.known && !mutant.On("P2m") {
+				is.Newest = max(is.Newest, m.Newest) // the day may know of hits that the summary does not
+			}
+			g.days[d] = is
 		}
 	}
 }
@@ -172,7 +211,7 @@ func (g *group) putDays(ctx context.Context, tx Apart) error {
 	if len(put) == 0 {
 		return nil
 	}
-	slices.SortFunc(put, func(a, b DayMemory) int { return int(a.Day - b.Day) })
+	slices.SortFunc(put, func(a, b DayMemory) int { return cmp.Compare(a.Day, b.Day) })
 	return tx.PutDayBatches(ctx, put)
 }
 
@@ -200,6 +239,10 @@ func (g *group) summarise(ctx context.Context, db Database) {
 func (g *group) summary(p *share) {
 	o := p.call.once
 	m := g.memories[o.name()]
+	if mutant.On("P2k") {
+		m = newMemory(Remembered{})
+		g.memories[o.name()] = m
+	}
 	c, _, err := m.match(o)
 	if err != nil {
 		return

@@ -134,15 +134,23 @@ func (g *group) minute(it *item) Minute {
 // decide says what becomes of each hit of a part, and adds up those that count.
 func (g *group) decide(p *share) {
 	g.met = g.met[:0]
+	var m *memory // of the cell, or of the day
+	var day SpanKey
+	if p.call.once != nil {
+		m = g.memories[p.call.once.name()]
+	}
 	for i := range p.items {
 		it := &p.items[i]
 		if it.settled {
 			continue
 		}
-		m := g.memory(p, it)
 		if m == nil {
 			it.result = g.accept(it, false)
 			continue
+		}
+		if len(g.days) > 0 && day != g.day(it) {
+			day = g.day(it)
+			m = g.days[dayName{p.call.once.name(), day}]
 		}
 		if m.part != p {
 			m.meet(p)
@@ -162,7 +170,7 @@ func (g *group) decide(p *share) {
 		}
 	}
 	p.some = false
-	replayed := len(g.met) > 0 && !p.earlier
+	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a part that is settled it stands
 	for _, m := range g.met {
 		replayed = replayed && m.repeated
 		if m.some {
@@ -171,19 +179,6 @@ func (g *group) decide(p *share) {
 		}
 	}
 	p.replayed = replayed && !p.some
-}
-
-// memory is what is remembered of the batch of a hit: in the cell, or in the day. It is nil for one that counts
-// as often as it is sent.
-func (g *group) memory(p *share, it *item) *memory {
-	switch {
-	case p.call.once == nil:
-		return nil
-	case len(g.days) > 0:
-		return g.days[dayName{p.call.once.name(), g.day(it)}]
-	default:
-		return g.memories[p.call.once.name()]
-	}
 }
 
 // accept adds up a hit, or says why it does not count.

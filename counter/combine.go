@@ -130,7 +130,7 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 		case some && conflicts < contended:
 			conflicts++
 			n--
-		case some || errors.Is(err, ErrUnconfirmed) && !g.settled:
+		case some || errors.Is(err, ErrUnconfirmed):
 			n = again
 		case errors.Is(err, ErrOverflow) && !g.careful:
 			g.careful = true

@@ -39,6 +39,16 @@
 // A metric's row, with its name and its kind, is written with its first day. If a day has to be made and the row is
 // not there, the cell came back from a backup: nothing is counted, and the directory is asked where the metric is now.
 //
+// # Days that are written apart
+//
+// A database of documents holds no two of them in one transaction. Its Store is [Apart]: a day of a metric is written
+// at once or not at all, and days one by one. So of a batch some days may be counted and others not, and the answer
+// says so hit by hit: days that somebody else wrote at the same time are counted anew, without those that are
+// written. What is remembered of a batch stands in each of its days, and afterwards in a summary, which lets the days
+// forget it. Who asks whether a batch was counted asks days, then summaries, then the floor: one of them knows. What
+// was said of once holds as it stands, for each hit; what is not promised is that a batch of several days is counted
+// as one, and that several days are read from one snapshot.
+//
 // # Days that are over
 //
 // [Recorder.Maintain] packs a day a while after it has ended, to a hundredth of its size if little was counted. A hit
@@ -47,7 +57,7 @@
 // from counting meanwhile, and several processes may pack. Then details that are older than a [Retention] go: first
 // minutes, then hours; days stay.
 //
-// Readers take all that they need of a cell from one snapshot. In every answer a day is the sum of its hours, and of
+// Readers take all that they need of a cell from one snapshot, of days that are written apart each from its own. In every answer a day is the sum of its hours, and of
 // its minutes.
 //
 // # What it promises

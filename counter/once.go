@@ -106,19 +106,21 @@ func (g *group) recall(ctx context.Context, tx Tx) error {
 	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil }) {
 		return nil
 	}
-	apart, isApart := tx.(Apart)
-	if isApart {
-		if err := g.recallDays(ctx, apart); err != nil {
+	steps := []func(context.Context, Tx) error{g.recallFloor, g.recallWhole}
+	if _, apart := tx.(Apart); apart {
+		steps = []func(context.Context, Tx) error{g.recallDays, g.recallWhole, g.recallFloor}
+		if mutant.On("P2h") {
+			others := func(ctx context.Context, tx Tx) error { _, err := tx.Batches(ctx, nil); return err }
+			steps = []func(context.Context, Tx) error{g.recallWhole, g.recallDays, others, g.recallFloor}
+		}
+	}
+	for _, step := range steps {
+		if err := step(ctx, tx); err != nil {
 			return err
 		}
-	} else if err := g.recallFloor(ctx, tx); err != nil {
-		return err
-	}
-	if err := g.recallWhole(ctx, tx); err != nil || !isApart {
-		return err
 	}
 	g.rememberDays()
-	return g.recallFloor(ctx, tx)
+	return nil
 }
 
 func (g *group) recallFloor(ctx context.Context, tx Tx) (err error) {

@@ -20,6 +20,7 @@ var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/Ne
 
 // machine does what chance says and holds every answer against what came. roll answers with 0 to n - 1.
 func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
+	t.Helper()
 	w.opts.Retention = []counter.Retention{
 		{Prefix: "cx", Minutes: 8 * 24 * time.Hour, Quarters: 12 * 24 * time.Hour},
 		{Prefix: "gx", Minutes: 8 * 24 * time.Hour, Quarters: 12 * 24 * time.Hour},
@@ -54,7 +55,7 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 			}
 			q.From = w.now.Add(-time.Duration(roll(16*24)) * time.Hour).Add(-time.Duration(roll(60)) * time.Minute)
 			q.To = q.From.Add(time.Duration(hours) * time.Hour)
-			if what == 9 {
+			if what == 9 && !w.apart {
 				// Somebody counts, or packs days, while the days were read and the minutes were not. Cells are
 				// not of one moment: so one of them is read.
 				q.Metrics = names[:1]
@@ -91,6 +92,7 @@ func TestP03_OneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) counter.Database{
 		"memory": func(testing.TB) counter.Database { return countertest.NewMemory() }, "sqlite": onSQLite,
+		"apart": func(testing.TB) counter.Database { return countertest.NewApart(nil) }, // each day is read at once
 	} {
 		for _, m := range []counter.Metric{"c", "g"} {
 			t.Run(fmt.Sprintf("%s/%s", name, m), func(t *testing.T) {
@@ -117,6 +119,16 @@ func TestP03_Machine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newReadWorld(rt, p03Begin, countertest.NewMemory())
+		machine(t, w, rapid.IntRange(3, 20).Draw(rt, "steps"), func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "roll") })
+	})
+}
+
+// The same where days are written apart, but for what comes while several days are read.
+func TestP03_MachineApart(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newReadWorld(rt, p03Begin, countertest.NewApart(nil))
+		w.apart = true
 		machine(t, w, rapid.IntRange(3, 20).Draw(rt, "steps"), func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "roll") })
 	})
 }

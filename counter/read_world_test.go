@@ -24,6 +24,7 @@ import (
 // readWorld is cells whose hits are written down twice: in spans, as who counts does it, and minute by
 // minute, as they came.
 type readWorld struct {
+	apart bool // days are read one by one
 	t     conformance.TB
 	cells map[string]counter.Database
 	names []counter.Metric

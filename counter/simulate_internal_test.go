@@ -23,7 +23,8 @@ type simWorld struct {
 	rng       *rand.Rand
 	now       time.Time
 	cells     map[string]*model
-	locked    map[string]*simTask // who is in a transaction
+	apart     map[string]*simApart // instead of cells, if days are written apart
+	locked    map[string]*simTask  // who is in a transaction
 	places    map[Metric]Place
 	processes []*simProcess
 	clients   []*simClient
@@ -32,6 +33,7 @@ type simWorld struct {
 	keys      int
 	running   *simTask
 	counts    *simCounts
+	steps     int
 	faults    bool // switched off when the end is near
 	lossy     int  // how often answers are lost, in a hundred times
 	wrong     error
@@ -80,6 +82,9 @@ func (w *simWorld) counted(h *simHit) int {
 	if !ok {
 		return 0
 	}
+	if w.apart != nil {
+		return int(w.apart[at.Cell].counted(at.ID, h.minute) >> (4 * h.power) & 15)
+	}
 	sum := w.cells[at.Cell].minute(at.ID, h.minute)
 	if values := w.cells[at.Cell].spans[GaugeQuarters][NewSpanKey(h.minute.QuarterOf(), at.ID)]; values != nil {
 		sum += values[h.minute.InHour()%15*Reading+ReadingSum]
@@ -94,6 +99,7 @@ type simTask struct {
 	next   func() (struct{}, bool)
 	stop   func()
 	killed bool
+	asleep int // until this step
 }
 
 var (
@@ -119,6 +125,15 @@ func (t *simTask) pause() bool {
 func (w *simWorld) resume(t *simTask) {
 	w.running = t
 	t.next()
+	w.running = nil
+}
+
+// floor is that of a cell.
+func (w *simWorld) floor(cell string) int64 {
+	if w.apart != nil {
+		return w.apart[cell].floor()
+	}
+	return w.cells[cell].floor
 }
 
 // update is a transaction. Those of one cell are one after the other.
@@ -171,6 +186,9 @@ func (w *simWorld) update(cell string, fn func(Tx) error) error {
 func (w *simWorld) List() []string { return simCells }
 
 func (w *simWorld) Cell(cell string) Database {
+	if w.apart != nil {
+		return w.apart[cell].watched()
+	}
 	return Database{
 		Update: func(_ context.Context, fn func(Tx) error) error { return w.update(cell, fn) },
 		View:   func(_ context.Context, fn func(Tx) error) error { return fn(w.cells[cell]) },
@@ -197,13 +215,14 @@ type simProcess struct {
 	recorder *Recorder
 	skew     time.Duration // of its clock
 	queues   map[string][]*share
-	tasks    []*simTask
+	tasks    []*simTask // one for each cell, and one that maintains the cells that are written apart
+	upkeep   bool       // it is to do so
 	dead     bool
 }
 
 func (w *simWorld) process() *simProcess {
 	p := &simProcess{queues: map[string][]*share{}}
-	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64}
+	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // which keeps all
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
 		w.fail("%w", err)
@@ -223,6 +242,16 @@ func (w *simWorld) process() *simProcess {
 			}
 		}))
 	}
+	if w.apart != nil {
+		p.tasks = append(p.tasks, w.task(func(t *simTask) {
+			for t.pause() {
+				if p.upkeep {
+					_ = p.recorder.Maintain(context.Background())
+					p.upkeep = false
+				}
+			}
+		}))
+	}
 	return p
 }
 
@@ -231,6 +260,7 @@ func (w *simWorld) kill(p *simProcess) {
 	for _, t := range p.tasks {
 		w.running = t
 		t.stop()
+		w.running = nil
 	}
 }
 
@@ -244,6 +274,10 @@ func (p *simProcess) send(c *call) {
 
 // maintain forgets what is older than the window, by the clock of a process.
 func (w *simWorld) maintain(p *simProcess) {
+	if w.apart != nil {
+		p.upkeep = true
+		return
+	}
 	cell := simCells[w.rng.IntN(len(simCells))]
 	if w.locked[cell] != nil {
 		return

@@ -3,7 +3,6 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -44,31 +43,11 @@ func (e *entry) remembered() counter.Remembered {
 	return r
 }
 
-// covers tells whether what is remembered of a batch as a whole says all that a day remembers of it.
-func covers(whole *counter.Remembered, e *entry) bool {
-	switch of := e.remembered(); {
-	case whole.Seq != of.Seq:
-		return whole.Seq > of.Seq
-	case whole.Print != of.Print:
-		return false
-	case len(whole.Results) == 0 || bytes.Equal(whole.Results, of.Results):
-		return true
-	case len(of.Results) != len(whole.Results):
-		return false
-	default:
-		for i, b := range of.Results {
-			if b&^whole.Results[i] != 0 {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // summary is what is remembered of a batch as a whole.
 type summary struct {
 	there   bool
 	v       int64
+	newest  int64 // as it was read
 	is      counter.Remembered
 	changed bool
 	gone    bool // and dropped
@@ -142,7 +121,7 @@ func (t *counterTx) forget(d *day) {
 			return false
 		}
 		s := t.summaries[e.Name]
-		return s != nil && s.there && !s.changed && covers(&s.is, &e) || t.floor != nil && e.Newest < t.floor.was
+		return s != nil && s.there && !s.changed && s.is.Covers(e.remembered()) || t.floor != nil && e.Newest < t.floor.was
 	})
 	if len(kept) < n {
 		d.memory, d.remembers = kept, true
@@ -200,7 +179,7 @@ func (t *counterTx) loadSummaries(_ context.Context, names []string) error {
 	slices.Sort(absent)
 	return findIn(t.session, t.collection(batchesName), absent, nil, func(doc summaryDoc) {
 		s := t.summaries[doc.Name]
-		s.there, s.v = true, doc.V
+		s.there, s.v, s.newest = true, doc.V, doc.Newest
 		e := entry{Seq: doc.Seq, Newest: doc.Newest, Print: doc.Print, Results: doc.Results}
 		s.is = e.remembered()
 	})
@@ -263,7 +242,7 @@ func (t *counterTx) drop(ctx context.Context, producers bool, below int64, limit
 	err := find(t.session, t.collection(batchesName), filter, opts, func(doc summaryDoc) {
 		if s := t.summaries[doc.Name]; s == nil || !s.changed {
 			if s == nil {
-				s = &summary{there: true, v: doc.V}
+				s = &summary{there: true, v: doc.V, newest: doc.Newest}
 				t.summaries[doc.Name] = s
 			}
 			if !s.gone {
@@ -295,7 +274,8 @@ func (t *counterTx) writeSummaries(ctx context.Context) error {
 		}
 		e := newEntry(name, s.is)
 		doc := summaryDoc{Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print, Results: e.Results}
-		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}}
+		// One that was dropped and begun anew has the same number, and is of a later time.
+		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}, {Key: "newest", Value: s.newest}}
 		var matched int64
 		var err error
 		switch {

@@ -14,7 +14,7 @@ import (
 
 func TestCounterStore(t *testing.T) {
 	t.Parallel()
-	countertest.Run(t, func(t *testing.T) countertest.Cell {
+	countertest.RunApart(t, func(t *testing.T) countertest.Cell {
 		t.Helper()
 		uri := mongotest.URI(t)
 		d := documents(t, uri)

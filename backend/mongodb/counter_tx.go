@@ -113,10 +113,14 @@ func (t *counterTx) commit(ctx context.Context) error {
 	if err := t.writeMetrics(ctx); err != nil {
 		return err
 	}
-	if err := t.writeDays(ctx); err != nil {
+	days, err := t.writeDays(ctx)
+	if err != nil {
 		return err
 	}
-	return t.writeSummaries(ctx)
+	if err = t.writeSummaries(ctx); errors.Is(err, errAgain) && days > 0 {
+		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrUnconfirmed, days, counter.ErrConflict)
+	}
+	return err
 }
 
 // heads reads what has to be known of days before something is added to them.

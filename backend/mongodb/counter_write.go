@@ -33,9 +33,9 @@ type daysWriter struct {
 	failed map[counter.SpanKey]error
 }
 
-// writeDays writes the days of a transaction. The error is errAgain if none was written because others
-// wrote them, else a *counter.PartError.
-func (t *counterTx) writeDays(ctx context.Context) error {
+// writeDays writes the days of a transaction, and answers how many there were. The error is errAgain if none was
+// written because others wrote them, else a *counter.PartError.
+func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	var begun, compared, remembering, added []*day
 	for _, d := range sorted(t.days) {
 		increments := len(d.tallies)+len(d.prepared[counter.Hours])+len(d.prepared[counter.Days]) > 0
@@ -61,13 +61,14 @@ func (t *counterTx) writeDays(ctx context.Context) error {
 	w.compare(ctx, compared)
 	w.remember(ctx, remembering)
 	w.add(ctx, added)
+	n := len(begun) + len(compared) + len(remembering) + len(added)
 	if len(w.failed) == 0 {
-		return nil
+		return n, nil
 	}
-	if len(w.failed) == len(begun)+len(compared)+len(remembering)+len(added) && w.conflicts() {
-		return errAgain
+	if len(w.failed) == n && w.conflicts() {
+		return 0, errAgain
 	}
-	return &counter.PartError{Days: w.failed}
+	return 0, &counter.PartError{Days: w.failed}
 }
 
 func (w *daysWriter) conflicts() bool {

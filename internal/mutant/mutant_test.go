@@ -29,6 +29,12 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P2e", "a key is forgotten by the oldest hit of its batch", "counter", "TestP02_Simulation"},
 	{"P2f", "of two producers in a group one has the other's results", "counter", "TestP02_Simulation"},
 	{"P2g", "a metric has a day in a cell that does not know it", "counter", "TestP02_ARestoredCellIsNotTrusted"},
+	{"P2h", "what is remembered of a batch as a whole is asked before its days", "counter", "TestP02_BetweenAnyTwoSteps/and_forgotten_by_days"},
+	{"P2i", "a day forgets a batch that no summary covers", "counter", "TestP02_SimulationApart"},
+	{"P2j", "what was settled is not remembered when a later attempt fails", "counter", "TestP02_BetweenAnyTwoSteps/in_conflict,_then_unavailable"},
+	{"P2k", "a summary replaces what others have summarised", "counter", "TestP02_SimulationApart"},
+	{"P2l", "a day in conflict is answered as counted", "counter", "TestP02_BetweenAnyTwoSteps/in_conflict"},
+	{"P2m", "a day forgets what a producer sent before its last batch", "counter", "TestP02_ADayKnowsWhatAProducerSentBefore"},
 
 	{"P3a", "days and minutes are read in two snapshots", "counter", "TestP03_OneSnapshot"},
 	{"P3b", "who packs a day forgets quarters of an hour", "counter", "TestP03_MachineOnSQLite"},
