@@ -58,13 +58,12 @@ func findMongoDB(ctx context.Context, uri string) (m mongoServer, err error) {
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
 	d, err := m.open(ctx, s)
 	if err != nil {
-		return m, err
+		return m, errors.Join(err, s.client.Disconnect(ctx)) // what is refused was not written to
 	}
 	m.text = d.Server().String()
-	return m, d.Close(ctx)
+	return m, errors.Join(d.Close(ctx), s.close())
 }
 
 // open opens a scratch database as Locus does.
