@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
@@ -124,10 +125,8 @@ func (m metricsApart) List() []string { return append(m.cells.List(), m.document
 
 // Cell is one of either.
 func (m metricsApart) Cell(name string) counter.Database {
-	for _, n := range m.documents.List() {
-		if n == name {
-			return m.documents.Cell(name)
-		}
+	if slices.Contains(m.documents.List(), name) {
+		return m.documents.Cell(name)
 	}
 	return m.cells.Cell(name)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/mongotest"
 )
 
 // A process on a data directory is killed again and again while clients count, over lines that lose answers:
@@ -63,6 +64,30 @@ func TestP01_P02_P03_KilledServersCount(t *testing.T) {
 		}
 	}
 	h.advance(12, 3)
+	h.end()
+	h.exact()
+}
+
+// Two processes count in one MongoDB, and are killed between the documents of a batch, before its summary, or
+// wherever they are. Several clients repeat what was not answered, at either.
+func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
+	t.Parallel()
+	flags := []string{"--mongodb", mongotest.URI(t)}
+	if !mongotest.On(t).Durable {
+		flags = append(flags, "--unsafe-durability")
+	}
+	f := newFleet(t, 1, 2, 1, flags...)
+	h := newHitters(f, 3, 63)
+	h.begin()
+	random := rand.New(rand.NewPCG(63, 1))
+	for range scaled(4, 200) {
+		h.advance(4, 1)
+		n := f.nodes[random.IntN(len(f.nodes))]
+		n.kill()
+		h.advance(2, 0)
+		n.start()
+	}
+	h.advance(4, 1)
 	h.end()
 	h.exact()
 }

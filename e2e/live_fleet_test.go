@@ -60,7 +60,7 @@ type node struct {
 
 // newFleet starts PostgreSQL servers, and processes before them that share the cells of a new installation.
 // Generations are announced two seconds before they start.
-func newFleet(t *testing.T, servers, processes, cells int) *fleet {
+func newFleet(t *testing.T, servers, processes, cells int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, name: "locus"}
 	var urls []string
@@ -72,7 +72,7 @@ func newFleet(t *testing.T, servers, processes, cells int) *fleet {
 		urls = append(urls, s.URL(f.name))
 	}
 	f.place = []string{"--map", strings.Join(urls, ",")}
-	f.start(processes, "--cells", fmt.Sprint(cells), "--notice", "2s")
+	f.start(processes, append(flags, "--cells", fmt.Sprint(cells), "--notice", "2s")...)
 	return f
 }
 

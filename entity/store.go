@@ -29,6 +29,9 @@ type Store interface {
 	Births(ctx context.Context, ids []locality.ID) ([]*Birth, error)
 	// PutBirths writes births by their id.
 	PutBirths(ctx context.Context, births []Birth) error
+	// ListBirths answers with all births, those of deleted records too, in the order of their ids, those after
+	// the given id only, at most limit. The zero id is before all.
+	ListBirths(ctx context.Context, after locality.ID, limit int) ([]Birth, error)
 
 	// Entities answers with the entity stored under each anchor, nil where there is none.
 	Entities(ctx context.Context, anchors []PUID) ([]*Entity, error)

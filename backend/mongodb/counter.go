@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -127,9 +128,7 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 		return unread(err) // a number may have been given, which counts nothing
 	}
 	found, err := c.numbers(ctx, absent)
-	for m, id := range found {
-		numbers[m] = id
-	}
+	maps.Copy(numbers, found)
 	return err
 }
 

@@ -39,9 +39,9 @@ func hits(metrics ...counter.Metric) []counter.Hit {
 // total is the day of a metric, at every step: they must agree.
 func total(t *testing.T, r *counter.Recorder, m counter.Metric) int64 {
 	t.Helper()
-	sums := map[counter.Step]int64{}
+	sums, day := map[counter.Step]int64{}, noon.Truncate(24*time.Hour)
 	for _, step := range []counter.Step{counter.ByMinute, counter.ByHour, counter.ByDay} {
-		s, err := r.Series(context.Background(), counter.Query{Metrics: []counter.Metric{m}, From: noon.Truncate(24 * time.Hour), To: noon.Truncate(24 * time.Hour).AddDate(0, 0, 1), Step: step})
+		s, err := r.Series(context.Background(), counter.Query{Metrics: []counter.Metric{m}, From: day, To: day.AddDate(0, 0, 1), Step: step})
 		if errors.Is(err, counter.ErrNotFound) {
 			return 0
 		}

@@ -229,7 +229,7 @@ func (t *counterTx) CountMetrics(context.Context) (int, error) {
 	if t.over {
 		return 0, errOver
 	}
-	n, err := t.collection(metricsName).CountDocuments(t.session, bson.D{})
+	n, err := t.collection(metricsName).EstimatedDocumentCount(t.session)
 	for _, m := range t.metrics {
 		if m.changed && m.made {
 			n++

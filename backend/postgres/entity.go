@@ -142,7 +142,8 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 }
 
 const (
-	sqlBirths = "SELECT id, puid, successor FROM birth WHERE id = ANY ($1::uuid[])"
+	sqlBirths     = "SELECT id, puid, successor FROM birth WHERE id = ANY ($1::uuid[])"
+	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > $1 ORDER BY id LIMIT $2"
 
 	sqlPutBirths = `INSERT INTO birth (id, puid, successor) SELECT id, puid, successor FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS b (id, puid, successor)
 		ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor`
@@ -159,10 +160,7 @@ func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, er
 	}
 	found := make(map[locality.ID]entity.Birth, len(ids))
 	err := t.query(ctx, sqlBirths, func(r pgx.Rows) error {
-		var b entity.Birth
-		var successor locality.NullID
-		err := r.Scan(&b.ID, (*int64)(&b.PUID), &successor)
-		b.Successor = successor.ID
+		b, err := readBirth(r)
 		found[b.ID] = b
 		return err
 	}, ids)
@@ -173,6 +171,25 @@ func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, er
 		if b, ok := found[id]; ok {
 			births[i] = &b
 		}
+	}
+	return births, nil
+}
+
+func readBirth(r pgx.Rows) (b entity.Birth, err error) {
+	var successor locality.NullID
+	err = r.Scan(&b.ID, (*int64)(&b.PUID), &successor)
+	b.Successor = successor.ID
+	return b, err
+}
+
+// ListBirths reads the table in the order of ids.
+func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	births, err := rows(ctx, t, readBirth, sqlListBirths, after, int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list births after %s: %w", after, err)
 	}
 	return births, nil
 }

@@ -161,6 +161,7 @@ func useAll(ctx context.Context, t *tx) error {
 		func() error { _, err := t.ListRecords(ctx, "", 0, 1); return err },
 		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
+		func() error { _, err := t.ListBirths(ctx, id, 1); return err },
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },
 		func() error { _, err := t.Search(ctx, entity.Query{Words: []string{"a"}, Limit: 1}); return err },

@@ -21,6 +21,8 @@ const (
 	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
 	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
 	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+
+	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT ?"
 )
 
 var (
@@ -163,6 +165,27 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 		return fmt.Errorf("put %d births: %w", len(births), err)
 	}
 	return nil
+}
+
+// ListBirths reads the table in the order of ids, which is that of their bytes.
+func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	births, err := rows(ctx, t, readBirth, sqlListBirths, after[:], int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list births after %s: %w", after, err)
+	}
+	return births, nil
+}
+
+func readBirth(r row) (b entity.Birth, err error) {
+	id, err1 := readID(r.blob(0))
+	successor, err2 := readID(r.blob(2))
+	if err := cmp.Or(err1, err2); err != nil {
+		return b, fmt.Errorf("%w: birth %s: %w", errRow, id, err)
+	}
+	return entity.Birth{ID: id, PUID: entity.PUID(r.int(1)), Successor: successor}, nil
 }
 
 // idOrNull is the 16 bytes of an id, NULL for the zero id.

@@ -108,6 +108,7 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.ListRecords(ctx, "osm", 0, 1); return err },
 		func() error { return t.PutBirths(ctx, []entity.Birth{{ID: id, PUID: 1}}) },
 		func() error { _, err := t.Births(ctx, []locality.ID{id}); return err },
+		func() error { _, err := t.ListBirths(ctx, id, 1); return err },
 		func() error { return t.PutEntities(ctx, []entity.Indexed{{Entity: e, Words: []string{"a"}}}) },
 		func() error { _, err := t.Entities(ctx, []entity.PUID{1}); return err },
 		func() error { _, err := t.ListEntities(ctx, 0, 1); return err },

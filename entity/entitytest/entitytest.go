@@ -58,6 +58,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "ListRecordsInPages", Run: listRecordsInPages},
 	{Name: "ListRecordsOfASource", Run: listRecordsOfASource},
 	{Name: "BirthsAnswerForEver", Run: birthsAnswerForEver},
+	{Name: "ListBirthsInPages", Run: listBirthsInPages},
 	{Name: "EntitiesComeBackWhole", Run: entitiesComeBackWhole},
 	{Name: "EntitiesReplaceAndDelete", Run: entitiesReplaceAndDelete},
 	{Name: "ListEntitiesInPages", Run: listEntitiesInPages},

@@ -99,6 +99,16 @@ func (m *model) PutBirths(ctx context.Context, births []entity.Birth) error {
 	return ctx.Err()
 }
 
+func (m *model) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
+	var births []entity.Birth
+	for _, id := range slices.SortedFunc(maps.Keys(m.births), locality.ID.Compare) {
+		if id.Compare(after) > 0 && len(births) < limit {
+			births = append(births, m.births[id])
+		}
+	}
+	return births, ctx.Err()
+}
+
 func (m *model) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
 	entities := make([]*entity.Entity, len(anchors))
 	for i, e := range ask(m.entities, anchors) {

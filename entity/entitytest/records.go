@@ -211,6 +211,33 @@ func birthsAnswerForEver(t tester, c Cell) {
 	same(t, "births", getBirths(t, c, b.ID, a.ID, last.ID), []*entity.Birth{&b, &a, &last})
 }
 
+func listBirths(t tester, c Cell, after locality.ID, limit int) []entity.Birth {
+	t.Helper()
+	return read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Birth, error) {
+		return s.ListBirths(ctx, after, limit)
+	})
+}
+
+func listBirthsInPages(t tester, c Cell) {
+	// Ids are in the order of their bytes, unsigned, whatever record they are of.
+	high := locality.ID{0: 0x80, 15: 1}
+	want := []entity.Birth{
+		{ID: locality.ID{15: 1}, PUID: 9},
+		{ID: locality.ID{0: 0x7f, 15: 0xff}, PUID: -2},
+		{ID: high, Successor: locality.Max()},
+		{ID: locality.ID{0: 0xff}},
+		{ID: locality.Max(), PUID: 1},
+	}
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
+		return s.PutBirths(ctx, []entity.Birth{want[3], want[0], want[4], want[2], want[1]})
+	})
+	same(t, "all", listBirths(t, c, locality.ID{}, 100), want)
+	same(t, "first two", listBirths(t, c, locality.ID{}, 2), want[:2])
+	same(t, "after one that is there", listBirths(t, c, want[1].ID, 2), want[2:4])
+	same(t, "after one that is not", listBirths(t, c, locality.ID{0: 0x80}, 100), want[2:])
+	same(t, "after the last", listBirths(t, c, locality.Max(), 100), nil)
+}
+
 func getCounts(t tester, c Cell) entity.Counts {
 	t.Helper()
 	return read(t, c, func(ctx context.Context, s entity.Store) (entity.Counts, error) { return s.Counts(ctx) })

@@ -51,7 +51,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
 // mutant holds planted bugs. It is empty without its build tag, so every package may name it.
 const mutant = "internal/mutant"
@@ -90,7 +90,8 @@ var Picture = map[string]Rule{
 		Imports: []string{"changelog", "definition", "lease", mutant},
 		Modules: []string{xxhash},
 	},
-	mutant: {},
+	"mirror": {Imports: []string{"cell", "changelog", "entity", "locality", mutant}, Modules: []string{xSync}},
+	mutant:   {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:     {Modules: []string{rapid}},
@@ -103,6 +104,7 @@ var Picture = map[string]Rule{
 	"changelog/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
 	"lease/leasetest":         {Imports: []string{"lease", conformance}},
 	"counter/countertest":     {Imports: []string{"counter", conformance}, Modules: []string{rapid, goCmp}},
+	"mirror/mirrortest":       {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
 	"rollup/rolluptest":       {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
 	"resolve/resolvetest": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "rollup", "locality", conformance},
@@ -117,13 +119,13 @@ var Picture = map[string]Rule{
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter"}, Modules: []string{mongo, xSync}},
+	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "changelog", "entity", "locality", mutant}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", mutant},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror", mutant},
 		Modules: []string{xSync},
 	},
 
@@ -134,7 +136,7 @@ var Picture = map[string]Rule{
 	"internal/httpapi": {
 		Imports: []string{
 			"", "console", "internal/strictjson", "internal/obs", "internal/chart",
-			"rollup", "counter", "changelog", "resolve", "lease", "match", "entity", "cell", "locality",
+			"rollup", "counter", "changelog", "resolve", "lease", "match", "entity", "cell", "locality", "mirror",
 		},
 		Modules: []string{huma, xNet},
 	},
@@ -148,9 +150,9 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"", "backend/all", "backend/mongodb", "internal/httpapi", "internal/bulk", "internal/demo",
 			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
-			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality",
+			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality", "mirror",
 		},
-		Modules: []string{cobra, pflag, xTerm},
+		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo},
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 

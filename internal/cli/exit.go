@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/mirror"
 )
 
 // Exit codes. More may come: an unknown code is a failure.
@@ -113,6 +114,9 @@ var sentinels = []struct {
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
 	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{all.ErrPreflight, "preflight", exitFailed, ""},
+	{mirror.ErrForeign, "conflict", exitConflict, "name another --collection; or, if the mirror there is needed no more, drop it and NAME.mirror"},
+	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
+	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
 	{all.ErrURL, "invalid", exitInvalid, "--map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 	{all.ErrScheme, "invalid", exitInvalid, "--data DIR, or --map postgres://HOST/NAME"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},

@@ -9,7 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m))) }

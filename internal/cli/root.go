@@ -34,7 +34,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
-		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.statusCommand(), a.cellCommand()},
+		"run":     {a.demoCommand(), a.serveCommand(), a.vacuumCommand(), a.statusCommand(), a.cellCommand(), a.mirrorCommand()},
 		"data":    {a.ingestCommand(), a.entityCommand(), a.recordCommand(), a.reviewCommand(), a.decisionCommand(), a.kindCommand(), a.packCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.evalCommand()},
 		"":        {a.versionCommand()},
@@ -110,7 +110,7 @@ var noVariable = []string{
 	"help", "version", "yes", "dry-run", "cursor", "all", "to", "urls", "wait", "check", "history", "sql",
 	"after", "follow", "cell", "top", "by", "min-watermark", "latest", "partial", "rows",
 	"at", "value", "file", "prefix", "day", "step", "count", "explain", "output", "dark",
-	"of", "withdrawn", "reason", "same", "different", "delete", "bits", "threshold", "anchor", "attribute",
+	"once", "verify", "repair", "status", "patience", "of", "withdrawn", "reason", "same", "different", "delete", "bits", "threshold", "anchor", "attribute",
 }
 
 // describe adds the variable to the help of each flag.

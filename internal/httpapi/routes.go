@@ -278,6 +278,27 @@ func (s *Server) routes() []route {
 			},
 		},
 		{
+			method: "GET", path: "/v1/tail", class: reads, handle: s.logEnds, answer: Tail{}, failures: reading,
+			summary: "Where the logs of all cells end now, as a watermark",
+		},
+		{
+			method: "GET", path: "/v1/ids", class: reads, handle: s.listIDs, answer: IDList{}, failures: append([]Code{CodeNotFound}, reading...),
+			summary: "What the ids of a cell lead to, in their order: every id that was given out, with its entity, where it redirects to, or that it was deleted. For a mirror",
+			query: []param{
+				{"cell", "Such as g1-19", true},
+				{"after", "Where the page before ended, as its next said", false},
+				{"limit", lists[0].doc, false},
+			},
+		},
+		{
+			method: "POST", path: "/v1/ids", class: reads, handle: s.lookIDs, body: IDRequest{}, answer: IDAnswer{},
+			failures: []Code{
+				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+				CodeInvalid, CodeOverloaded, CodeUnavailable,
+			},
+			summary: "What at most 200 ids lead to, and those that records were born with, each with the place in its cell's log that this is true at; changes nothing",
+		},
+		{
 			method: "POST", path: "/v1/hits", class: hits, handle: s.addHits, body: HitRequest{}, answer: HitResponse{}, headers: []param{
 				{keyHeader, "Makes the batch count once, however often it is sent: 1 to 128 visible ASCII characters. Remembered for 7 days at least; later repeats are refused as too_old", false},
 				{producerHeader, "With Locus-Seq, in the place of a key: who sends, 32 hexadecimal digits drawn at random", false},

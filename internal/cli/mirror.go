@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/mirror"
+)
+
+func (a *app) mirrorCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "mirror",
+		Short: "Keep a copy of all entities where others read it",
+		Example: "  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --collection entities\n" +
+			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --status",
+	}
+	c.AddCommand(a.mirrorMongoDB())
+	return c
+}
+
+// mirrorTimeout is how long one operation on the target may take: nobody waits for it, and what is given up too early is
+// only done again.
+const mirrorTimeout = time.Minute
+
+// mirroring are the flags of a mirror.
+type mirroring struct {
+	*app
+	uri, collection      string
+	once, verify, repair bool
+	status               bool
+	patience             time.Duration
+
+	source *source
+	target mirror.Target
+	place  string // where the target is, as people are told
+}
+
+func (a *app) mirrorMongoDB() *cobra.Command {
+	m := &mirroring{app: a}
+	c := &cobra.Command{
+		Use:   "mongodb --uri URI",
+		Short: "Mirror every entity, redirect and tombstone into a collection of MongoDB, and keep it so",
+		Long: "A document for each id that was ever given out: an entity with its merged view, where a former id leads, or that\n" +
+			"nothing is left. The first time all ids are written; then the logs are followed, until Ctrl-C. How far it is stands\n" +
+			"beside the collection, in NAME.mirror: stopped in whatever way, the same command goes on. It may run twice.\n" +
+			"The collection may be sharded by _id; this command never shards it.",
+		Example: "  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --collection entities\n" +
+			"  locus mirror mongodb --url http://127.0.0.1:7070 --uri mongodb://db1,db2/places --verify",
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := m.check(); err != nil {
+				return err
+			}
+			return m.run(c)
+		},
+	}
+	c.Flags().Var((*mongoFlag)(&m.uri), "uri", "where the mirror is kept, such as mongodb://db1,db2/places; a password is given in LOCUS_MONGODB_PASSWORD")
+	c.Flags().StringVar(&m.collection, "collection", "entities", "NAME of the collection, or DATABASE.NAME")
+	c.Flags().BoolVar(&m.once, "once", false, "end as soon as everything is mirrored that there is now")
+	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, while everybody goes on; the exit code is 1 if any differs")
+	c.Flags().BoolVar(&m.repair, "repair", false, "with --verify: write what differs")
+	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second, "with --verify: how long to wait for a mirror that is behind before a difference counts as one")
+	c.Flags().BoolVar(&m.status, "status", false, "show how far the mirror of each cell is")
+	a.connection(c)
+	c.Flags().Lookup("unsafe-durability").Hidden = false
+	for flag, name := range map[string]string{"uri": "LOCUS_MIRROR_URI", "collection": "LOCUS_MIRROR_COLLECTION"} {
+		c.Flags().Lookup(flag).Annotations = map[string][]string{variableOf: {name}}
+	}
+	return c
+}
+
+// check refuses flags that mean nothing together.
+func (m *mirroring) check() error {
+	several := 0
+	for _, given := range []bool{m.once, m.verify, m.status} {
+		if given {
+			several++
+		}
+	}
+	database, name := m.names()
+	switch {
+	case m.uri == "":
+		return usage("--uri mongodb://HOST/DATABASE", "locus mirror mongodb: --uri is missing: where the mirror is kept")
+	case several > 1:
+		return usage("give one of them", "locus mirror mongodb: only one of --once, --verify and --status can be meant")
+	case m.repair && !m.verify:
+		return usage("--verify --repair", "--repair writes what --verify finds")
+	case m.patience <= 0:
+		return usage("--patience 10s", "--patience %v: want a time to wait", m.patience)
+	case name == "" || strings.ContainsAny(name, "$\x00") || strings.HasPrefix(name, "system.") || strings.ContainsAny(database, "$\x00 /\\\""):
+		return usage("--collection entities, or --collection places.entities", "--collection %.80q names no collection", m.collection)
+	}
+	return nil
+}
+
+// names are the database and the collection, where the former may be that of the URI.
+func (m *mirroring) names() (database, collection string) {
+	if database, collection, found := strings.Cut(m.collection, "."); found {
+		return database, collection
+	}
+	return "", m.collection
+}
+
+func (m *mirroring) run(c *cobra.Command) (err error) {
+	ctx := c.Context()
+	cl, err := m.connect(c, false)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	m.source = &source{cl}
+	d, err := mongodb.Open(ctx, m.uri, &mongodb.Options{
+		Password: m.env["LOCUS_MONGODB_PASSWORD"], UnsafeDurability: m.unsafe, Timeout: mirrorTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Close(context.WithoutCancel(ctx))
+	database, name := m.names()
+	m.target, m.place = d.Mirror(database, name), d.String()+", collection "+m.collection
+	switch {
+	case m.status:
+		return m.showStatus(ctx)
+	case m.verify:
+		return m.compare(ctx)
+	default:
+		return m.follow(ctx)
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/locality"
+)
+
+// copier brings documents up to date.
+type copier struct {
+	source Source
+	target Target
+}
+
+// birthsOf are the ids that records were born with, of those that are there.
+func (c *copier) birthsOf(ctx context.Context, records []entity.PUID) ([]locality.ID, error) {
+	var ids []locality.ID
+	for part := range slices.Chunk(records, MostStates) {
+		states, err := c.source.States(ctx, nil, part)
+		if err != nil {
+			return nil, fmt.Errorf("read the ids of %d records: %w", len(part), err)
+		}
+		for i := range states {
+			ids = append(ids, states[i].ID)
+		}
+	}
+	return ids, nil
+}
+
+// refresh brings the documents of ids up to date, and answers with those that are to be looked at again.
+func (c *copier) refresh(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
+	slices.SortFunc(ids, locality.ID.Compare)
+	for part := range slices.Chunk(slices.Compact(ids), MostStates) {
+		unsettled, err := c.refreshPart(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		settling = append(settling, unsettled...)
+	}
+	return settling, nil
+}
+
+// refreshPart reads which versions are there, then what should be, and writes it where these versions still are; until
+// nobody else was faster.
+func (c *copier) refreshPart(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
+	for {
+		held, err := c.held(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		states, err := c.source.States(ctx, ids, nil)
+		if err != nil {
+			return nil, fmt.Errorf("read what %d ids lead to: %w", len(ids), err)
+		}
+		docs, settling := due(held, states)
+		written, err := c.write(ctx, docs)
+		if err != nil || written == len(docs) {
+			return settling, err
+		}
+	}
+}
+
+func (c *copier) held(ctx context.Context, ids []locality.ID) (map[locality.ID]Held, error) {
+	list, err := c.target.Held(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of %d documents: %w", len(ids), err)
+	}
+	held := make(map[locality.ID]Held, len(list))
+	for _, h := range list {
+		held[h.ID] = h
+	}
+	return held, nil
+}
+
+func (c *copier) write(ctx context.Context, docs []Document) (int, error) {
+	if len(docs) == 0 {
+		return 0, nil
+	}
+	written, err := c.target.Write(ctx, docs)
+	if err != nil {
+		return 0, fmt.Errorf("write %d documents: %w", len(docs), err)
+	}
+	return written, nil
+}
+
+// due are the documents to write in the place of what is held, in the order of their ids, and the ids that are to be
+// looked at again. A document that is right already is written too: its version tells whoever read an older state
+// that it is late. An id that nobody knows any more, since its cell came back from a backup, becomes a tombstone
+// if it has a document.
+func due(held map[locality.ID]Held, states []State) (docs []Document, settling []locality.ID) {
+	for _, s := range states {
+		h := held[s.ID]
+		if s.Settling && !mutant.On("P15e") {
+			settling = append(settling, s.ID)
+		}
+		switch {
+		case s.Settling && (s.Kind != Entity || h.holds(&s)): // there will be another look
+			continue
+		case s.Kind == Unknown && h.Version == 0:
+			continue
+		case s.Kind == Unknown:
+			s.Kind = Deleted
+		case mutant.On("P15a") && h.holds(&s), mutant.On("P15c") && s.Kind == Redirect:
+			continue
+		}
+		docs = append(docs, Document{State: s, Version: h.Version + 1})
+	}
+	slices.SortFunc(docs, func(a, b Document) int { return a.ID.Compare(b.ID) })
+	return docs, settling
+}
+
+// fill brings the documents of a page of all ids up to date. The states were read before what is there: they may be
+// written where there is nothing, since nothing is ever deleted, and any others are read again.
+func (c *copier) fill(ctx context.Context, page []State) (settling []locality.ID, err error) {
+	ids := make([]locality.ID, len(page))
+	for i := range page {
+		ids[i] = page[i].ID
+	}
+	held, err := c.held(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	docs, settling := due(held, page)
+	fresh := docs[:0:0]
+	var again []locality.ID
+	for _, d := range docs {
+		if d.Version == 1 {
+			fresh = append(fresh, d)
+		} else {
+			again = append(again, d.ID)
+		}
+	}
+	written, err := c.write(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if written < len(fresh) {
+		for _, d := range fresh {
+			again = append(again, d.ID)
+		}
+	}
+	unsettled, err := c.refresh(ctx, again)
+	return append(settling, unsettled...), err
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// check holds that a target belongs to an installation, and that this release knows its form.
+func (f *Fill) check(installation string) error {
+	switch {
+	case f.Name == "":
+		return nil
+	case f.Installation != installation:
+		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: name another collection", ErrForeign, f.Installation, installation)
+	case f.Format > Format:
+		return fmt.Errorf("%w: in form %d, and this one knows %d", ErrFormat, f.Format, Format)
+	}
+	return nil
+}
+
+// fillOf reads what the mirror of an installation began with.
+func (c *copier) fillOf(ctx context.Context, installation string) (Fill, error) {
+	f, err := c.target.Fill(ctx)
+	if err != nil {
+		return f, fmt.Errorf("read what the mirror began with: %w", err)
+	}
+	return f, f.check(installation)
+}
+
+// load reads how far the cell is, unless that is known, and has it begin anew if the mirror has.
+func (w *worker) load(ctx context.Context) error {
+	f, err := w.fillOf(ctx, w.installation)
+	if err == nil && f.Format != Format {
+		f, err = w.begin(ctx, f)
+	}
+	if err != nil || w.loaded && w.control.Fill == f.Name {
+		return err
+	}
+	controls, err := w.target.Controls(ctx)
+	if err != nil {
+		return fmt.Errorf("read how far the mirror is: %w", err)
+	}
+	w.control, w.loaded = Control{}, true
+	if i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell }); i >= 0 {
+		w.control = controls[i]
+	}
+	if w.control.Fill == f.Name {
+		return nil
+	}
+	return w.save(ctx, Control{Cell: w.cell, Fill: f.Name, At: f.From[w.cell], Time: f.Begun, Version: w.control.Version})
+}
+
+// begin has all cells filled, in the place of what the mirror began with before. If somebody else was faster, it
+// answers with theirs.
+func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
+	tail, err := w.source.Tail(ctx)
+	if err != nil {
+		return was, fmt.Errorf("read where the logs end: %w", err)
+	}
+	is := Fill{Name: rand.Text(), Installation: w.installation, Format: Format, From: tail, Begun: w.now().UTC().Truncate(time.Millisecond)}
+	ok, err := w.target.PutFill(ctx, was, is)
+	switch {
+	case err != nil:
+		return was, fmt.Errorf("write what the mirror begins with: %w", err)
+	case ok:
+		return is, nil
+	}
+	return w.fillOf(ctx, w.installation)
+}
+
+// save writes how far the cell is. If somebody else was faster, what is there is read before the next step.
+func (w *worker) save(ctx context.Context, c Control) error {
+	c.Version++
+	ok, err := w.target.PutControl(ctx, w.control, c)
+	if err != nil {
+		w.loaded = false
+		return fmt.Errorf("write how far the mirror of cell %v is: %w", w.cell, err)
+	}
+	if w.loaded = ok; ok {
+		w.control = c
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/locality"
+)
+
+var histories = flag.Int("histories", 1500, "how many histories the simulation tries")
+
+// shelf is a target in memory, which holds that no document ever goes back.
+type shelf struct {
+	t        testing.TB
+	docs     map[locality.ID]Document
+	fill     Fill
+	controls map[cell.ID]Control
+	pause    func() error
+	// naive writes whatever comes, as a mirror without versions would.
+	naive bool
+}
+
+func (s *shelf) Held(_ context.Context, ids []locality.ID) ([]Held, error) {
+	if err := s.pause(); err != nil {
+		return nil, err
+	}
+	held := make([]Held, len(ids))
+	for i, id := range ids {
+		held[i].ID = id
+		if d, there := s.docs[id]; there {
+			held[i] = Held{id, d.Version, d.Kind, d.Stamp()}
+		}
+	}
+	return held, nil
+}
+
+func (s *shelf) Write(_ context.Context, docs []Document) (written int, err error) {
+	if err := s.pause(); err != nil {
+		return 0, err
+	}
+	for _, d := range docs {
+		was := s.docs[d.ID]
+		if was.Version != d.Version-1 && !s.naive {
+			continue
+		}
+		if was.At > d.At {
+			s.t.Errorf("%v was true at %d, and goes back to %d: %v %v", d.ID, was.At, d.At, d.Kind, d.To)
+		}
+		s.docs[d.ID] = d
+		written++
+	}
+	return written, s.pause() // the answer may be lost
+}
+
+func (s *shelf) Documents(_ context.Context, ids []locality.ID) (docs []Document, err error) {
+	for _, id := range ids {
+		if d, there := s.docs[id]; there {
+			docs = append(docs, d)
+		}
+	}
+	return docs, s.pause()
+}
+
+func (s *shelf) Scan(_ context.Context, after locality.ID, limit int) (docs []Document, err error) {
+	for _, id := range slices.SortedFunc(maps.Keys(s.docs), locality.ID.Compare) {
+		if id.Compare(after) > 0 && len(docs) < limit {
+			docs = append(docs, s.docs[id])
+		}
+	}
+	return docs, s.pause()
+}
+
+func (s *shelf) Fill(context.Context) (Fill, error) { return s.fill, s.pause() }
+
+func (s *shelf) PutFill(_ context.Context, was, is Fill) (bool, error) {
+	if err := s.pause(); err != nil {
+		return false, err
+	}
+	if s.fill.Name != was.Name {
+		return false, nil
+	}
+	s.fill = is
+	return true, s.pause()
+}
+
+func (s *shelf) Controls(context.Context) ([]Control, error) {
+	return slices.Collect(maps.Values(s.controls)), s.pause()
+}
+
+func (s *shelf) PutControl(_ context.Context, was, is Control) (bool, error) {
+	if err := s.pause(); err != nil {
+		return false, err
+	}
+	if there := s.controls[is.Cell]; there.Fill != was.Fill || there.Version != was.Version {
+		return false, nil
+	}
+	s.controls[is.Cell] = is
+	return true, s.pause()
+}
+
+var errFault = errors.New("the connection was cut")
+
+// simulation is a world, and two mirrors that follow it into one target, of which any may be stopped anywhere, for as long
+// as it takes the other to do many things.
+type simulation struct {
+	*world
+	target  *shelf
+	workers []*worker
+	busy    map[*worker]bool // is in the middle of a step
+	faults  bool
+	depth   int
+	steps   int
+}
+
+func simulate(t testing.TB, seed uint64, naive bool) *simulation {
+	s := &simulation{world: newWorld(rand.New(rand.NewPCG(seed, 15)), 3), busy: map[*worker]bool{}, faults: true}
+	s.target = &shelf{t: t, docs: map[locality.ID]Document{}, controls: map[cell.ID]Control{}, pause: s.interlude, naive: naive}
+	s.world.pause, s.trims = s.interlude, seed%4 == 0
+	for range s.IntN(30) {
+		s.act()
+	}
+	for range 2 {
+		for _, c := range s.cells {
+			s.workers = append(s.workers, s.worker(c.id))
+		}
+	}
+	return s
+}
+
+func (s *simulation) worker(id cell.ID) *worker {
+	return &worker{
+		copier: copier{source: s.world, target: s.target}, cell: id, installation: "world",
+		now: func() time.Time { return time.UnixMilli(s.tick) }, refilled: func(cell.ID, error) {},
+	}
+}
+
+// interlude is what happens between two things that a mirror does.
+func (s *simulation) interlude() error {
+	if !s.faults {
+		return nil
+	}
+	if s.steps > 40 && s.IntN(30) == 0 {
+		// The last things happen, and all is mirrored, while somebody is in the middle of a step.
+		s.faults = false
+		s.settle()
+		s.finish()
+		return nil
+	}
+	if s.IntN(3) == 0 {
+		s.act()
+	}
+	if s.depth < 3 && s.IntN(10) == 0 {
+		for range 1 + s.IntN(4) {
+			_, _ = s.step(s.IntN(len(s.workers)))
+		}
+	}
+	if s.IntN(25) == 0 {
+		return errFault
+	}
+	return nil
+}
+
+// step has a worker do a step, unless it is in the middle of one. One that fails may be dead: another one begins.
+func (s *simulation) step(i int) (idle bool, err error) {
+	w := s.workers[i]
+	if s.busy[w] {
+		return false, nil
+	}
+	s.busy[w] = true
+	s.steps++
+	s.depth++
+	idle, err = w.step(context.Background())
+	s.depth--
+	s.busy[w] = false
+	if err != nil || s.faults && s.IntN(20) == 0 {
+		s.workers[i] = s.worker(w.cell)
+	}
+	return idle, err
+}
+
+// run lets it all happen, and then end.
+func (s *simulation) run(t testing.TB) {
+	for s.faults {
+		s.act()
+		_, _ = s.step(s.IntN(len(s.workers)))
+	}
+	s.finish()
+	for _, w := range s.workers {
+		if left := w.control.Settling; len(left) > 0 {
+			t.Errorf("cell %v: %v settle for ever", w.cell, left)
+		}
+	}
+}
+
+// finish has all workers go on until none has anything to do: one may have all cells filled again.
+func (s *simulation) finish() {
+	for n, worked := 0, true; worked; n++ {
+		worked = false
+		for i := range s.workers {
+			if s.busy[s.workers[i]] {
+				continue
+			}
+			idle, err := s.step(i)
+			if err != nil || n == 10_000 {
+				s.target.t.Fatalf("cell %v does not come to an end: %v", s.workers[i].cell, err)
+			}
+			worked = worked || !idle
+		}
+	}
+}
+
+// differences hold the target against the world, and the world against what people are told.
+func (s *simulation) differences(t testing.TB) (found int) {
+	v, err := Verify(t.Context(), s.world, s.target, &VerifyOptions{Patience: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(v.Compared) != len(s.homes) || v.Settling != 0 {
+		t.Errorf("%d of %d ids were compared, %d settle", v.Compared, len(s.homes), v.Settling)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(s.homes), locality.ID.Compare) {
+		at, hops := s.target.docs[id], 0
+		for ; at.Kind == Redirect && hops <= len(s.homes); hops++ {
+			at = s.target.docs[at.To]
+		}
+		if at.Kind != Entity && at.Kind != Deleted && v.Differ() == 0 {
+			t.Errorf("%v leads to nothing, after %d hops", id, hops)
+		}
+	}
+	return v.Differ()
+}
+
+// TestP15_Simulation runs histories of a world whose cells are written one by one, with two mirrors at once, late
+// writers, lost answers and crashes between any two things: in the end everything is as it should be, and on the way no
+// document ever says something older than it did.
+func TestP15_Simulation(t *testing.T) {
+	t.Parallel()
+	for i := range *histories {
+		s := simulate(t, uint64(i), false)
+		s.run(t)
+		if n := s.differences(t); n > 0 {
+			t.Errorf("%d documents are not what they should be", n)
+		}
+		if t.Failed() {
+			t.Fatalf("history %d", i)
+		}
+	}
+}
+
+// watcher remembers instead of failing.
+type watcher struct {
+	testing.TB
+	failed bool
+}
+
+func (w *watcher) Errorf(string, ...any) { w.failed = true }
+
+// The simulation would see documents that go back: it does if nobody asks for versions.
+func TestP15_Simulation_SeesLateWriters(t *testing.T) {
+	t.Parallel()
+	back, wrong := 0, 0
+	for i := range 200 {
+		w := &watcher{TB: t}
+		s := simulate(w, uint64(i), true)
+		s.run(w)
+		if w.failed {
+			back++
+		}
+		if s.differences(w) > 0 {
+			wrong++
+		}
+	}
+	t.Logf("of 200 histories %d went back, %d ended wrong", back, wrong)
+	if back == 0 || wrong == 0 {
+		t.Error(fmt.Sprint("nobody went back: ", back, ", or nothing was wrong: ", wrong))
+	}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/locality"
+)
+
+// Standing is how far the mirror of a cell is.
+type Standing struct {
+	Cell cell.ID `json:"cell"`
+	// Filled tells that all ids were written once, and Count is how many were so far.
+	Filled bool  `json:"filled"`
+	Count  int64 `json:"count"`
+	// Last is the id that was filled last; ids are filled in order.
+	Last locality.ID `json:"last,omitzero"`
+	// At is the place in the cell's log up to which the mirror has everything, if it is filled, and Tail where
+	// that log ends.
+	At   changelog.Seq `json:"at,string"`
+	Tail changelog.Seq `json:"tail,string"`
+	// Time is that of the last change that the mirror has.
+	Time time.Time `json:"time,omitzero"`
+	// Settling is how many ids are looked at again, since their records are being resolved.
+	Settling int `json:"settling"`
+}
+
+func (s *Standing) note(c *Control) {
+	s.Filled, s.Count, s.Last = c.Filled, c.Count, c.After
+	s.At, s.Time, s.Settling = c.At, c.Time, len(c.Settling)
+}
+
+// Behind is how many places in the log the mirror is behind; numbers of a log may be left out, so there may be
+// fewer changes.
+func (s *Standing) Behind() int64 { return max(int64(s.Tail-s.At), 0) }
+
+// Lag is for how long the last change that the mirror has has not been the last: 0 if nothing is missing.
+func (s *Standing) Lag(now time.Time) time.Duration {
+	if s.Behind() == 0 || s.Time.IsZero() {
+		return 0
+	}
+	return max(now.Sub(s.Time), 0)
+}
+
+// Standings is how far the mirror is, cell by cell, as it knows.
+func (m *Mirror) Standings() []Standing {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]Standing, 0, len(m.cells))
+	for _, s := range m.cells {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Standing) int { return a.Cell.Compare(b.Cell) })
+	return list
+}
+
+// StandingOf asks how far the mirror of a source is in a target. A cell of which nothing was mirrored yet is in the
+// list too. The error wraps ErrForeign if it is the mirror of another installation.
+func StandingOf(ctx context.Context, source Source, target Target) ([]Standing, error) {
+	installation, cells, err1 := source.Installation(ctx)
+	tail, err2 := source.Tail(ctx)
+	if err := cmp.Or(err1, err2); err != nil {
+		return nil, fmt.Errorf("ask the installation where it is: %w", err)
+	}
+	c := copier{source, target}
+	fill, err1 := c.fillOf(ctx, installation)
+	controls, err2 := target.Controls(ctx)
+	if err := cmp.Or(err1, err2); err != nil {
+		return nil, fmt.Errorf("read how far the mirror is: %w", err)
+	}
+	list := make([]Standing, len(cells))
+	for i, id := range cells {
+		list[i].Cell = id
+		for j := range controls {
+			if controls[j].Cell == id && controls[j].Fill == fill.Name {
+				list[i].note(&controls[j])
+			}
+		}
+		list[i].Tail = tail[id]
+	}
+	return list, nil
+}

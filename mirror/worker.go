@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/locality"
+)
+
+const (
+	// changesPage is how many changes are followed at once.
+	changesPage = 500
+	// mostSettling is how many ids may settle before a cell goes on with its log.
+	mostSettling = 10_000
+)
+
+// worker mirrors one cell, a step at a time. It has no goroutine and no clock that decides anything: whoever is
+// stopped between two steps, or within one, goes on from the control document.
+type worker struct {
+	copier
+	cell         cell.ID
+	installation string
+	now          func() time.Time
+	refilled     func(cell.ID, error) // says why a cell is filled again
+
+	control Control // as it was read or written last
+	loaded  bool
+}
+
+// step does the next piece of work, and answers whether there was none: the cell is filled, and its log ended where
+// the mirror is. Repeating a step that failed, or was done by another mirror, changes nothing.
+func (w *worker) step(ctx context.Context) (idle bool, err error) {
+	if err := w.load(ctx); err != nil || !w.loaded {
+		return false, err
+	}
+	switch {
+	case !w.control.Filled:
+		return false, w.fillPage(ctx)
+	case len(w.control.Settling) > 0:
+		if err := w.settle(ctx); err != nil || !w.loaded {
+			return false, err
+		}
+		if len(w.control.Settling) > mostSettling {
+			return true, nil
+		}
+	}
+	return w.followPage(ctx)
+}
+
+// fillPage writes the next page of ids.
+func (w *worker) fillPage(ctx context.Context) error {
+	c := w.control
+	page, err := w.source.ListStates(ctx, w.cell, c.After, MostStates)
+	if err != nil {
+		return fmt.Errorf("list the ids of cell %v: %w", w.cell, err)
+	}
+	settling, err := w.copier.fill(ctx, page)
+	if err != nil {
+		return err
+	}
+	c.Settling = union(c.Settling, settling)
+	c.Count += int64(len(page))
+	if len(page) == 0 {
+		c.Filled = true
+		if mutant.On("P15b") {
+			tail, err := w.source.Tail(ctx)
+			if err != nil {
+				return err
+			}
+			c.At = tail[w.cell]
+		}
+	} else {
+		c.After = page[len(page)-1].ID
+	}
+	return w.save(ctx, c)
+}
+
+// settle looks again at ids whose records were being resolved.
+func (w *worker) settle(ctx context.Context) error {
+	c := w.control
+	settling, err := w.refresh(ctx, slices.Clone(c.Settling))
+	if err != nil || slices.Equal(settling, c.Settling) {
+		return err
+	}
+	c.Settling = settling
+	return w.save(ctx, c)
+}
+
+// followPage follows the next changes of the log.
+func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
+	c := w.control
+	changes, err := w.source.Changes(ctx, w.cell, c.At, changesPage)
+	switch {
+	case errors.Is(err, changelog.ErrTrimmed):
+		w.refilled(w.cell, err)
+		return false, w.again(ctx)
+	case err != nil:
+		return false, fmt.Errorf("read the log of cell %v after %d: %w", w.cell, c.At, err)
+	case len(changes) == 0:
+		return true, nil
+	}
+	ids, records := touched(changes)
+	born, err := w.birthsOf(ctx, records)
+	if err != nil {
+		return false, err
+	}
+	settling, err := w.refresh(ctx, append(ids, born...))
+	if err != nil {
+		return false, err
+	}
+	last := changes[len(changes)-1]
+	c.At, c.Time, c.Settling = last.Seq, last.Time, union(c.Settling, settling)
+	return false, w.save(ctx, c)
+}
+
+// again has all cells filled again, unless that is so already.
+func (w *worker) again(ctx context.Context) error {
+	if mutant.On("P15f") {
+		tail, err := w.source.Tail(ctx)
+		if err != nil {
+			return err
+		}
+		return w.save(ctx, Control{Cell: w.cell, Fill: w.control.Fill, At: tail[w.cell], Time: w.now(), Version: w.control.Version})
+	}
+	f, err := w.fillOf(ctx, w.installation)
+	if err == nil && f.Name == w.control.Fill {
+		_, err = w.begin(ctx, f)
+	}
+	return err
+}
+
+// union is two lists of ids in order, each once.
+func union(a, b []locality.ID) []locality.ID {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, locality.ID.Compare)
+	return slices.Compact(all)
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// world is an installation in memory: as many cells as it likes, no transaction over two of them, and a resolver that may
+// be stopped between any two. Time is a number that rises with everything that is written or read.
+type world struct {
+	*rand.Rand
+	tick    int64
+	cells   []*room
+	homes   map[locality.ID]*room
+	pending []func() // transactions of the round that is under way, each of one cell
+	puids   entity.PUID
+	groups  map[entity.PUID]int // which records are the same thing
+	trims   bool                // logs are trimmed now and then, whoever follows them
+	pause   func() error        // between any two things that a reader does
+}
+
+// room is one cell.
+type room struct {
+	id       cell.ID
+	log      []changelog.Change
+	trimmed  changelog.Seq
+	last     changelog.Seq
+	records  map[entity.PUID]*entity.Record
+	births   map[locality.ID]entity.Birth
+	entities map[entity.PUID]*entity.Entity
+}
+
+func newWorld(r *rand.Rand, cells int) *world {
+	w := &world{Rand: r, homes: map[locality.ID]*room{}, groups: map[entity.PUID]int{}, pause: func() error { return nil }}
+	for i := range cells {
+		w.cells = append(w.cells, &room{
+			id: cell.ID{Index: uint32(i)}, records: map[entity.PUID]*entity.Record{}, births: map[locality.ID]entity.Birth{}, entities: map[entity.PUID]*entity.Entity{},
+		})
+	}
+	return w
+}
+
+func (w *world) home(p entity.PUID) *room { return w.cells[int(p)%len(w.cells)] }
+
+func (c *room) append(changes ...changelog.Change) {
+	for _, ch := range changes {
+		c.last++
+		ch.Seq, ch.Time = c.last, time.UnixMilli(int64(c.last)).UTC()
+		c.log = append(c.log, ch)
+	}
+}
+
+func version(r *entity.Record) []changelog.Version {
+	return []changelog.Version{{PUID: r.PUID, Version: r.Version}}
+}
+
+// put is the first round of a write: a new record, a new version, or one that comes back.
+func (w *world) put(p entity.PUID) {
+	w.tick++
+	c := w.home(p)
+	old := c.records[p]
+	rec := &entity.Record{PUID: p, Version: 1, Anchor: p, Attributes: entity.Attributes{}}
+	ch := changelog.Change{Kind: changelog.Put}
+	if old != nil {
+		rec.Version = old.Version + 1
+	}
+	if old != nil && !old.Deleted() {
+		rec.Birth, rec.Anchor, ch.Before = old.Birth, old.Anchor, version(old)
+	} else {
+		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.tick >> 16), 9: byte(w.tick >> 8), 10: byte(w.tick)}
+		w.homes[rec.Birth] = c
+		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
+		w.groups[p] = w.IntN(4)
+	}
+	ch.Entity, ch.After = rec.Birth, version(rec)
+	c.records[p] = rec
+	c.append(ch)
+}
+
+// remove is the first round of a deletion. The successor is who is left of what the record belongs to, as far as that
+// is stored.
+func (w *world) remove(p entity.PUID) {
+	c := w.home(p)
+	rec := c.records[p]
+	if rec == nil || rec.Deleted() {
+		return
+	}
+	w.tick++
+	birth := entity.Birth{ID: rec.Birth}
+	if e := w.home(rec.Anchor).entities[rec.Anchor]; e != nil {
+		for _, m := range e.Members {
+			if other := w.home(m.PUID).records[m.PUID]; m.PUID != p && !other.Deleted() && birth.Successor.IsZero() {
+				birth.Successor = other.Birth
+			}
+		}
+	}
+	c.births[rec.Birth] = birth
+	c.records[p] = &entity.Record{PUID: p, Version: rec.Version + 1, Anchor: rec.Anchor}
+	c.append(changelog.Change{Kind: changelog.Deleted, Entity: rec.Birth, Before: version(rec)})
+}
+
+// resolve plans the third round: what each cell has to write so that entities are what the groups say.
+func (w *world) resolve() {
+	if len(w.pending) > 0 {
+		return
+	}
+	clusters := map[int][]*entity.Record{}
+	var live []*entity.Record
+	for _, c := range w.cells {
+		for _, r := range c.records {
+			if !r.Deleted() {
+				live = append(live, r)
+			}
+		}
+	}
+	slices.SortFunc(live, func(a, b *entity.Record) int { return int(a.PUID - b.PUID) })
+	for _, r := range live {
+		clusters[w.groups[r.PUID]] = append(clusters[w.groups[r.PUID]], r)
+	}
+	writes := map[*room][]func(){}
+	led := map[entity.PUID]bool{}
+	for _, g := range slices.Sorted(maps.Keys(clusters)) {
+		records := clusters[g]
+		if g%2 == 1 { // people chose another anchor
+			slices.Reverse(records)
+		}
+		anchor := records[0]
+		led[anchor.PUID] = true
+		e := &entity.Entity{ID: anchor.Birth, Kind: "place"}
+		for _, r := range records {
+			e.Members = append(e.Members, entity.Member{PUID: r.PUID, Version: r.Version})
+			if r.Anchor != anchor.PUID {
+				c := w.home(r.PUID)
+				writes[c] = append(writes[c], func() {
+					moved := *c.records[r.PUID]
+					moved.Anchor = anchor.PUID
+					c.records[r.PUID] = &moved
+				})
+			}
+		}
+		e.Stamp = entity.Stamp(e.Members, uint64(anchor.PUID)) ^ uint64(anchor.Birth[0])
+		c := w.home(anchor.PUID)
+		old := c.entities[anchor.PUID]
+		if old != nil && old.Stamp == e.Stamp {
+			continue
+		}
+		kind := []changelog.Kind{changelog.Created, changelog.Changed, changelog.Merged, changelog.Split}[w.IntN(4)]
+		writes[c] = append(writes[c], func() {
+			c.entities[anchor.PUID] = e
+			c.append(changelog.Change{Kind: kind, Entity: e.ID, Before: members(old), After: members(e)})
+		})
+	}
+	for _, c := range w.cells {
+		for _, anchor := range slices.Sorted(maps.Keys(c.entities)) {
+			if !led[anchor] {
+				old := c.entities[anchor]
+				writes[c] = append(writes[c], func() {
+					delete(c.entities, anchor)
+					c.append(changelog.Change{Kind: changelog.Retired, Entity: old.ID, Before: members(old)})
+				})
+			}
+		}
+	}
+	for _, c := range w.cells {
+		if list := writes[c]; list != nil {
+			w.pending = append(w.pending, func() {
+				for _, do := range list {
+					do()
+				}
+			})
+		}
+	}
+	w.Shuffle(len(w.pending), func(i, j int) { w.pending[i], w.pending[j] = w.pending[j], w.pending[i] })
+}
+
+func members(e *entity.Entity) (versions []changelog.Version) {
+	if e != nil {
+		for _, m := range e.Members {
+			versions = append(versions, changelog.Version{PUID: m.PUID, Version: m.Version})
+		}
+	}
+	return versions
+}
+
+// commit commits the next transaction of the round that is under way.
+func (w *world) commit() {
+	if len(w.pending) > 0 {
+		w.tick++
+		w.pending[0]()
+		w.pending = w.pending[1:]
+	}
+}
+
+// act does one thing, whatever it is.
+func (w *world) act() {
+	switch n := w.IntN(100); {
+	case n < 25:
+		if w.puids < 40 {
+			w.puids++
+		}
+		w.put(1 + entity.PUID(w.IntN(int(w.puids))))
+	case n < 35 && w.puids > 0:
+		w.remove(1 + entity.PUID(w.IntN(int(w.puids))))
+	case n < 45 && w.puids > 0:
+		w.groups[1+entity.PUID(w.IntN(int(w.puids)))] = w.IntN(8)
+	case n < 60:
+		w.resolve()
+	case n < 63:
+		w.pending = nil // the resolver is killed
+	case n < 64 && w.trims:
+		c := w.cells[w.IntN(len(w.cells))]
+		if c.trimmed < c.last {
+			c.trimmed += changelog.Seq(1 + w.IntN(int(c.last-c.trimmed)))
+		}
+	default:
+		w.commit()
+	}
+}
+
+// settle does all that is to be done.
+func (w *world) settle() {
+	for range 3 {
+		for len(w.pending) > 0 {
+			w.commit()
+		}
+		w.resolve()
+	}
+}
+
+func (w *world) Installation(context.Context) (string, []cell.ID, error) {
+	ids := make([]cell.ID, len(w.cells))
+	for i, c := range w.cells {
+		ids[i] = c.id
+	}
+	return "world", ids, w.pause()
+}
+
+func (w *world) Tail(context.Context) (map[cell.ID]changelog.Seq, error) {
+	err := w.pause()
+	tail := map[cell.ID]changelog.Seq{}
+	for _, c := range w.cells {
+		tail[c.id] = c.last
+	}
+	return tail, err
+}
+
+func (w *world) Changes(_ context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
+	if err := w.pause(); err != nil {
+		return nil, err
+	}
+	c := w.cells[of.Index]
+	if after < c.trimmed {
+		return nil, fmt.Errorf("%w: beyond %d", changelog.ErrTrimmed, after)
+	}
+	changes := slices.Clone(c.log[after:])
+	return changes[:min(len(changes), limit, 1+w.IntN(5))], nil
+}
+
+func (w *world) ListStates(_ context.Context, of cell.ID, after locality.ID, limit int) ([]State, error) {
+	if err := w.pause(); err != nil {
+		return nil, err
+	}
+	var ids []locality.ID
+	for _, id := range slices.SortedFunc(maps.Keys(w.cells[of.Index].births), locality.ID.Compare) {
+		if id.Compare(after) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return w.read(ids[:min(len(ids), limit, 1+w.IntN(5))])
+}
+
+func (w *world) States(_ context.Context, ids []locality.ID, records []entity.PUID) ([]State, error) {
+	if err := w.pause(); err != nil {
+		return nil, err
+	}
+	ids = slices.Clone(ids)
+	for _, p := range records {
+		if r := w.home(p).records[p]; r != nil && !r.Deleted() {
+			ids = append(ids, r.Birth)
+		}
+	}
+	slices.SortFunc(ids, locality.ID.Compare)
+	return w.read(slices.Compact(ids))
+}
+
+// read reads a snapshot of the home of each id, and then, maybe much later, of the cells that their redirects lead to.
+func (w *world) read(ids []locality.ID) ([]State, error) {
+	states := make([]State, len(ids))
+	records := make([]*entity.Record, len(ids))
+	for i, id := range ids {
+		w.tick++
+		s := &states[i]
+		s.ID, s.Kind = id, Unknown
+		c := w.homes[id]
+		if c == nil {
+			continue
+		}
+		s.Cell, s.At = c.id, changelog.Seq(w.tick) // stands for the moment that the state was true at
+		switch b := c.births[id]; {
+		case b.PUID == 0 && b.Successor.IsZero():
+			s.Kind = Deleted
+		case b.PUID == 0:
+			s.Kind, s.To = Redirect, b.Successor
+		default:
+			rec := c.records[b.PUID]
+			if rec.Anchor != rec.PUID {
+				s.Kind, records[i] = Redirect, rec
+				continue
+			}
+			e := c.entities[rec.PUID]
+			if e == nil {
+				e = &entity.Entity{ID: id, Kind: "place", Members: []entity.Member{{PUID: rec.PUID, Version: rec.Version}}, Stamp: uint64(rec.Version)}
+				s.Settling = true
+			}
+			s.Kind, s.Thing = Entity, ThingOf(e, nil)
+		}
+	}
+	if err := w.pause(); err != nil {
+		return nil, err
+	}
+	for i, rec := range records {
+		if rec == nil {
+			continue
+		}
+		s := &states[i]
+		e := w.home(rec.Anchor).entities[rec.Anchor]
+		if s.Settling = e == nil || !slices.ContainsFunc(e.Members, func(m entity.Member) bool { return m.PUID == rec.PUID }); !s.Settling {
+			s.To = e.ID
+		}
+	}
+	return states, nil
+}
