@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollup"
 )
 
 // Documents is a database of documents that an installation has beside its cells: package backend/mongodb
@@ -21,6 +22,8 @@ type Documents interface {
 	String() string
 	// Metrics are its counters.
 	Metrics() counter.Cells
+	// Groups are those of the rollups of a cell that keep them in documents.
+	Groups(cell string) rollup.Documents
 	// Close ends all use of it.
 	Close(ctx context.Context) error
 }

@@ -195,8 +195,12 @@ func (f *following) promote(ctx context.Context) (waiting bool) {
 // then has the next one serve.
 func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, error) {
 	from := int64(0)
+	yield := func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Update }
 	if r.Serving != nil {
 		from = r.Serving.Generation
+		if r.Serving.Definition.Store != rollup.InCell {
+			yield = func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Exclusive }
+		}
 	}
 	ids := f.Map().Cells()
 	for _, id := range ids { // a look at each first: standing still is short if all are ready
@@ -214,7 +218,7 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	}
 	for _, id := range ids {
 		yields := false
-		if err := f.rollups(id).Update(ctx, func(tx rollup.Tx) (err error) {
+		if err := yield(f.rollups(id))(ctx, func(tx rollup.Tx) (err error) {
 			yields, err = rollup.Yield(ctx, tx, from, r.Next.Generation)
 			return err
 		}); err != nil || !yields {

@@ -41,6 +41,13 @@ func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	return t.SetHead(ctx, head)
 }
 
+// History is that of the database that the cell lives in. A cell that only moved has another one, too: what is
+// kept outside of it is counted anew then, which is more than need be, and never too little.
+func (t rollupTx) History(ctx context.Context) (int64, error) {
+	head, err := t.Head(ctx)
+	return int64(head.Incarnation), err
+}
+
 // List reads entities or records in the order of their puids.
 func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
 	if over == rollup.Records {
@@ -73,5 +80,9 @@ func (s *Service) rollups(id cell.ID) rollup.Database {
 			})
 		}
 	}
-	return rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+	db := rollup.Database{Update: run(resolve.Cell.Update), View: run(resolve.Cell.View), Exclusive: run(resolve.Cell.Exclusive)}
+	if s.opts.Documents != nil {
+		db.Documents = s.opts.Documents.Groups(id.String())
+	}
+	return db
 }

@@ -224,13 +224,13 @@ func (r *reading) parts(ctx context.Context, q rollup.Query) (map[cell.ID]*rollu
 func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup.Part, error) {
 	asked := r.asked[id]
 	for ; ; asked = 0 {
-		var p *rollup.Part
-		if err := r.rollups(id).View(ctx, func(tx rollup.Tx) (err error) {
-			if p, err = rollup.Read(ctx, tx, q); err == nil && asked > 0 {
-				err = reached(ctx, tx, asked)
+		p, err := r.rollups(id).Read(ctx, q, func(tx rollup.Tx) error {
+			if asked == 0 {
+				return nil
 			}
-			return err
-		}); err != nil {
+			return reached(ctx, tx, asked)
+		})
+		if err != nil {
 			return nil, err
 		}
 		least, at := r.q.Min[id], p.Standing

@@ -242,8 +242,19 @@ func TestRollup_Errors(t *testing.T) {
 // on at once. Readers never go back in time, and whatever is verified equals its recomputation.
 func TestP04_P05_LiveService(t *testing.T) {
 	t.Parallel()
-	s := fresh(t)
-	define(t, s, byCategory, bySource, byNumber)
+	live(t, fresh(t), func(n int) rollup.Definition {
+		d := byCategory
+		if n%2 == 0 {
+			d.Dimension = "region"
+		}
+		return d
+	}, byCategory, bySource, byNumber)
+}
+
+// live has everything go on at one time for a while; next is what is defined then, again and again.
+func live(t *testing.T, s *locus.Service, next func(n int) rollup.Definition, definitions ...rollup.Definition) {
+	t.Helper()
+	define(t, s, definitions...)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	var work sync.WaitGroup
@@ -270,11 +281,7 @@ func TestP04_P05_LiveService(t *testing.T) {
 	}
 	work.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			d := byCategory
-			if n%2 == 0 {
-				d.Dimension = "region"
-			}
-			define(t, s, d)
+			define(t, s, next(n))
 			if _, err := s.RebuildRollup(t.Context(), "by_source"); err != nil {
 				t.Error(err)
 			}

@@ -28,6 +28,11 @@ func (s *Service) DefineRollup(ctx context.Context, d rollup.Definition) (status
 	if d, err = d.Check(kind); err != nil {
 		return nil, false, err
 	}
+	if d.Store == rollup.InMongoDB && s.opts.Documents == nil {
+		return nil, false, &rollup.InvalidError{Problems: []rollup.Problem{{
+			Field: "store", Text: "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out",
+		}}}
+	}
 	r, err := s.alterCatalog(ctx, func(tx rollup.Tx) (r rollup.Rollup, err error) {
 		r, changed, err = rollup.Define(ctx, tx, d, s.opts.Now())
 		return r, err
@@ -114,13 +119,10 @@ func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, co
 
 // verifyCell recomputes a generation in one cell, and notes that it is right if it is.
 func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
-	err = s.rollups(id).View(ctx, func(tx rollup.Tx) (err error) {
-		v, err = rollup.Verify(ctx, tx, generation, func(n int) {
-			if counted != nil {
-				counted(id, n)
-			}
-		})
-		return err
+	v, err = s.rollups(id).Verify(ctx, generation, func(n int) {
+		if counted != nil {
+			counted(id, n)
+		}
 	})
 	if err != nil {
 		return nil, err

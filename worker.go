@@ -23,11 +23,13 @@ type worker struct {
 	held     atomic.Bool            // this process follows the cell
 	other    atomic.Pointer[string] // or this one does
 	failed   bool                   // the last step; the log says so once
+	apart    bool                   // in it, what is kept in documents; the same
 	stale    bool                   // the catalogue is to be read before the next step
 	looked   time.Time              // when it was last asked whether another process wants the cell
 
 	chores sync.WaitGroup
-	busy   atomic.Bool // a generation is being built or erased
+	turn   atomic.Int64 // which of the generations that are missing is built next: another one after a failure
+	busy   atomic.Bool  // a generation is being built or erased
 }
 
 func newWorker(f *following, id cell.ID) *worker {
@@ -108,6 +110,15 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 		w.opts.Logger.Info("the rollups of a cell go on", "cell", w.id)
 	}
 	w.failed = err != nil
+	if p.Apart != nil && !w.apart && ctx.Err() == nil {
+		w.opts.Logger.Warn("rollups of a cell that have their groups in documents stand still", "cell", w.id, "err", p.Apart)
+	}
+	if p.Apart == nil && w.apart && p.Held && err == nil {
+		w.opts.Logger.Info("rollups of a cell that have their groups in documents go on", "cell", w.id)
+	}
+	if err == nil && p.Held {
+		w.apart = p.Apart != nil
+	}
 }
 
 // share gives the cell to a process that wants it, if this one has more than its share.
@@ -141,8 +152,11 @@ func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 			w.noteChore(ctx, p.Left[0], "erased", begun, w.follower.Erase(ctx, p.Left[0]))
 			return
 		}
-		v := p.Missing[0]
+		v := p.Missing[int(w.turn.Load())%len(p.Missing)]
 		err := w.follower.Build(ctx, v, nil)
+		if err != nil {
+			w.turn.Add(1)
+		}
 		w.noteChore(ctx, v.Generation, "built", begun, err)
 	})
 }

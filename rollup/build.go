@@ -54,12 +54,17 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 	images := g.Definition.Images()
 	carried := false
 	if err := f.update(ctx, func(tx Tx) error {
-		all, err := tx.Generations(ctx)
+		all, err := generations(ctx, tx)
 		if err != nil {
 			return err
 		}
 		if there = slices.ContainsFunc(all, func(h Generation) bool { return h.Number == g.Number && h.State != Filling }); there {
 			return nil
+		}
+		if g.Definition.apart() {
+			if err := f.settle(ctx, tx, g); err != nil {
+				return err
+			}
 		}
 		bounds, err := tx.Bounds(ctx)
 		if err != nil {
@@ -74,6 +79,11 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 		return errors.Join(err, tx.PutGeneration(ctx, *g))
 	}); err != nil || there {
 		return there, err
+	}
+	if mutant.On("P5o") && g.Definition.apart() {
+		if err := f.dropDocuments(ctx, g); err != nil {
+			return false, err
+		}
 	}
 	if err := f.dropRows(ctx, g.Number); err != nil || carried {
 		return false, err
@@ -119,13 +129,27 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	if err == nil && wrong != nil {
 		return f.failed(ctx, g, unfit{wrong})
 	}
-	for chunk := range slices.Chunk(rows, written) {
-		if err := f.filling(ctx, g, func(tx Tx) error { return tx.PutRows(ctx, g.Number, chunk) }); err != nil {
-			return err
-		}
+	if err := f.write(ctx, at, rows); err != nil {
+		return err
 	}
 	at.State, at.Groups = Following, groups
 	return f.filling(ctx, g, func(tx Tx) error { return tx.PutGeneration(ctx, at) })
+}
+
+// write writes the rows of a generation that is being filled, or documents in their place.
+func (f term) write(ctx context.Context, g Generation, rows []Row) error {
+	for chunk := range slices.Chunk(rows, written) {
+		write := func() error {
+			return f.filling(ctx, g, func(tx Tx) error { return tx.PutRows(ctx, g.Number, chunk) })
+		}
+		if g.Definition.apart() {
+			write = func() error { return f.fillDocuments(ctx, g, chunk) }
+		}
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unfit is what is wrong with a definition, or with what it counts, and not with the cell.

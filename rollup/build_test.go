@@ -39,7 +39,7 @@ func (s *stage) database() rollup.Database {
 		}
 		return db.Update(ctx, fn)
 	}
-	return rollup.Database{Update: hooked, View: db.View, Exclusive: hooked}
+	return rollup.Database{Update: hooked, View: db.View, Exclusive: hooked, Documents: db.Documents}
 }
 
 func (s *stage) follower(owner string) *rollup.Follower {
@@ -118,7 +118,7 @@ func (s *stage) promote(to int64) {
 func (s *stage) equal(number int64) {
 	s.Helper()
 	g := s.at.generations[number]
-	part, err := rollup.Read(s.Context(), s.at, rollup.Query{Generation: number})
+	part, err := s.database().Read(s.Context(), rollup.Query{Generation: number}, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (s *stage) equal(number int64) {
 	if !slices.Equal(got, want) {
 		s.Errorf("generation %d at %d of %d is\n%s\nwant\n%s", number, g.Watermark, s.at.bounds.Last, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if v, err := rollup.Verify(s.Context(), s.at, number, nil); err != nil || v.Differs != 0 {
+	if v, err := s.database().Verify(s.Context(), number, nil); err != nil || v.Differs != 0 {
 		s.Errorf("Verify = %+v, %v", v, err)
 	}
 }

@@ -69,6 +69,9 @@ func (d Definition) problems(kind *Kind) []Problem {
 	if d.Over != "" && d.Over != Entities && d.Over != Records {
 		c.fail("over", "want entities or records")
 	}
+	if d.Store != InCell && d.Store != InMongoDB {
+		c.fail("store", "want mongodb, or nothing for the database of the cell")
+	}
 	c.groups()
 	c.conditions()
 	c.measures()
@@ -178,6 +181,9 @@ func (c *checking) measures() {
 		if !m.Func.known() {
 			c.fail(field, "want count, or sum, avg, min, max, top or distinct with an attribute")
 			continue
+		}
+		if c.apart() && m.Func.multiset() {
+			c.fail(field, "%s keeps every value by itself; a group in MongoDB is one document of counts, sums and averages: leave store: mongodb out, or the measure", m.Func)
 		}
 		if m.Func == Count && m.Attribute != "" {
 			c.fail(field, "a count has no attribute")

@@ -30,7 +30,22 @@ type Definition struct {
 	Dimension string
 	// Measures are what is kept of each group; none means one count.
 	Measures []Measure
+	// Store is where the groups are kept: InCell, or InMongoDB.
+	Store Place
 }
+
+// Place is where the groups of a rollup are kept.
+type Place string
+
+// Where groups are kept. Another place is another definition, so groups go over to MongoDB, and back, as one
+// generation takes the place of another.
+const (
+	InCell    Place = ""        // in the database of the cell, beside what is counted
+	InMongoDB Place = "mongodb" // in documents, see Documents: count, sum and avg only
+)
+
+// apart tells whether the groups are kept in documents.
+func (d *Definition) apart() bool { return d.Store != InCell }
 
 // Over says what a rollup counts.
 type Over string
@@ -131,7 +146,8 @@ func (d Definition) MarshalJSON() ([]byte, error) {
 		Group     []string       `json:"group"`
 		Dimension string         `json:"dimension,omitempty"`
 		Measures  map[string]any `json:"measures"`
-	}{d.Name, d.Kind, d.Over, map[string]any{}, d.Group, d.Dimension, map[string]any{}}
+		Store     Place          `json:"store,omitempty"`
+	}{d.Name, d.Kind, d.Over, map[string]any{}, d.Group, d.Dimension, map[string]any{}, d.Store}
 	for _, c := range d.Where {
 		text.Where[c.Attribute] = c.text()
 	}

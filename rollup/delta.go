@@ -71,6 +71,8 @@ type delta struct {
 	// values are what the measures count whose values are kept: how many times each, by the key of its
 	// row.
 	values map[string]int64
+	// unfit says which groups cannot be added up, and why, where that is wanted; else nil, and no group may be.
+	unfit map[string]error
 }
 
 func newDelta(d *Definition) *delta {
@@ -106,7 +108,10 @@ func (dl *delta) add(im *changelog.Image, times int64) error {
 			g = &group{}
 			dl.groups[key] = g
 		}
-		if err := dl.addTo(g.at(dimension, dl.wide), key, dimension, &m, times); err != nil {
+		switch err := dl.addTo(g.at(dimension, dl.wide), key, dimension, &m, times); {
+		case err != nil && dl.unfit != nil:
+			dl.unfit[key] = err
+		case err != nil:
 			overflow = err
 		}
 	})
@@ -184,7 +189,7 @@ func (dl *delta) apply(keys, stored [][]byte) (rows []Row, groups int64, err err
 	for i, key := range keys {
 		var body []byte
 		if string(key[:1]) == rowGroup {
-			body, err = dl.applyGroup(string(key[1:]), stored[i])
+			body, err = dl.applyGroup(string(key[1:]), *dl.groups[string(key[1:])], stored[i])
 		} else {
 			body, err = dl.applyValue(string(key), stored[i])
 		}
@@ -209,12 +214,13 @@ func count(is bool) int64 {
 	return 0
 }
 
-func (dl *delta) applyGroup(key string, stored []byte) ([]byte, error) {
+// applyGroup adds changes to a group as it is stored.
+func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, error) {
 	g, err := decodeGroup(stored, dl.wide)
 	if err != nil {
 		return nil, fmt.Errorf("rollup %s: group %q: %w", dl.Name, shown(key), err)
 	}
-	for _, change := range *dl.groups[key] {
+	for _, change := range changes {
 		at := g.at(change.value, dl.wide)
 		for i, n := range change.slot {
 			sum, ok := add(at[i], n)

@@ -38,6 +38,22 @@
 //	Promote  the catalogue has the next one serve: nobody who goes over to it goes back in time
 //	Erase    the old one is named no more: its rows go, and images if nobody needs them
 //
+// # Documents
+//
+// The groups of a rollup that says store: mongodb are [Documents], of which nothing is whole but one; log and
+// watermark W stay in the cell. Each document has a watermark w of its own: it is what the changes up to w make
+// of its group. A Step reads those that its changes touch, adds to each what lies after its w, and writes
+// it where w is what was read; once all are written, the transaction moves W.
+//
+//	killed between two     the next Step adds to each document what it lacks
+//	doubled, or late       finds another w, and writes nothing: so every group that is touched is written,
+//	                       and a document stays when its group is empty
+//	late with a fill       writes into a Space of its own, which nobody reads
+//
+// A reader reads documents and then the log, and adds to each what lies after its w: all are true at one
+// place, the end of the log, whatever was written meanwhile. What is behind W was touched by nothing
+// since; what is ahead of W says by how much.
+//
 // # What it promises
 //
 // The groups of a generation that can be read equal the recomputation from what the cell held at the

@@ -19,6 +19,7 @@ func (f *Follower) Erase(ctx context.Context, number int64) error {
 }
 
 func (f term) erase(ctx context.Context, number int64) error {
+	apart := Generation{}
 	err := f.update(ctx, func(tx Tx) error {
 		now, err := tx.Generations(ctx)
 		if err != nil {
@@ -26,6 +27,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 		}
 		for _, g := range now {
 			if g.Number == number {
+				apart = g
 				g.State = Dropping
 				return tx.PutGeneration(ctx, g)
 			}
@@ -34,6 +36,9 @@ func (f term) erase(ctx context.Context, number int64) error {
 	})
 	if err == nil {
 		err = f.dropRows(ctx, number)
+	}
+	if err == nil && apart.Definition.apart() {
+		err = f.dropDocuments(ctx, &apart)
 	}
 	if err == nil {
 		err = f.unwant(ctx) // before the last trace of the generation goes, so that it is not forgotten

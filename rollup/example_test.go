@@ -28,13 +28,15 @@ type cell struct {
 	rollups     map[string]rollup.Rollup
 	generations map[int64]rollup.Generation
 	rows        map[int64]map[string][]byte
+	history     int64
+	docs        shelf // which no transaction is about
 }
 
 func newCell() *cell {
 	return &cell{
 		things: map[rollup.Over]map[int64]changelog.Image{rollup.Entities: {}, rollup.Records: {}},
 		leases: map[string]lease.Lease{}, rollups: map[string]rollup.Rollup{},
-		generations: map[int64]rollup.Generation{}, rows: map[int64]map[string][]byte{},
+		generations: map[int64]rollup.Generation{}, rows: map[int64]map[string][]byte{}, docs: shelf{},
 	}
 }
 
@@ -56,7 +58,7 @@ func database(at **cell) rollup.Database {
 		return err
 	}
 	view := func(_ context.Context, fn func(rollup.Tx) error) error { return fn((*at).clone()) }
-	return rollup.Database{Update: update, View: view, Exclusive: update}
+	return rollup.Database{Update: update, View: view, Exclusive: update, Documents: (*at).docs}
 }
 
 // put has a thing say something else, nil for nothing more, and logs the change.
@@ -224,6 +226,8 @@ func (c *cell) Want(_ context.Context, images changelog.Images) error {
 	c.wanted = images
 	return nil
 }
+
+func (c *cell) History(context.Context) (int64, error) { return c.history, nil }
 
 func (c *cell) List(_ context.Context, of rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
 	var items []rollup.Item

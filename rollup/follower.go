@@ -82,6 +82,9 @@ type Progress struct {
 	// generations that it does not know of yet, or the lease was taken just now. Nothing is Missing then:
 	// what an old catalogue names may have been built, served and erased by others.
 	Old bool
+	// Apart says why generations whose groups are in documents stand still, nil if none does. The others went
+	// on.
+	Apart error
 }
 
 // Step takes the lease or gives a sign of life, and applies the next batch of changes to all generations.
@@ -104,6 +107,7 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 		return p, fmt.Errorf("read the log: %w", err)
 	}
 	p.Missing, p.Left, p.Old = compare(b.all, catalog)
+	f.reachable(&p, b)
 	if p.Old = p.Old || f.told != f.token.Load() && !mutant.On("P5m"); p.Old {
 		p.Missing = nil
 	}
@@ -111,8 +115,12 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 		f.told = f.token.Load()
 		return p, nil
 	}
-	p.Applied, p.More = b.read, b.more
+	f.carryAll(ctx, b)
+	p.Applied, p.More, p.Apart = b.read()
 	err = f.term().update(ctx, func(tx Tx) error { return f.commit(ctx, tx, b) })
+	if err == nil {
+		err = f.failApart(ctx, b)
+	}
 	if err == nil && mutant.On("P4c") {
 		err = f.opts.Database.Update(ctx, func(tx Tx) error { return f.late(ctx, tx, b) })
 	}
@@ -154,8 +162,8 @@ func (f *Follower) Wanted(ctx context.Context) (bool, error) { return f.lease.Wa
 type batch struct {
 	all   []Generation // of the cell
 	works []work
-	read  int
-	more  bool
+	more  bool  // a generation is to be looked at again at once
+	apart error // why generations whose groups are in documents stand still
 }
 
 // work is what it is to do with one generation.
@@ -163,34 +171,55 @@ type work struct {
 	from  Generation // as it was read
 	to    changelog.Seq
 	at    time.Time
+	read  int  // how many changes
+	full  bool // there may be more
 	delta *delta
 	keys  [][]byte
 	err   error // why the generation cannot go on
+
+	// Of groups in documents:
+	forward *forward
+	groups  int64 // how many there are more
+}
+
+// logged is a part of the log: from a place on, so many changes at most.
+type logged struct {
+	after changelog.Seq
+	limit int
+}
+
+// part is the part of the log that a generation goes on with.
+func (f *Follower) part(g *Generation) logged {
+	if g.Definition.apart() {
+		return logged{g.Watermark, pending}
+	}
+	return logged{g.Watermark, f.opts.Batch}
 }
 
 // read reads, in one snapshot, the generations and the changes after their watermarks, and works out
 // what these make of the groups. Generations with one watermark share the reading.
 func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 	b := &batch{}
-	logs := map[changelog.Seq][]changelog.Change{}
+	logs := map[logged][]changelog.Change{}
 	versions, highest := catalog.versions(), catalog.Highest()
 	if err := f.opts.Database.View(ctx, func(tx Tx) (err error) {
 		clear(logs)
 		b.works = nil
-		if b.all, err = tx.Generations(ctx); err != nil {
+		if b.all, err = generations(ctx, tx); err != nil {
 			return err
 		}
 		for _, g := range b.all {
-			if _, done := logs[g.Watermark]; done || !follows(g, versions, highest) {
+			part := f.part(&g)
+			if _, done := logs[part]; done || !follows(g, versions, highest) {
 				continue
 			}
-			changes, err := tx.Changes(ctx, g.Watermark, f.opts.Batch)
+			changes, err := tx.Changes(ctx, part.after, part.limit)
 			if err != nil && !errors.Is(err, changelog.ErrTrimmed) {
 				return err
 			}
-			logs[g.Watermark] = changes
+			logs[part] = changes
 			if err != nil {
-				logs[g.Watermark] = nil
+				logs[part] = nil
 				b.works = append(b.works, work{from: g, to: g.Watermark, at: g.At, err: err})
 			}
 		}
@@ -199,13 +228,30 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		return nil, err
 	}
 	for _, g := range b.all {
-		if changes := logs[g.Watermark]; len(changes) > 0 && follows(g, versions, highest) {
-			b.works = append(b.works, f.work(g, changes))
-			b.read = max(b.read, len(changes))
+		part := f.part(&g)
+		changes := logs[part]
+		switch {
+		case len(changes) == 0 || !follows(g, versions, highest):
+		case g.Yields != 0 && g.Definition.apart():
+			// Readers stay where it stood still until they see that it goes on, and so do its documents.
+			b.works = append(b.works, work{from: g, to: g.Watermark, at: g.At})
+			b.more = true
+		default:
+			w := f.work(g, changes)
+			w.full = len(changes) == part.limit
+			b.works = append(b.works, w)
 		}
 	}
-	b.more = b.read == f.opts.Batch
 	return b, nil
+}
+
+// read is how many changes were applied, whether there may be more, and what stands still.
+func (b *batch) read() (applied int, more bool, apart error) {
+	more = b.more
+	for _, w := range b.works {
+		applied, more = max(applied, w.read), more || w.full
+	}
+	return applied, more, b.apart
 }
 
 // follows tells whether a generation is to go on. One that stands still for a generation that is not to
@@ -225,7 +271,16 @@ func follows(g Generation, versions map[int64]Version, highest int64) bool {
 
 func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	last := changes[len(changes)-1]
-	w := work{from: g, to: last.Seq, at: last.Time, delta: newDelta(&g.Definition)}
+	w := work{from: g, to: last.Seq, at: last.Time, read: len(changes)}
+	if g.Definition.apart() {
+		fw, at, err := newForward(&g.Definition, changes, last.Seq)
+		if err != nil {
+			err = fmt.Errorf("change %d: %w", changes[at].Seq, err)
+		}
+		w.forward, w.err = fw, err
+		return w
+	}
+	w.delta = newDelta(&g.Definition)
 	for i := range changes {
 		if err := w.delta.change(&changes[i]); err != nil {
 			w.err = fmt.Errorf("change %d: %w", changes[i].Seq, err)
@@ -248,8 +303,11 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 			continue
 		}
 		g := now[i]
-		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields {
+		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields || g.Fill != w.from.Fill {
 			continue // somebody else was here
+		}
+		if w.err != nil && g.Definition.apart() {
+			continue // see failApart
 		}
 		if err := f.apply(ctx, tx, g, w); err != nil {
 			return err
@@ -260,6 +318,11 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 
 // apply moves one generation on. One that cannot go on stays where it is and says why.
 func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error {
+	if g.Definition.apart() {
+		g.Watermark, g.At, g.Yields, g.Until = w.to, w.at, 0, 0
+		g.Groups += w.groups
+		return tx.PutGeneration(ctx, g)
+	}
 	if w.err == nil {
 		stored, err := tx.Rows(ctx, g.Number, w.keys)
 		if err != nil {

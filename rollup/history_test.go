@@ -87,7 +87,7 @@ func TestFollower_EqualsARecomputation(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			change(8)
 			step()
-			part, err := rollup.Read(ctx, at, rollup.Query{Generation: 1})
+			part, err := db.Read(ctx, rollup.Query{Generation: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,15 +95,15 @@ func TestFollower_EqualsARecomputation(t *testing.T) {
 			if got, want := shown(&d, groups), naive(&d, sorted(at.things[of])); !slices.Equal(got, want) {
 				t.Fatalf("%+v makes of %v\n%s\nwant\n%s", d, at.things[of], strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			v, err := rollup.Verify(ctx, at, 1, nil)
+			v, err := db.Verify(ctx, 1, nil)
 			if err != nil || v.Differs > 0 {
 				t.Fatalf("Verify = %+v, %v", v, err)
 			}
 		}
 		catalog[0].Next = &rollup.Version{Generation: 2, Definition: d}
 		build()
-		if !maps.EqualFunc(at.rows[1], at.rows[2], bytes.Equal) {
-			t.Fatalf("rows are %q, counted anew %q", at.rows[1], at.rows[2])
+		if !maps.EqualFunc(at.stored(1), at.stored(2), bytes.Equal) {
+			t.Fatalf("rows are %q, counted anew %q", at.stored(1), at.stored(2))
 		}
 		update(func(c *cell) error {
 			for place := range c.things[of] {
@@ -112,8 +112,8 @@ func TestFollower_EqualsARecomputation(t *testing.T) {
 			return nil
 		})
 		step()
-		if len(at.rows[1]) > 0 || at.generations[1].Groups != 0 {
-			t.Fatalf("of nothing there are %q, %d groups", at.rows[1], at.generations[1].Groups)
+		if len(at.stored(1)) > 0 || at.generations[1].Groups != 0 {
+			t.Fatalf("of nothing there are %q, %d groups", at.stored(1), at.generations[1].Groups)
 		}
 		catalog[0].Serving, catalog[0].Next = nil, nil
 		for _, number := range step().Left {
@@ -121,8 +121,8 @@ func TestFollower_EqualsARecomputation(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(at.rows)+len(at.generations) > 0 || !at.wanted.None() {
-			t.Fatalf("left are %v, %v, images %v", at.rows, at.generations, at.wanted)
+		if len(at.rows)+len(at.docs)+len(at.generations) > 0 || !at.wanted.None() {
+			t.Fatalf("left are %v, %v, %v, images %v", at.rows, at.docs, at.generations, at.wanted)
 		}
 	})
 }

@@ -46,7 +46,7 @@ func counted(t failer, d rollup.Definition, things ...changelog.Image) *cell {
 func partOf(t failer, c *cell, q rollup.Query) *rollup.Part {
 	t.Helper()
 	q.Generation = 1
-	part, err := rollup.Read(context.Background(), c, q)
+	part, err := database(&c).Read(context.Background(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func ParseNamed(name string, text []byte) (*Definition, error) {
 }
 
 func parse(all definition.Value) (d Definition) {
-	all.Fields("rollup, kind, over, where, group, dimension and measures", func(name string, v definition.Value) bool {
+	all.Fields("rollup, kind, over, where, group, dimension, measures and store", func(name string, v definition.Value) bool {
 		switch name {
 		case "rollup":
 			d.Name = v.Text()
@@ -63,6 +63,8 @@ func parse(all definition.Value) (d Definition) {
 				d.Measures = append(d.Measures, measure(v, name))
 				return true
 			})
+		case "store":
+			d.Store = Place(v.Text())
 		default:
 			return false
 		}

@@ -115,7 +115,7 @@ func TestParse_SaysAllThatIsWrong(t *testing.T) {
 		"two documents":        {head + "---\n" + head, []string{"rollup: the text has a second document: define one rollup at a time"}},
 		"a broken second one":  {head + "---\n[", []string{"rollup: the text has a second document: define one rollup at a time"}},
 		"a list":               {"[a]", []string{`line 1, rollup: want fields with values such as "rollup: name", not a list`}},
-		"an unknown field":     {head + "mode: sync\n", []string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension and measures"}},
+		"an unknown field":     {head + "mode: sync\n", []string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension, measures and store"}},
 		"a field twice":        {head + "kind: b\n", []string{"line 4, kind: stands here twice, first in line 2: leave one of the two"}},
 		"a merge key":          {head + "<<: {}\n", []string{"line 4, rollup: want the name of a field, not a value"}},
 		"an alias":             {"rollup: &a b\nkind: *a\ngroup: g\n", []string{"line 2, kind: want one value, not an alias"}},
@@ -239,6 +239,10 @@ func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[str
 	if rapid.Bool().Draw(t, "records") {
 		d.Over = rollup.Records
 	}
+	funcs := []rollup.Func{rollup.Count, rollup.Sum, rollup.Avg, rollup.Min, rollup.Max, rollup.Top, rollup.Distinct}
+	if rapid.Bool().Draw(t, "apart") {
+		d.Store, funcs = rollup.InMongoDB, funcs[:3]
+	}
 	d.Group = list("group", 1, 3)
 	if dimension := attribute.Draw(t, "dimension"); !slices.Contains(d.Group, dimension) && (dimension != "source" || d.Over == rollup.Records) {
 		d.Dimension = dimension
@@ -262,9 +266,7 @@ func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[str
 		d.Where = append(d.Where, c)
 	}
 	for i := range rapid.IntRange(0, 5).Draw(t, "measures") {
-		m := rollup.Measure{Name: fmt.Sprint("m", i), Func: rapid.SampledFrom([]rollup.Func{
-			rollup.Count, rollup.Sum, rollup.Avg, rollup.Min, rollup.Max, rollup.Top, rollup.Distinct,
-		}).Draw(t, "func")}
+		m := rollup.Measure{Name: fmt.Sprint("m", i), Func: rapid.SampledFrom(funcs).Draw(t, "func")}
 		if m.Func != rollup.Count {
 			m.Attribute = attribute.Draw(t, "measured")
 		}

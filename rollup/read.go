@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -57,6 +58,8 @@ type Standing struct {
 	// Owner follows the cell, with this token of the lease; "" if nobody does.
 	Owner string `json:"owner,omitempty"`
 	Token int64  `json:"token"`
+
+	watermark changelog.Seq // as it is stored
 }
 
 // Lag is for how long the oldest change has been waiting, 0 if none is.
@@ -70,7 +73,7 @@ func (s *Standing) Lag(now time.Time) time.Duration {
 // StandingOf reads how a generation stands in a cell. The error is ErrGone if the cell does not hold it, or
 // not whole.
 func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
-	all, err := tx.Generations(ctx)
+	all, err := generations(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error)
 	if i < 0 {
 		return nil, ErrGone
 	}
-	s := &Standing{Generation: all[i]}
+	s := &Standing{Generation: all[i], watermark: all[i].Watermark}
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
 		return nil, err
@@ -126,38 +129,86 @@ type Query struct {
 	Plain bool
 }
 
-// Read reads groups of one cell, in one snapshot. The error is ErrGone if the cell does not hold the
-// generation, or not whole yet.
+// Read reads groups of one cell. also, if it is not nil, is asked in the same snapshot, and its error is
+// Read's. The error is ErrGone if the cell does not hold the generation, or not whole yet, ErrNoDocuments if
+// its groups are where this process cannot read them.
+func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Part, error) {
+	var p *Part
+	var s *Standing
+	look := func(tx Tx) (err error) {
+		p = nil
+		if s, err = whole(ctx, tx, q.Generation); err == nil && !s.Definition.apart() {
+			p, err = readRows(ctx, tx, s, q)
+		}
+		if err == nil && also != nil {
+			err = also(tx)
+		}
+		return err
+	}
+	for range attempts {
+		if err := db.View(ctx, look); err != nil || p != nil {
+			return p, err
+		}
+		p, err := db.readDocuments(ctx, s, q)
+		if !errors.Is(err, errMeanwhile) {
+			return p, err
+		}
+	}
+	return nil, fmt.Errorf("%w: rollup %s: %w", ErrGone, s.Definition.Name, errMeanwhile)
+}
+
+// Read reads groups of one cell in a snapshot of it, as Database.Read does; not those in documents, which are
+// in no snapshot.
 func Read(ctx context.Context, tx Tx, q Query) (*Part, error) {
-	s, err := StandingOf(ctx, tx, q.Generation)
+	s, err := whole(ctx, tx, q.Generation)
 	if err != nil {
 		return nil, err
 	}
-	if !s.readable() || s.Watermark == unbuilt {
-		if s.State == Failed {
-			return nil, fmt.Errorf("%w: it could not be built: %s", ErrGone, s.Reason)
-		}
+	return readRows(ctx, tx, s, q)
+}
+
+// whole is how a generation stands that can be read.
+func whole(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
+	s, err := StandingOf(ctx, tx, generation)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.State == Failed && s.Watermark == unbuilt:
+		return nil, fmt.Errorf("%w: it could not be built: %s", ErrGone, s.Reason)
+	case !s.readable():
 		return nil, ErrGone
+	}
+	return s, nil
+}
+
+func readRows(ctx context.Context, tx Tx, s *Standing, q Query) (*Part, error) {
+	if s.Definition.apart() {
+		return nil, fmt.Errorf("%w, but in no snapshot of the cell", ErrNoDocuments)
 	}
 	p := &Part{Standing: s, plain: q.Plain}
 	rows, err := p.rows(ctx, tx, q)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = p.decode(rows)
 	}
-	d := &s.Definition
+	if err != nil || q.Plain {
+		return p, err
+	}
+	return p, keptValues(ctx, tx, s, p.groups)
+}
+
+// decode reads the rows of groups.
+func (p *Part) decode(rows []Row) (err error) {
+	d := &p.Standing.Definition
 	dec := newDecoder(d.width())
 	p.groups = make([]read, len(rows))
 	for i, r := range rows {
 		g := &p.groups[i]
 		g.key = string(r.Key[len(rowGroup):])
 		if g.group, err = dec.group(r.Body); err != nil {
-			return nil, fmt.Errorf("rollup %s: group %q: %w", d.Name, shown(g.key), err)
+			return fmt.Errorf("rollup %s: group %q: %w", d.Name, shown(g.key), err)
 		}
 	}
-	if q.Plain {
-		return p, nil
-	}
-	return p, keptValues(ctx, tx, s, p.groups)
+	return nil
 }
 
 // rows reads the rows of groups.

@@ -90,6 +90,12 @@ type Generation struct {
 	// Yields is the generation that this one stands still for, so that readers who go over to that one
 	// do not go back in time; 0 if it goes on.
 	Yields int64 `json:"yields,omitempty"`
+	// Of groups in documents: Fill is the number of who filled them, Home the store that they are in, History
+	// that of the cell which they are of (see Tx). Readers of a generation that stands still are at Until.
+	Fill    int64         `json:"fill,omitempty,string"`
+	Home    string        `json:"home,omitempty"`
+	History int64         `json:"history,omitempty"`
+	Until   changelog.Seq `json:"until,omitempty,string"`
 	// Reason says why the generation failed.
 	Reason string `json:"reason,omitempty"`
 	// Verified is when it was last found equal to its recomputation, zero if never.
@@ -120,6 +126,9 @@ type Tx interface {
 	// Want has changes carry these images, no others, from the next transaction on. It may be called in an
 	// exclusive transaction only.
 	Want(ctx context.Context, images changelog.Images) error
+	// History tells the histories of the cell apart: it is another one, for ever, once the cell has come back
+	// from a backup, since the log goes on elsewhere then than what was counted outside of the cell.
+	History(ctx context.Context) (int64, error)
 	// List answers with what the cell holds now, entities or records, in the order of their places, those
 	// after a place only, at most limit; their images have these attributes. The first place is above
 	// math.MinInt64.
@@ -137,6 +146,8 @@ type Database struct {
 	// Update commits what fn wrote, View reads one snapshot, Exclusive is an update that runs alone. fn
 	// may run again.
 	Update, View, Exclusive func(ctx context.Context, fn func(Tx) error) error
+	// Documents keep the groups of rollups that say store: mongodb. Nil is none: such rollups are left alone.
+	Documents Documents
 }
 
 var (
@@ -149,4 +160,6 @@ var (
 	// ErrGone means that a cell does not hold the generation any more, or not yet: look again which one
 	// serves.
 	ErrGone = errors.New("rollup: no such generation in the cell")
+	// ErrNoDocuments means that the groups are in documents that this process was not given.
+	ErrNoDocuments = errors.New("rollup: the groups are in documents that this process does not have")
 )

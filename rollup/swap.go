@@ -16,8 +16,11 @@ import (
 // goes back in time. Doing it again changes nothing. from may be a generation that the cell does not
 // hold. One that stands still for a younger one already goes on standing for that: whoever asks has an old
 // catalogue.
+//
+// If the groups of from are in documents the update has to be exclusive. Those who read them are ahead of the
+// watermark, by the log; so it stands still where the log ends, and yields once the next one is there.
 func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
-	all, err := tx.Generations(ctx)
+	all, err := generations(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -33,15 +36,26 @@ func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	switch {
 	case next == nil || next.State != Following:
 		return false, nil
-	case old == nil || !old.readable() || old.Yields == to:
+	case old == nil || !old.readable() || old.Yields == to && !old.Definition.apart():
 		return true, nil
 	case old.Yields > to && !mutant.On("P5k"):
 		return false, nil
 	case next.Watermark < old.Watermark && !mutant.On("P5g"):
 		return false, nil
 	}
+	if old.Definition.apart() && !old.still() {
+		bounds, err := tx.Bounds(ctx)
+		if err != nil {
+			return false, err
+		}
+		old.Until = bounds.Last
+	}
+	there := next.Watermark >= old.Until || mutant.On("P5g")
+	if old.Yields == to {
+		return there, nil
+	}
 	old.Yields = to
-	return true, tx.PutGeneration(ctx, *old)
+	return there, tx.PutGeneration(ctx, *old)
 }
 
 // Trim deletes changes of a cell that are older than a moment, in an update of the cell, but none that a
@@ -53,7 +67,9 @@ func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) 
 	}
 	keep := changelog.Seq(math.MaxInt64)
 	for _, g := range all {
-		if (g.State == Following || g.State == Filling) && !mutant.On("P4d") {
+		// Readers of documents need the log after one that failed, too.
+		needs := g.State == Following || g.State == Filling || g.State == Failed && g.Until > g.Watermark
+		if needs && !mutant.On("P4d") {
 			keep = min(keep, g.Watermark)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,15 +42,83 @@ const maxDifferences = 100
 // followers go on: everything that the cell holds, less the changes after the watermark, must be what is
 // stored. The error is ErrGone if the cell does not hold the generation whole.
 func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted int)) (*Verification, error) {
-	s, err := StandingOf(ctx, tx, generation)
+	s, err := whole(ctx, tx, generation)
 	if err != nil {
 		return nil, err
 	}
-	if !s.readable() || s.Watermark == unbuilt {
-		return nil, ErrGone
-	}
 	v := &Verification{Watermark: s.Watermark}
-	dl := newDelta(&s.Definition)
+	want, err := v.recompute(ctx, tx, &s.Definition, progress)
+	if err != nil {
+		return nil, err
+	}
+	stored := func(after []byte) ([]Row, error) {
+		pages, err := tx.ScanRows(ctx, s.Number, []Range{{After: after, Limit: scanned}})
+		if err != nil {
+			return nil, err
+		}
+		return pages[0], nil
+	}
+	return v, v.compare(&s.Definition, stored, want)
+}
+
+// Verify is the same of groups wherever they are. Those in documents are read before the snapshot and taken to
+// its place by the log, as a reader does.
+func (db Database) Verify(ctx context.Context, generation int64, progress func(counted int)) (v *Verification, err error) {
+	for range attempts {
+		var s *Standing
+		if err := db.View(ctx, func(tx Tx) error {
+			if s, err = whole(ctx, tx, generation); err == nil && !s.Definition.apart() {
+				v, err = Verify(ctx, tx, generation, progress)
+			}
+			return err
+		}); err != nil || !s.Definition.apart() {
+			return v, err
+		}
+		if v, err = db.verifyDocuments(ctx, s, progress); !errors.Is(err, errMeanwhile) {
+			return v, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrGone, errMeanwhile)
+}
+
+// verifyDocuments holds documents against a recomputation; s was the first look.
+func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress func(int)) (*Verification, error) {
+	from, err := db.documents(&s.Generation)
+	if err != nil {
+		return nil, err
+	}
+	docs, _, err := scan(ctx, from, s.space(), nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var v *Verification
+	err = db.View(ctx, func(tx Tx) error {
+		t, err := tailOf(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		v = &Verification{Watermark: t.to}
+		want, err := v.recompute(ctx, tx, &s.Definition, progress)
+		if err != nil {
+			return err
+		}
+		rows, err := t.rows(insert(slices.Clone(docs), t.keys()))
+		if err != nil {
+			return err
+		}
+		return v.compare(&s.Definition, func(after []byte) ([]Row, error) {
+			if after != nil {
+				return nil, nil
+			}
+			return rows, nil
+		}, want)
+	})
+	return v, err
+}
+
+// recompute counts what the cell holds, less the changes after the watermark.
+func (v *Verification) recompute(ctx context.Context, tx Tx, d *Definition, progress func(int)) ([]Row, error) {
+	dl := newDelta(d)
 	if err := dl.recount(ctx, tx, func(n int) {
 		if v.Things = n; progress != nil {
 			progress(n)
@@ -57,7 +126,7 @@ func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted 
 	}); err != nil {
 		return nil, err
 	}
-	for after := s.Watermark; ; {
+	for after := v.Watermark; ; {
 		changes, err := tx.Changes(ctx, after, listed)
 		if err != nil {
 			return nil, fmt.Errorf("take back the changes after %d: %w", after, err)
@@ -75,25 +144,22 @@ func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted 
 	}
 	keys := dl.keys()
 	want, _, err := dl.apply(keys, make([][]byte, len(keys)))
-	if err != nil {
-		return nil, err
-	}
-	return v, v.compare(ctx, tx, &s.Generation, want)
+	return want, err
 }
 
-// compare walks through the rows that are stored and those that should be, side by side.
-func (v *Verification) compare(ctx context.Context, tx Tx, g *Generation, want []Row) error {
-	r := Range{Limit: scanned}
-	for {
-		pages, err := tx.ScanRows(ctx, g.Number, []Range{r})
+// compare walks through the rows that are stored, which come in pages until one is empty, and those that should
+// be, side by side.
+func (v *Verification) compare(d *Definition, stored func(after []byte) ([]Row, error), want []Row) error {
+	for after := []byte(nil); ; {
+		page, err := stored(after)
 		if err != nil {
 			return err
 		}
-		for _, row := range pages[0] {
-			r.After = row.Key
+		for _, row := range page {
+			after = row.Key
 			v.Rows++
 			for len(want) > 0 && bytes.Compare(want[0].Key, row.Key) < 0 {
-				v.differ(g, want[0].Key, nil, want[0].Body)
+				v.differ(d, want[0].Key, nil, want[0].Body)
 				want = want[1:]
 			}
 			var body []byte
@@ -101,24 +167,23 @@ func (v *Verification) compare(ctx context.Context, tx Tx, g *Generation, want [
 				body, want = want[0].Body, want[1:]
 			}
 			if !bytes.Equal(body, row.Body) {
-				v.differ(g, row.Key, row.Body, body)
+				v.differ(d, row.Key, row.Body, body)
 			}
 		}
-		if len(pages[0]) < r.Limit {
+		if len(page) == 0 {
 			break
 		}
 	}
 	for _, row := range want {
-		v.differ(g, row.Key, nil, row.Body)
+		v.differ(d, row.Key, nil, row.Body)
 	}
 	return nil
 }
 
-func (v *Verification) differ(g *Generation, key, stored, recomputed []byte) {
+func (v *Verification) differ(d *Definition, key, stored, recomputed []byte) {
 	if v.Differs++; len(v.Differences) >= maxDifferences {
 		return
 	}
-	d := &g.Definition
 	parts := strings.SplitN(string(key[1:]), separator, len(d.Group)+2)
 	group := parts[:min(len(d.Group), len(parts))]
 	v.Differences = append(v.Differences, Difference{

@@ -170,6 +170,9 @@ func (tx rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	return changelog.ParseImages(head.Images)
 }
 
+// History is not asked for: no groups are kept elsewhere.
+func (tx rollupTx) History(context.Context) (int64, error) { return 0, nil }
+
 // Want writes it.
 func (tx rollupTx) Want(ctx context.Context, images changelog.Images) error {
 	head, err := tx.Head(ctx)

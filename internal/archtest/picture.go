@@ -119,7 +119,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "changelog", "entity", "locality", mutant}, Modules: []string{mongo, xSync}},
+	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality", mutant}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},

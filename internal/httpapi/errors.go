@@ -171,6 +171,7 @@ var sentinels = []struct {
 	{rollup.ErrBuilding, CodeUnavailable},
 	{rollup.ErrBehind, CodeUnavailable},
 	{rollup.ErrGone, CodeUnavailable},
+	{rollup.ErrNoDocuments, CodeUnavailable},
 	{counter.ErrNotFound, CodeNotFound},
 	{counter.ErrTooOld, CodeTooOld},
 	{counter.ErrInFuture, CodeInFuture},

@@ -93,6 +93,8 @@ func (s *shelf) PutGeneration(ctx context.Context, g rollup.Generation) error {
 		g.Reason = ""
 	case "no watermark below zero":
 		g.Watermark = max(g.Watermark, 0)
+	case "documents have no home":
+		g.Home = ""
 	}
 	return s.Store.PutGeneration(ctx, g)
 }

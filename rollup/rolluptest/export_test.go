@@ -9,8 +9,11 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Cases are the suite, for its own test.
-var Cases = cases
+// Cases and DocumentCases are the suites, for their own test.
+var (
+	Cases         = cases
+	DocumentCases = documentCases
+)
 
 // Memory is a cell that keeps the model itself, seen through wrap, with the bug of
 // conformance.Memory if that is one.

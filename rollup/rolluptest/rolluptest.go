@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rolluptest is the conformance suite of rollup.Store. Whoever implements it calls Run from a
-// test of its own, with a function that opens a fresh cell:
+// Package rolluptest is the conformance suites of rollup.Store and, by RunDocuments, of rollup.Documents.
+// Whoever implements a Store calls Run from a test of its own, with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, Reopen} ──► backend ─┐
 //	                                           ├─ same calls, same answers
 //	         rapid draws batches ───► model ───┘
 //
-// The model is three maps.
+// The model is three maps; that of documents is one.
 package rolluptest
 
 import (

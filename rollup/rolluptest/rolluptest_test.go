@@ -48,6 +48,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"seconds only":                     "GenerationsComeBackWhole",
 			"no reason":                        "GenerationsComeBackWhole",
 			"no watermark below zero":          "GenerationsComeBackWhole",
+			"documents have no home":           "GenerationsComeBackWhole",
 			"numbers in the order of text":     "GenerationsInOrder",
 			"deleting twice fails":             "GenerationsInOrder",
 			"rows go with their generation":    "DeletedGenerationKeepsRows",

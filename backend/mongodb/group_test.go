@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/mongotest"
+	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/rolluptest"
+)
+
+// openGroups opens a database of the test.
+func openGroups(t *testing.T, uri string) *mongodb.Database {
+	t.Helper()
+	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func TestRollupDocuments(t *testing.T) {
+	t.Parallel()
+	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf {
+		t.Helper()
+		return rolluptest.Shelf{Of: openGroups(t, mongotest.URI(t)).Groups}
+	})
+}
+
+// What goes wrong between here and the server is said by what it means: a write of which no answer came may have
+// been done, and a step that reads again finds out.
+func TestRollupDocuments_Faults(t *testing.T) {
+	t.Parallel()
+	proxy := mongotest.NewProxy(t, mongotest.URI(t))
+	docs := openGroups(t, proxy.URI()).Groups("a")
+	in, keys := rollup.Space{Generation: 1, Fill: 1}, [][]byte{[]byte("a"), []byte("b")}
+	document := func(key, body string) rollup.Document {
+		return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: 5}
+	}
+	swaps := []rollup.Swap{{Document: document("a", "1")}, {Document: document("b", "1")}}
+	fault := func(command string, kind mongotest.Kind) {
+		proxy.Fault(mongotest.Fault{Command: command, Collection: "rollup_group", Kind: kind})
+	}
+
+	fault("insert", mongotest.LostReply)
+	if _, err := docs.Swap(t.Context(), in, swaps); !errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("the answer to an insert is lost: %v", err)
+	}
+	if done, err := docs.Swap(t.Context(), in, swaps); err != nil || done[0] || done[1] {
+		t.Errorf("it was done, and is done again: %v, %v", done, err)
+	}
+	for i := range swaps {
+		swaps[i].Is, swaps[i].Was, swaps[i].Watermark = true, 5, 6
+	}
+	fault("update", mongotest.LostReply)
+	if _, err := docs.Swap(t.Context(), in, swaps); !errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("the answer to an update is lost: %v", err)
+	}
+	got, err := docs.Documents(t.Context(), in, keys)
+	if err != nil || got[0].Watermark != 6 || got[1].Watermark != 6 {
+		t.Errorf("the documents are %v, %v", got, err)
+	}
+	if done, err := docs.Swap(t.Context(), in, swaps); err != nil || !done[0] || !done[1] {
+		t.Errorf("they are as they were to be: %v, %v", done, err)
+	}
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/rollup"
+)
+
+// apartStage is a stage on which some rollups have their groups in documents.
+type apartStage struct {
+	*stage
+	docs rollup.Documents // nil for a process that has none
+}
+
+func newApartStage(t *testing.T) *apartStage { return &apartStage{newStage(t), shelf{}} }
+
+func (s *apartStage) database() rollup.Database {
+	db := s.stage.database()
+	db.Documents = s.docs
+	return db
+}
+
+func (s *apartStage) follower(owner string) *rollup.Follower {
+	return rollup.NewFollower(rollup.Options{Database: s.database(), Owner: owner, TTL: time.Second, Now: func() time.Time { return s.now }})
+}
+
+// define defines a rollup whose groups are in a place.
+func (s *apartStage) define(store rollup.Place) rollup.Version {
+	s.Helper()
+	d := definitions(`{ rollup: pets, kind: animal, group: tags, dimension: city, measures: { n: count } }`)[0]
+	d.Store = store
+	var next *rollup.Version
+	s.update(func(c *cell) error {
+		r, changed, err := rollup.Define(s.Context(), c, d, s.now)
+		if err == nil && !changed {
+			r, err = rollup.Rebuild(s.Context(), c, d.Name, s.now)
+		}
+		next = r.Next
+		return err
+	})
+	return *next
+}
+
+// read answers with a line for each group, and where that is true.
+func (s *apartStage) read(number int64) (changelog.Seq, string) {
+	s.Helper()
+	part, err := s.database().Read(s.Context(), rollup.Query{Generation: number}, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	d := part.Standing.Definition
+	groups, _ := rollup.Merge(&d, []*rollup.Part{part}, 0)
+	var line []string
+	for _, g := range groups {
+		line = append(line, g.Group[0]+"="+g.Total[0].String())
+	}
+	return part.Standing.Watermark, strings.Join(line, " ")
+}
+
+func (s *apartStage) wantRead(number int64, at changelog.Seq, want string) {
+	s.Helper()
+	if w, got := s.read(number); w != at || got != want {
+		s.Errorf("generation %d is %q at %d, want %q at %d", number, got, w, want, at)
+	}
+	if v, err := s.database().Verify(s.Context(), number, nil); err != nil || v.Differs > 0 {
+		s.Errorf("verify generation %d: %+v, %v", number, v, err)
+	}
+}
+
+// Readers of documents see what is not yet written, and what was written ahead of the watermark once.
+func TestDocuments_AreReadToTheEndOfTheLog(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	s.put("a", "ears", 1, 2)
+	v := s.define(rollup.InMongoDB)
+	f := s.follower("a")
+	s.build(f, v)
+	s.wantRead(v.Generation, 2, "ears=2")
+	s.put("a", "wings", 3, 1)
+	s.wantRead(v.Generation, 4, "ears=1 wings=2")
+	s.before = func(n int) error { return fmt.Errorf("update %d: killed before the watermark moves", n) }
+	s.now = s.now.Add(1)
+	_, err := f.Step(t.Context(), s.catalog)
+	if s.before = nil; err == nil {
+		t.Fatal("the step came to its end")
+	}
+	s.wantRead(v.Generation, 4, "ears=1 wings=2")
+	s.put("a", "wings", 2)
+	s.wantRead(v.Generation, 5, "wings=3")
+	s.step(f)
+	s.wantRead(v.Generation, 5, "wings=3")
+	if g := s.at.generations[v.Generation]; g.Watermark != 5 || g.Groups != 1 {
+		t.Errorf("the generation has %d groups at %d", g.Groups, g.Watermark)
+	}
+}
+
+// Readers of documents are ahead of the watermark. A generation that stands still for another one answers from one
+// place, and the other one serves when it is there.
+func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	s.put("a", "ears", 1, 2)
+	f := s.follower("a")
+	first := s.define(rollup.InMongoDB)
+	s.build(f, first)
+	s.promote(first.Generation)
+	second := s.define(rollup.InCell)
+	s.build(f, second)
+	s.put("a", "wings", 3)
+	s.wantRead(first.Generation, 3, "ears=2 wings=1")
+	if s.yield(first.Generation, second.Generation) {
+		t.Error("the second generation is at 2, readers of the first one were at 3")
+	}
+	s.put("a", "wings", 4)
+	s.wantRead(first.Generation, 3, "ears=2 wings=1")
+	s.step(f)
+	s.wantRead(first.Generation, 3, "ears=2 wings=1")
+	if !s.yield(first.Generation, second.Generation) {
+		t.Error("the second generation does not take the place of the first one")
+	}
+	s.promote(second.Generation)
+	s.wantRead(second.Generation, 4, "ears=2 wings=2")
+	s.wantRead(first.Generation, 3, "ears=2 wings=1")
+	if err := f.Erase(t.Context(), first.Generation); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := s.docs.Scan(t.Context(), rollup.Space{}, nil, 9); len(left) > 0 || len(s.at.generations) != 1 {
+		t.Errorf("left are %v, %v", left, s.at.generations)
+	}
+}
+
+// One that stood still for a generation that does not come goes on.
+func TestDocuments_GoOn(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	s.put("a", "ears", 1, 2)
+	f := s.follower("a")
+	first := s.define(rollup.InMongoDB)
+	s.build(f, first)
+	s.promote(first.Generation)
+	second := s.define(rollup.InMongoDB)
+	s.build(f, second)
+	s.yield(first.Generation, second.Generation)
+	s.put("a", "wings", 3)
+	s.wantRead(first.Generation, 2, "ears=2")
+	third := s.define(rollup.InCell)
+	for s.step(f).More {
+		s.now = s.now.Add(1)
+	}
+	s.wantRead(first.Generation, 3, "ears=2 wings=1")
+	if g := s.at.generations[first.Generation]; g.Watermark != 3 || g.Yields != 0 || g.Until != 0 {
+		t.Errorf("generation %d, before %d, is %+v", first.Generation, third.Generation, g)
+	}
+}
+
+// A process that has no documents leaves alone what needs them, says why, and follows the others.
+func TestDocuments_AProcessWithoutThem(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	s.put("a", "ears", 1, 2)
+	f := s.follower("a")
+	v := s.define(rollup.InMongoDB)
+	s.build(f, v)
+	s.promote(v.Generation)
+	other := definitions(`{ rollup: beside, kind: animal, group: city }`)[0]
+	apart := definitions(`{ rollup: apart, kind: animal, group: city, store: mongodb }`)[0]
+	var versions []rollup.Version
+	s.update(func(c *cell) error {
+		for _, d := range []rollup.Definition{other, apart} {
+			r, _, err := rollup.Define(s.Context(), c, d, s.now)
+			if err != nil {
+				return err
+			}
+			versions = append(versions, *r.Next)
+		}
+		return nil
+	})
+	if err := f.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	s.docs = nil
+	f = s.follower("b")
+	s.step(f)
+	p := s.step(f)
+	if !errors.Is(p.Apart, rollup.ErrNoDocuments) || !strings.Contains(p.Apart.Error(), "--mongodb") || len(p.Missing) != 1 || p.Missing[0].Generation != versions[0].Generation {
+		t.Errorf("a process without documents is to do %+v", p)
+	}
+	if err := f.Build(t.Context(), p.Missing[0], nil); err != nil {
+		t.Fatal(err)
+	}
+	s.put("b", "wings", 3)
+	if p = s.step(f); p.Applied != 1 || p.Apart == nil {
+		t.Errorf("it did %+v", p)
+	}
+	if at := s.at.generations[versions[0].Generation].Watermark; at != 3 {
+		t.Errorf("what it can follow is at %d", at)
+	}
+	if err := f.Build(t.Context(), versions[1], nil); !errors.Is(err, rollup.ErrNoDocuments) {
+		t.Errorf("Build says %v", err)
+	}
+	if _, err := s.database().Read(t.Context(), rollup.Query{Generation: v.Generation}, nil); !errors.Is(err, rollup.ErrNoDocuments) {
+		t.Errorf("Read says %v", err)
+	}
+	s.update(func(c *cell) error { return rollup.Drop(s.Context(), c, "pets") })
+	if p = s.step(f); len(p.Left) > 0 || p.Apart == nil {
+		t.Errorf("it is to erase %v", p.Left)
+	}
+
+	s.docs = elsewhere{shelf{}}
+	if _, err := s.database().Read(t.Context(), rollup.Query{Generation: v.Generation}, nil); !errors.Is(err, rollup.ErrNoDocuments) || !strings.Contains(err.Error(), "another") {
+		t.Errorf("Read says %v", err)
+	}
+	f = s.follower("b")
+	if p = s.step(f); len(p.Left) != 1 || f.Erase(t.Context(), p.Left[0]) != nil {
+		t.Errorf("who has other documents is to erase %v", p.Left)
+	}
+}
+
+// elsewhere is another database of documents.
+type elsewhere struct{ shelf }
+
+func (elsewhere) Home() string { return "elsewhere" }
+
+// A cell that came back from a backup has documents of a history that is lost: they are counted anew.
+func TestP04_DocumentsOfALostHistory(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	s.put("a", "ears", 1, 2)
+	f := s.follower("a")
+	v := s.define(rollup.InMongoDB)
+	s.build(f, v)
+	s.promote(v.Generation)
+	backup := s.at
+	s.put("a", "wings", 1, 3)
+	s.step(f)
+	s.wantRead(v.Generation, 4, "ears=1 wings=2")
+
+	s.at = backup.clone()
+	s.at.history++
+	s.at.bounds.Last += 10
+	if _, err := s.database().Read(t.Context(), rollup.Query{Generation: v.Generation}, nil); !errors.Is(err, rollup.ErrGone) {
+		t.Errorf("groups of a lost history are read: %v", err)
+	}
+	s.put("a", "fur", 4)
+	p := s.step(f)
+	if len(p.Missing) != 1 {
+		t.Fatalf("nothing is to be built: %+v", p)
+	}
+	if err := f.Build(t.Context(), p.Missing[0], nil); err != nil {
+		t.Fatal(err)
+	}
+	s.wantRead(v.Generation, 13, "ears=2 fur=1")
+}
+
+// A sum that does not fit: the generation stands still where its readers were, and the other groups answer.
+func TestDocuments_AGenerationThatFails(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	weigh := func(place int64, tag, weight string) {
+		s.update(func(c *cell) error {
+			c.put(rollup.Entities, place, &changelog.Image{Kind: "animal", Attributes: map[string][]string{"tags": {tag}, "weight": {weight}}})
+			return nil
+		})
+	}
+	d := definitions(`{ rollup: pets, kind: animal, group: tags, measures: { w: { sum: weight } }, store: mongodb }`)[0]
+	weigh(1, "ears", "9000000000000000000")
+	s.update(func(c *cell) error { _, _, err := rollup.Define(s.Context(), c, d, s.now); return err })
+	f := s.follower("a")
+	s.step(f)
+	for _, v := range s.step(f).Missing {
+		if err := f.Build(t.Context(), v, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	weigh(2, "wings", "7")
+	weigh(3, "ears", "9000000000000000000")
+	weigh(4, "fur", "5")
+	before := fmt.Sprint(s.docs)
+	s.step(f)
+	if g := s.at.generations[1]; g.State != rollup.Failed || !strings.Contains(g.Reason, "64 bits") || fmt.Sprint(s.docs) != before {
+		t.Errorf("the generation is %+v, documents %v", g, s.docs)
+	}
+	weigh(5, "fur", "6")
+	for _, c := range []struct{ group, want string }{{"wings", "7"}, {"fur", "5"}, {"ears", ""}} {
+		part, err := s.database().Read(context.Background(), rollup.Query{Generation: 1, Keys: [][]string{{c.group}}}, nil)
+		if c.want == "" {
+			if err == nil || !strings.Contains(err.Error(), "64 bits") {
+				t.Errorf("group %s: %v", c.group, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, _ := rollup.Merge(&d, []*rollup.Part{part}, 0)
+		if len(groups) != 1 || groups[0].Total[0].String() != c.want || part.Standing.Watermark != 4 {
+			t.Errorf("group %s is %v at %d", c.group, groups, part.Standing.Watermark)
+		}
+	}
+}
+
+// Whoever asks for pages gets all of them, whatever empty documents lie between.
+func TestDocuments_PagesOverEmptyOnes(t *testing.T) {
+	t.Parallel()
+	s := newApartStage(t)
+	for i := range int64(30) {
+		s.put("a", fmt.Sprintf("t%02d", i), i)
+	}
+	f := s.follower("a")
+	v := s.define(rollup.InMongoDB)
+	s.build(f, v)
+	s.update(func(c *cell) error {
+		for i := range int64(30) {
+			if i%10 != 9 {
+				c.put(rollup.Entities, i, nil)
+			}
+		}
+		return nil
+	})
+	for s.step(f).More {
+	}
+	d := v.Definition
+	var got []string
+	for q := (rollup.Query{Generation: v.Generation, Limit: 1}); ; {
+		part, err := s.database().Read(t.Context(), q, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, more := rollup.Merge(&d, []*rollup.Part{part}, q.Limit)
+		for _, g := range groups {
+			got, q.After = append(got, g.Group[0]), g.Group
+		}
+		if !more {
+			break
+		}
+	}
+	if fmt.Sprint(got) != "[t09 t19 t29]" {
+		t.Errorf("the pages are %v", got)
+	}
+}
+
+func TestDocuments_OnlyWhatAddsUp(t *testing.T) {
+	t.Parallel()
+	const text = `{ rollup: x, kind: k, group: g, store: %s, measures: { a: { %s: w } } }`
+	for _, f := range []string{"min", "max", "distinct"} {
+		_, err := rollup.Parse(fmt.Appendf(nil, text, "mongodb", f))
+		if invalid, ok := errors.AsType[*rollup.InvalidError](err); !ok || !strings.Contains(invalid.Error(), "measures.a") || !strings.Contains(invalid.Error(), f+" keeps every value") {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	for _, f := range []string{"sum", "avg"} {
+		d, err := rollup.Parse(fmt.Appendf(nil, text, "mongodb", f))
+		if err != nil || d.Store != rollup.InMongoDB {
+			t.Fatalf("%s: %+v, %v", f, d, err)
+		}
+		plain, err := rollup.Parse([]byte(strings.Replace(fmt.Sprintf(text, "mongodb", f), "store: mongodb, ", "", 1)))
+		if err != nil || plain.Equal(*d) {
+			t.Errorf("where groups are kept makes no difference to a definition, %v", err)
+		}
+		written, err := d.MarshalJSON()
+		again, errAgain := rollup.Parse(written)
+		if err != nil || errAgain != nil || !again.Equal(*d) {
+			t.Errorf("%s, read again: %v, %v, %v", written, again, err, errAgain)
+		}
+	}
+	if _, err := rollup.Parse(fmt.Appendf(nil, text, "attic", "sum")); err == nil || !strings.Contains(err.Error(), "store") {
+		t.Errorf("a store that is none: %v", err)
+	}
+}
+
+// hooked calls a function once before something is written.
+type hooked struct {
+	shelf
+	before *func()
+}
+
+func (h hooked) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swap) ([]bool, error) {
+	if do := *h.before; do != nil {
+		*h.before = nil
+		do()
+	}
+	return h.shelf.Swap(ctx, in, swaps)
+}
+
+// A worker stands still between its reading and its writing, while another one takes the lease and writes what comes
+// next: the group has become what it was, or is empty, or is there for the first time. What the first one writes
+// late is void.
+func TestP04_ALateWorkerWritesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, then string // the tags of animal 2
+		want        string
+	}{
+		"what it was": {"ears", "wings", "ears=1 wings=1"},
+		"empty":       {"fur", "wings", "ears=1 wings=1"},
+		"another":     {"fur", "ears", "ears=2"},
+		"more":        {"ears", "ears", "ears=2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newApartStage(t)
+			var late func()
+			s.docs = hooked{shelf{}, &late}
+			s.put("a", "ears", 1)
+			v := s.define(rollup.InMongoDB)
+			a, b := s.follower("a"), s.follower("b")
+			s.build(a, v)
+			s.put("a", c.first, 2)
+			late = func() {
+				s.put("b", c.then, 2)
+				if err := a.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				s.step(b)
+				s.wantRead(v.Generation, 3, c.want)
+			}
+			if p, err := a.Step(t.Context(), s.catalog); p.Held || err != nil {
+				t.Errorf("the late worker says %+v, %v", p, err)
+			}
+			s.wantRead(v.Generation, 3, c.want)
+			s.step(b)
+			s.wantRead(v.Generation, 3, c.want)
+			if g := s.at.generations[v.Generation]; g.Watermark != 3 || int(g.Groups) != strings.Count(c.want, "=") {
+				t.Errorf("the generation has %d groups at %d", g.Groups, g.Watermark)
+			}
+		})
+	}
+}

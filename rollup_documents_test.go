@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/mongotest"
+	"github.com/locus-db/locus/rollup"
+)
+
+// apart has the groups of a rollup in MongoDB.
+func apart(d rollup.Definition) rollup.Definition {
+	d.Store = rollup.InMongoDB
+	return d
+}
+
+// withDocuments opens an installation with a database of documents.
+func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Service {
+	t.Helper()
+	opts.Rules = locus.Rules
+	cells, err := all.Open(t.Context(), dir, &opts)
+	must(t, err)
+	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
+	must(t, err)
+	s, err := locus.Open(t.Context(), cells, &locus.Options{Documents: d})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+// Rollups with their groups in MongoDB, beside others, and over to the cells and back, while all goes on.
+func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
+	t.Parallel()
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 3, Notice: time.Second})
+	live(t, s, func(n int) rollup.Definition {
+		if n%2 == 0 {
+			return byCategory
+		}
+		return apart(byCategory)
+	}, apart(byCategory), apart(bySource), byNumber)
+}
+
+// A cell that moves lives in another database, and its documents are counted anew: what they contain may not be
+// what the log goes on from.
+func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
+	t.Parallel()
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 2, Notice: time.Second})
+	define(t, s, apart(byCategory))
+	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))
+	before := latest(t, s, "by_category")
+	if _, err := s.Move(t.Context(), cell.ID{}, "sqlite:"+filepath.Join(t.TempDir(), "moved.db"), func(cell.MoveProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, place("3", "Quill Dental", "dentist", "Oakland"))
+	after := latest(t, s, "by_category")
+	if !after.Watermark.Contains(before.Watermark) || len(after.Groups) != 2 {
+		t.Errorf("at %v there are %v, before at %v", after.Watermark, after.Groups, before.Watermark)
+	}
+	wantTrue(t, s, "by_category")
+}
+
+func TestRollup_DocumentsHaveToBeThere(t *testing.T) {
+	t.Parallel()
+	_, _, err := fresh(t).DefineRollup(t.Context(), apart(byCategory))
+	if invalid, ok := errors.AsType[*rollup.InvalidError](err); !ok || !strings.Contains(invalid.Error(), "--mongodb") {
+		t.Errorf("a rollup in MongoDB, where there is none: %v", err)
+	}
+}
