@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus/internal/cli"
+	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asLocus) != "" {
 		os.Exit(cli.Main(os.Args[1:]))
 	}
-	goleak.VerifyTestMain(pgtest.Main(m))
+	goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m)))
 }
 
 // A little of everything is measured: that each method counts rightly is part of that.
@@ -37,7 +38,7 @@ func TestMeasure_Little(t *testing.T) {
 	} else {
 		t.Log(redis)
 	}
-	r := measure(t, Options{Metrics: 10, Batch: 5, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8, Around: 50, Methods: methods})
+	r := measure(t, Options{Metrics: 10, Batch: 5, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8, Around: 50, Methods: methods}, mongoServer{})
 	if r.Syncs <= 0 {
 		t.Error("the disk was not measured")
 	}

@@ -35,7 +35,7 @@ type preparing interface {
 }
 
 // fixed are the methods whose rows or documents do not grow: the hours of their day may come in any order.
-var fixed = []string{"locus", "locus-sqlite", "flat", "tree", "redis"}
+var fixed = []string{"locus", "locus-sqlite", "locus-mongodb", "flat", "flat-mongodb", "tree", "tree-mongodb", "redis"}
 
 // day plays the simulated day.
 func (b *bench) day(ctx context.Context, w way) (err error) {

@@ -48,6 +48,11 @@ var goals = []ratio{
 	level("Locus on SQLite", "locus-sqlite", 0.95, 0.98, false),
 	level("growing jsonb, for comparison", "growing", 0.05, 0, true),
 	level("growing JSON on SQLite, for comparison", "growing-sqlite", 0.1, 0, true),
+	level("Locus on MongoDB", "locus-mongodb", 0, 0, false), // nothing was measured that a goal could be set by
+	level("growing document on MongoDB, for comparison", "growing-mongodb", 0, 0, false),
+	level("hierarchical document on MongoDB, for comparison", "tree-mongodb", 0, 0, false),
+	{"MongoDB, a day's mean; growing document", dayOf("locus-mongodb", (*Day).mean), dayOf("growing-mongodb", (*Day).mean), "/s", 0, 0, false},
+	{"MongoDB, a day's mean; hierarchical document", dayOf("locus-mongodb", (*Day).mean), dayOf("tree-mongodb", (*Day).mean), "/s", 0, 0, false},
 	{"PostgreSQL, a day's mean; growing document", dayOf("locus", (*Day).mean), dayOf("growing", (*Day).mean), "/s", 10, 15, false},
 	{"PostgreSQL, a day's last hour; growing document", dayOf("locus", hourly(23)), dayOf("growing", hourly(23)), "/s", 50, 80, false},
 	{"PostgreSQL, 64 callers; hour rows without combining", rateOf("locus", load(64, 1)), rateOf("rows", load(64, 1)), "/s", 3, 5, false},

@@ -26,10 +26,32 @@ import (
 // embedded is Locus in the program: one cell, and as many services over it as servers are asked for.
 type embedded struct {
 	stored
-	hits     []counter.Metric
+	*recording
 	services []*locus.Service
-	commits  atomic.Int64
-	written  atomic.Int64
+}
+
+// recording are recorders in the program.
+type recording struct {
+	hits      []counter.Metric
+	recorders []*counter.Recorder
+	commits   atomic.Int64
+	written   atomic.Int64
+}
+
+func newRecording(names []string) *recording {
+	r := &recording{}
+	for _, name := range names {
+		r.hits = append(r.hits, counter.Metric(name))
+	}
+	return r
+}
+
+// options are those of a recorder.
+func (r *recording) options(s setting) counter.Options {
+	return counter.Options{
+		Now: s.now, Unprepared: s.unprepared, Names: max(200_000, 2*s.metrics), Quota: max(1_000_000, 2*s.metrics),
+		OnGroup: func(g counter.Group) { r.commits.Add(1); r.written.Add(int64(g.Hits)) },
+	}
 }
 
 // openLocus makes an installation of one cell in a kind of database.
@@ -37,23 +59,18 @@ func openLocus(kind string) func(context.Context, *bench, setting) (target, erro
 	return func(ctx context.Context, b *bench, s setting) (target, error) {
 		e := &embedded{}
 		e.names = names(s.metrics)
-		for _, name := range e.names {
-			e.hits = append(e.hits, counter.Metric(name))
-		}
+		e.recording = newRecording(e.names)
 		url := b.place(kind)
 		for range max(s.servers, 1) {
 			cells, err := all.Open(ctx, url, &all.Options{Cells: 1, Rules: locus.Rules})
 			if err != nil {
 				return nil, err
 			}
-			service, err := locus.Open(ctx, cells, &locus.Options{Counters: counter.Options{
-				Now: s.now, Unprepared: s.unprepared, Names: max(200_000, 2*s.metrics), Quota: max(1_000_000, 2*s.metrics),
-				OnGroup: func(g counter.Group) { e.commits.Add(1); e.written.Add(int64(g.Hits)) },
-			}})
+			service, err := locus.Open(ctx, cells, &locus.Options{Counters: e.options(s)})
 			if err != nil {
 				return nil, err
 			}
-			e.cells, e.services = cells, append(e.services, service)
+			e.cells, e.services, e.recorders = cells, append(e.services, service), append(e.recorders, service.Counters())
 		}
 		return e, e.connect(ctx, kind, url)
 	}
@@ -68,17 +85,17 @@ func (b *bench) place(kind string) string {
 	return filepath.Join(b.tb.TempDir(), "cells")
 }
 
-// add is one call of the recorder.
-func (e *embedded) add(ctx context.Context, caller int, c call) error {
+// add is one call of a recorder.
+func (r *recording) add(ctx context.Context, caller int, c call) error {
 	batch := counter.Batch{Hits: make([]counter.Hit, len(c.metrics)), Key: counter.Key(c.key)}
 	for i, m := range c.metrics {
-		batch.Hits[i] = counter.Hit{Metric: e.hits[m], At: c.at, N: 1}
+		batch.Hits[i] = counter.Hit{Metric: r.hits[m], At: c.at, N: 1}
 	}
-	answer, err := e.services[caller%len(e.services)].Counters().AddBatch(ctx, batch)
+	answer, err := r.recorders[caller%len(r.recorders)].AddBatch(ctx, batch)
 	return cmp.Or(err, errors.Join(answer.Results...))
 }
 
-func (e *embedded) groups() (commits, hits int64) { return e.commits.Swap(0), e.written.Swap(0) }
+func (r *recording) groups() (commits, hits int64) { return r.commits.Swap(0), r.written.Swap(0) }
 
 func (e *embedded) close() (err error) {
 	for _, s := range e.services {
@@ -132,25 +149,27 @@ func (s *stored) sums(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	got := newSums(s.names)
-	err = db.View(ctx, func(tx resolve.Tx) error {
-		after := counter.Metric("")
-		for {
-			metas, err := tx.ListMetrics(ctx, "", after, 1000)
-			if err != nil || len(metas) == 0 {
-				return err
-			}
-			after = metas[len(metas)-1].Name
-			metas = slices.DeleteFunc(metas, func(m counter.Meta) bool { return strings.HasPrefix(string(m.Name), locus.OwnMetrics) })
-			if err := sumsOf(ctx, tx, metas, got); err != nil {
-				return err
-			}
+	return got.all, db.View(ctx, func(tx resolve.Tx) error { return got.read(ctx, tx) })
+}
+
+// read adds the days of all metrics but Locus' own.
+func (s *sums) read(ctx context.Context, tx counter.Store) error {
+	after := counter.Metric("")
+	for {
+		metas, err := tx.ListMetrics(ctx, "", after, 1000)
+		if err != nil || len(metas) == 0 {
+			return err
 		}
-	})
-	return got.all, err
+		after = metas[len(metas)-1].Name
+		metas = slices.DeleteFunc(metas, func(m counter.Meta) bool { return strings.HasPrefix(string(m.Name), locus.OwnMetrics) })
+		if err := sumsOf(ctx, tx, metas, s); err != nil {
+			return err
+		}
+	}
 }
 
 // sumsOf adds up the metrics' days, from their first one on.
-func sumsOf(ctx context.Context, tx resolve.Tx, metas []counter.Meta, got *sums) error {
+func sumsOf(ctx context.Context, tx counter.Store, metas []counter.Meta, got *sums) error {
 	if len(metas) == 0 {
 		return nil
 	}

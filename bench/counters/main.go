@@ -10,6 +10,7 @@
 //	go run ./bench/counters -rounds 1 -parts day -methods locus,growing   one comparison alone
 //	go run ./bench/counters -rounds 1 -parts callers -methods locus -profile cpu.out
 //	go run ./bench/counters -rounds 1 -parts callers -methods locus -many 1000000   with many metrics too
+//	go run ./bench/counters -mongodb mongodb://db1/ -picture run           on a MongoDB too
 //
 // # The day
 //
@@ -23,10 +24,19 @@
 //	hierarchical      the same, minutes inside of hours
 //	Locus             counter.Recorder over a cell, under a simulated clock
 //	Redis             a hash for each metric and day, three HINCRBY a hit, 300 in a pipeline
+//	-mongodb          the text's three documents and Locus once more, where the text has them
 //
 // The chance is the text's, but there are fewer hits than the text's: documents of the measured day that chance has
 // not made are made before it, not measured. With -shuffle the hours come in any order in every second round for who
 // does not grow, which tells the time of day from how long a database has been written to.
+//
+// # MongoDB
+//
+// Nobody starts one here: -mongodb names a replica set or a mongos, or LOCUS_BENCH_MONGODB_URI does if there is a
+// password in it. What may lose what it has acknowledged is refused, and so is what stands in for MongoDB. The
+// documents are written as in the text, by upserts that increment; the 100 hits of a transaction are a bulk, which no
+// transaction holds together. All is written with w: majority and j: true, into databases that begin with locus_bench_
+// and are dropped in the end. A server on this machine counts as others, which use processors.
 //
 // # The callers
 //
@@ -47,6 +57,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 
@@ -64,7 +75,7 @@ func main() {
 		Tables: tables, Picture: picture, CSV: csv,
 	}
 	p.Flags("rounds", 5)
-	var parts, only, profile string
+	var parts, only, profile, given string
 	flag.IntVar(&o.Tx, "tx", 1, "with how many transactions a minute of the day is played at least")
 	flag.Float64Var(&o.Least, "least", 5, "for how many milliseconds a minute of the day is played at least")
 	flag.IntVar(&o.Every, "every", 1, "which minutes of the day are played: each, or every so manieth")
@@ -76,6 +87,7 @@ func main() {
 	flag.Float64Var(&o.Foreign, "foreign", 0.3, "processors that others may use before a load is repeated; 0 is any")
 	flag.StringVar(&parts, "parts", "", "measure these parts only, of day,callers,turn")
 	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,growing,redis")
+	flag.StringVar(&given, "mongodb", "", "measure on the MongoDB at this URI too; $"+givenMongoDB+" if it holds a password")
 	flag.StringVar(&profile, "profile", "", "file for a profile of the program's processor, of the last round")
 	flag.Parse()
 	if parts != "" {
@@ -86,6 +98,12 @@ func main() {
 	}
 	if profile != "" {
 		p.Args = []string{"-test.cpuprofile=" + profile}
+	}
+	if given != "" {
+		if err := os.Setenv(givenMongoDB, given); err != nil { // for the measurement, and for no file
+			fmt.Fprintln(os.Stderr, "bench/counters:", err)
+			os.Exit(2)
+		}
 	}
 	os.Exit(p.Main())
 }

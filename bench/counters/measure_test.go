@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,14 @@ import (
 // TestMeasure is a round of the program.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	roundstest.Measure(t, measure)
+	roundstest.Measure(t, func(tb testing.TB, o Options) *Report {
+		tb.Helper()
+		m, err := findMongoDB(tb.Context(), os.Getenv(givenMongoDB))
+		if err != nil {
+			tb.Fatalf("-mongodb: %v", err)
+		}
+		return measure(tb, o, m)
+	})
 }
 
 // bench is a round.
@@ -28,16 +36,20 @@ type bench struct {
 	*Report
 	tb      testing.TB
 	server  *pgtest.Server
-	redis   string     // the program, "" where there is none
+	redis   string // the program, "" where there is none
+	mongodb mongoServer
 	started []*process // besides the server
 	// installations that were made on the server.
 	installations int
 }
 
 // measure makes everything anew and measures each method.
-func measure(tb testing.TB, o Options) *Report {
+func measure(tb testing.TB, o Options, given mongoServer) *Report {
 	tb.Helper()
-	b := &bench{tb: tb, Report: &Report{Options: o, Machine: rounds.Machine()}}
+	if given.uri == "" && slices.ContainsFunc(o.Methods, onMongoDB) {
+		tb.Fatalf("%v: no MongoDB was given: name it with -mongodb", o.Methods)
+	}
+	b := &bench{tb: tb, mongodb: given, Report: &Report{Options: o, Machine: rounds.Machine(), MongoDB: given.text}}
 	b.server = pgtest.Start(tb, &pgtest.Options{MaxConnections: 700, Settings: map[string]string{
 		"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min",
 	}})
@@ -52,8 +64,8 @@ func measure(tb testing.TB, o Options) *Report {
 		methods []way
 		do      func(context.Context, way) error
 	}{
-		{"day", dayWays, b.day},
-		{"callers", callerWays, b.callers},
+		{"day", b.with(dayWays, mongoDays), b.day},
+		{"callers", b.with(callerWays, mongoCallers), b.callers},
 		{"turn", turnWays, b.turn},
 	} {
 		if !o.part(part.name) {
@@ -73,6 +85,14 @@ func measure(tb testing.TB, o Options) *Report {
 		fmt.Fprintln(os.Stderr)
 	}
 	return b.Report
+}
+
+// with are methods, and those on MongoDB where one was given.
+func (b *bench) with(ways, mongo []way) []way {
+	if b.mongodb.uri == "" {
+		return ways
+	}
+	return slices.Concat(ways, mongo)
 }
 
 // way is a method, and how what it counts in is opened.

@@ -17,14 +17,16 @@ import (
 // one, which is logarithmic. Its colours are read on white and on black.
 
 const (
-	pictureWidth, pictureHeight = 1110, 730
-	panelWidth, panelHeight     = 285, 250
+	pictureHeight           = 730
+	panelWidth, panelHeight = 285, 250
+	panelLeft, panelGap     = 70, 75
 
 	style = `.dots { fill: none; stroke-width: 22; stroke-linecap: round; stroke-opacity: 0.75 }
 `
 )
 
-// panels are the columns of the picture, with the methods in each and their colours.
+// panels are the columns of the picture, with the methods in each and their colours. The last one has no place where
+// it was not measured.
 var panels = []struct {
 	title   string
 	methods []Method
@@ -37,6 +39,11 @@ var panels = []struct {
 	},
 	{"SQLite", []Method{{"locus-sqlite", "Locus"}, {"growing-sqlite", "document, growing"}}, []string{"#1f77d0", "#d0342c"}},
 	{"Redis", []Method{{"redis", "hash tables"}, {"redis-list", "its default: lists at first"}}, []string{"#4f9a3a", "#c06a00"}},
+	{
+		"MongoDB",
+		[]Method{{"locus-mongodb", "Locus"}, {"growing-mongodb", "document, growing"}, {"flat-mongodb", "preallocated, flat"}, {"tree-mongodb", "preallocated, hierarchical"}},
+		[]string{"#1f77d0", "#d0342c", "#e0a000", "#8a5cd0"},
+	},
 }
 
 // plot is one panel.
@@ -66,7 +73,11 @@ func (p *plot) dots(colour string, dots map[int]float64) {
 
 // picture draws all panels.
 func picture(reports []Report) string {
-	return rounds.SVG(pictureWidth, pictureHeight,
+	columns := len(panels)
+	if !slices.ContainsFunc(panels[columns-1].methods, func(m Method) bool { return len(dotsOf(reports, m.Key)) > 0 }) {
+		columns--
+	}
+	return rounds.SVG(panelLeft-40+columns*(panelWidth+panelGap), pictureHeight,
 		"hits written a second over the time of the day, in the source text's documents, in Locus and in Redis",
 		style, func(b *strings.Builder) { drawPanels(b, reports) })
 }
@@ -84,7 +95,7 @@ func drawPanels(b *strings.Builder, reports []Report) {
 	}
 	low, high = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
 	for i, panel := range panels {
-		left := 70 + float64(i)*(panelWidth+75)
+		left := panelLeft + float64(i)*(panelWidth+panelGap)
 		x := rounds.Axis{Low: 0, High: 24 * 60, From: left, To: left + panelWidth}
 		highest := 0.0
 		for _, m := range panel.methods {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/locus-db/locus/bench/internal/rounds"
 	"github.com/locus-db/locus/internal/term"
@@ -43,7 +44,8 @@ func (o *Options) method(name string) bool {
 type Report struct {
 	Options
 	Machine string `json:"machine"`
-	Redis   string `json:"redis"` // its version, or why it was not measured
+	Redis   string `json:"redis"`             // its version, or why it was not measured
+	MongoDB string `json:"mongodb,omitempty"` // what was given
 	// Syncs is how often the disk makes a block durable in a second.
 	Syncs float64 `json:"syncs"`
 	Days  []Day   `json:"days"`
@@ -184,10 +186,21 @@ var methods = []Method{
 	{"locus-client", "the same, callers share a client"},
 	{"locus-sqlite-http", "**Locus**, SQLite, over HTTP"},
 	{"locus-sqlite-client", "the same, callers share a client"},
+	{"locus-mongodb", "**Locus**, MongoDB"},
+	{"growing-mongodb", "MongoDB, growing"},
+	{"flat-mongodb", "MongoDB, preallocated flat"},
+	{"tree-mongodb", "MongoDB, preallocated hierarchical"},
 	{"redis", "Redis `always`, hash tables"},
 	{"redis-list", "Redis `always`, its default of listpacks"},
 	{"redis-everysec", "Redis `everysec`, a weaker promise"},
 }
+
+// givenMongoDB is the variable with the URI of the MongoDB that is measured too, which may hold a password.
+const givenMongoDB = "LOCUS_BENCH_MONGODB_URI"
+
+// onMongoDB tells whether a method needs the MongoDB that was given. Nobody knows what that server has of the
+// processors: on this machine it counts as the others'.
+func onMongoDB(key string) bool { return strings.HasSuffix(key, "-mongodb") }
 
 func title(key string) string {
 	i := slices.IndexFunc(methods, func(m Method) bool { return m.Key == key })

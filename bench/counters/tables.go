@@ -22,9 +22,13 @@ func tables(reports []Report) string {
 	if len(reports) == 1 {
 		often = "one round"
 	}
+	servers := reports[0].Redis
+	if reports[0].MongoDB != "" {
+		servers += "; " + reports[0].MongoDB
+	}
 	synced := rounds.Over(reports, func(r *Report) float64 { return r.Syncs })
 	fmt.Fprintf(&b, "%d metrics, %d hits a transaction, %d minutes of the day; loads of %g s; %s; %s; %s. The disk syncs %s blocks a second.\n\n",
-		o.Metrics, o.Batch, 24*60/max(o.Every, 1), o.Seconds, often, reports[0].Machine, reports[0].Redis, figure(synced.Median()))
+		o.Metrics, o.Batch, 24*60/max(o.Every, 1), o.Seconds, often, reports[0].Machine, servers, figure(synced.Median()))
 	writeGoals(&b, reports)
 	writeDays(&b, reports)
 	writeRuns(&b, reports)
@@ -85,9 +89,13 @@ func writeRuns(b *strings.Builder, reports []Report) {
 			if v := get(func(r *Run) float64 { return r.Group }); v > 0 {
 				group = figure(v)
 			}
+			server := figure(get(func(r *Run) float64 { return r.Server }))
+			if onMongoDB(m.Key) {
+				server = "?"
+			}
 			fmt.Fprintf(b, "| %s | %s | %s | %s, %s | %s | %s, %s | %.2f |\n", who, l, figure(get(func(r *Run) float64 { return r.PerSecond })),
 				figure(get(func(r *Run) float64 { return r.P50 })), figure(get(func(r *Run) float64 { return r.P99 })), group,
-				figure(get(func(r *Run) float64 { return r.Server })), figure(get(func(r *Run) float64 { return r.Program })),
+				server, figure(get(func(r *Run) float64 { return r.Program })),
 				get(func(r *Run) float64 { return r.Others }))
 			who = ""
 		}

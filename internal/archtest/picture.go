@@ -175,8 +175,8 @@ var Picture = map[string]Rule{
 	// The backend says what a server is; keys of other kinds are held against their libraries.
 	"bench/spread":   {Imports: []string{"bench/internal/rounds", "backend/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
 	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},         // the other ways to count
-	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite}}, // documents
+	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},                // the other ways to count
+	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite, mongo}}, // documents
 }
 
 // idPeers are the other makers of ids that bench/ids compares package locality with, and the
