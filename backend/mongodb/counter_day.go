@@ -17,7 +17,7 @@ import (
 //
 //	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
-//	  v: NumberLong(3),                            // counts writes that compare it
+//	  v: NumberLong(3), by: NumberLong("…"),       // counts writes that compare it; a mark of who made the last
 //	  n: NumberLong(5468426), open: 1,             // the day
 //	  h: { "00": NumberLong(227850), … },          // its hours
 //	  q: { "00": …, "95": … },                     // its quarters of an hour
@@ -30,11 +30,12 @@ import (
 // of its hours, as arrays of five numbers for each minute or hour.
 type day struct {
 	key    counter.SpanKey
-	loaded bool // it was read
-	there  bool // in the database
-	whole  bool // all of it was read, and spans and closed are true
-	v      int64
+	loaded bool  // it was read
+	there  bool  // in the database
+	whole  bool  // all of it was read, and spans and closed are true
+	v      int64 // as it was read
 	n      int64 // as it was read
+	by     int64 // the mark that a write leaves beside the version it makes
 	open   bool  // as it was read: there is a span of Days
 
 	spans  [4]map[int][]int64 // by table, by the place in the day
@@ -44,7 +45,7 @@ type day struct {
 	tallies  []counter.Tally
 	prepared [2]map[int]bool // Hours and Days, by the place in the day
 	// compared says that the document is written only if nobody has compared and written it since it was
-	// read; rewritten that it is replaced, whatever was counted in it since or not.
+	// read; rewritten that it is replaced, if nobody has counted in it either.
 	compared, rewritten bool
 	remembers           bool // the memory has changed
 }
@@ -53,6 +54,7 @@ type day struct {
 type dayDoc struct {
 	ID     string                      `bson:"_id"`
 	V      int64                       `bson:"v"`
+	By     int64                       `bson:"by"`
 	N      int64                       `bson:"n"`
 	Open   int                         `bson:"open,omitempty"`
 	Gauge  int                         `bson:"gauge,omitempty"`

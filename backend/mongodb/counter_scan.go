@@ -16,7 +16,7 @@ import (
 )
 
 // headFields are what is read of a day that something is added to.
-var headFields = bson.D{{Key: "v", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
+var headFields = bson.D{{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
 
 // scan reads whole days that fit a filter, in the order of their keys, page by page, those of the
 // transaction's own among them, until do says that it has enough. Days that the transaction has read are as it

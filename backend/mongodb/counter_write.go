@@ -3,10 +3,10 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -139,7 +139,7 @@ func (w *daysWriter) swap(ctx context.Context, d *day) error {
 }
 
 // remember writes days that are compared and remember batches, in bulks. A bulk says how many were as they had been
-// read, and not which: then what the days remember says it.
+// read, and not which: then the days themselves say it.
 func (w *daysWriter) remember(ctx context.Context, days []*day) {
 	c := w.collection(daysName)
 	for chunk := range slices.Chunk(days, bulk) {
@@ -156,41 +156,34 @@ func (w *daysWriter) remember(ctx context.Context, days []*day) {
 	}
 }
 
-// look finds out which days remember what they were to remember: those were written.
+// look finds out which days were written: who made a version has left a mark. Of a day that has gone on by more
+// than one version since nobody knows.
 func (w *daysWriter) look(ctx context.Context, days []*day) {
 	ids := make([]string, len(days))
 	for i, d := range days {
 		ids[i] = idOf(d.key)
 	}
-	there := map[counter.SpanKey][]entry{}
-	err := findIn(ctx, w.collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc.K })
+	there := map[counter.SpanKey]dayDoc{}
+	err := findIn(ctx, w.collection(daysName), ids, headFields, func(doc dayDoc) { there[doc.key()] = doc })
 	for _, d := range days {
-		switch {
+		switch is := there[d.key]; {
 		case err != nil:
 			w.fail(d, fmt.Errorf("%w: %w", counter.ErrUnconfirmed, err))
-		case !d.remembered(there[d.key]):
+		case is.V == d.v+1 && is.By == d.by:
+		case is.V <= d.v+1:
 			w.fail(d, counter.ErrConflict)
+		default:
+			w.fail(d, fmt.Errorf("%w: others have written the day several times since", counter.ErrUnconfirmed))
 		}
 	}
-}
-
-// remembered tells whether a memory has all that the transaction has put into it.
-func (d *day) remembered(memory []entry) bool {
-	for _, e := range d.memory {
-		if e.fresh && !slices.ContainsFunc(memory, func(is entry) bool {
-			return is.Name == e.Name && is.Seq == e.Seq && bytes.Equal(is.Print, e.Print) && bytes.Equal(is.Results, e.Results)
-		}) {
-			return false
-		}
-	}
-	return true
 }
 
 // update is what a day that is compared and not rewritten is changed by.
 func (d *day) update() bson.D {
 	inc := append(bson.D{{Key: "v", Value: int64(1)}}, d.increments()...)
 	update := bson.D{{Key: "$inc", Value: inc}}
-	set := d.opens()
+	d.by = rand.Int64()
+	set := append(bson.D{{Key: "by", Value: d.by}}, d.opens()...)
 	if d.remembers {
 		memory := d.memory
 		if memory == nil {
@@ -198,10 +191,7 @@ func (d *day) update() bson.D {
 		}
 		set = append(set, bson.E{Key: "k", Value: memory})
 	}
-	if len(set) > 0 {
-		update = append(update, bson.E{Key: "$set", Value: set})
-	}
-	return update
+	return append(update, bson.E{Key: "$set", Value: set})
 }
 
 // opens marks a day that something is counted in.

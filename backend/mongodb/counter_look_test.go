@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/mongotest"
+)
+
+// TestCounters_ABulkThatIsWrittenInPart has somebody else write about batches in some days of a bulk between the
+// reading and the writing of it, once or several times: of each day it is known whether it was written, or
+// said that it is not.
+func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := documents(t, mongotest.URI(t))
+	metrics := d.Metrics()
+	db := metrics.Cell(metrics.List()[0])
+	day := counter.MinuteOf(noon).Day()
+	count := func(tx counter.Tx, key counter.Key, ids ...counter.ID) error {
+		var of []counter.DayBatch
+		var put []counter.DayMemory
+		var tallies []counter.Tally
+		for _, id := range ids {
+			b := counter.DayBatch{Day: counter.NewSpanKey(day, id), Key: key}
+			of = append(of, b)
+			put = append(put, counter.DayMemory{DayBatch: b, Remembered: counter.Remembered{Newest: 1, Print: [16]byte{1}}})
+			tallies = append(tallies, counter.Tally{ID: id, Minute: counter.MinuteOf(noon), N: 1})
+		}
+		apart := tx.(counter.Apart) //nolint:forcetypeassert // that is what is tested
+		_, err := apart.DayBatches(ctx, of)
+		_, err2 := tx.AddTallies(ctx, tallies)
+		return errors.Join(err, err2, apart.PutDayBatches(ctx, put))
+	}
+	others := func(key string, times int, id counter.ID) {
+		for i := range times {
+			if err := db.Update(ctx, func(tx counter.Tx) error { return count(tx, counter.Key(fmt.Sprint(key, i)), id) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for id := range counter.ID(4) {
+		others("first", 1, id+1)
+	}
+	interrupted := false
+	err := db.Update(ctx, func(tx counter.Tx) error {
+		if err := count(tx, "k", 1, 2, 3, 4); err != nil || interrupted {
+			return err
+		}
+		interrupted = true
+		others("second", 1, 2)
+		others("third", 2, 3)
+		return nil
+	})
+	part, some := errors.AsType[*counter.PartError](err)
+	if !some || len(part.Days) != 2 || !errors.Is(part.Days[counter.NewSpanKey(day, 2)], counter.ErrConflict) || !errors.Is(part.Days[counter.NewSpanKey(day, 3)], counter.ErrUnconfirmed) {
+		t.Fatalf("want day 2 in conflict and day 3 unconfirmed: %v", err)
+	}
+	want := []int64{2, 2, 3, 2}
+	if err := db.View(ctx, func(tx counter.Tx) error {
+		for i, n := range want {
+			spans, err := tx.Spans(ctx, counter.Days, []counter.SpanKey{counter.NewSpanKey(day, counter.ID(i+1))})
+			if err != nil {
+				return err
+			}
+			if got := spans[0][counter.DayTotal]; got != n {
+				t.Errorf("day %d: %d, want %d", i+1, got, n)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
