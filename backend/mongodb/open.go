@@ -26,7 +26,8 @@ type Options struct {
 	// Password of the user that the URI names, unless it stands there.
 	Password string
 	// UnsafeDurability takes a server that is neither a member of a replica set nor a mongos: what it has
-	// acknowledged may be lost, and a write that is sent again may count twice.
+	// acknowledged may be lost, and a write that is sent again may count twice. It takes a connection to another
+	// host, too, that the URI wants without TLS.
 	UnsafeDurability bool
 	// Timeout is how long one operation may take, with all its attempts, unless the URI says. Defaults to 10
 	// seconds.
@@ -104,6 +105,9 @@ func parse(uri string, o Options) (client *options.ClientOptions, name, shown st
 		SetReadPreference(readpref.Primary())
 	if client.RetryWrites != nil && !*client.RetryWrites && !o.UnsafeDurability {
 		return nil, "", shown, fmt.Errorf("%w: %s switches retryable writes off: leave it out", cell.ErrPreflight, shown)
+	}
+	if err := encrypt(client, uri, shown, o.UnsafeDurability); err != nil {
+		return nil, "", shown, err
 	}
 	if client.Timeout == nil {
 		client.SetTimeout(cmp.Or(o.Timeout, defaultTimeout))

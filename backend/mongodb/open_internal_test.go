@@ -75,6 +75,39 @@ func TestParse_WhatIsWrittenIsKept(t *testing.T) {
 	}
 }
 
+// TestParse_TLS: what leaves this machine is encrypted, and the other side verified.
+func TestParse_TLS(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]struct{ tls, safe bool }{
+		"mongodb://localhost/db":                          {false, true},
+		"mongodb://127.0.0.1:27017,[::1]:2/db":            {false, true},
+		"mongodb://%2Ftmp%2Fmongodb-27017.sock/db":        {false, true},
+		"mongodb://localhost/db?tls=true":                 {true, true},
+		"mongodb://db1/db":                                {true, true},
+		"mongodb://db1:27017,127.0.0.1/db?replicaSet=rs0": {true, true},
+		"mongodb://192.0.2.1/db":                          {true, true},
+		"mongodb://localhost.example.com/db":              {true, true},
+		"mongodb://db1/db?tls=true":                       {true, true},
+		"mongodb://db1/db?tls=false":                      {false, false},
+		"mongodb://db1/db?replicaSet=rs0&SSL=false":       {false, false},
+		"mongodb://db1/db?tls=true&tlsInsecure=true":      {true, false},
+	} {
+		client, _, _, err := parse(uri, Options{})
+		if (err == nil) != want.safe || err != nil && !errors.Is(err, cell.ErrPreflight) {
+			t.Errorf("%s: %v", uri, err)
+		}
+		if err != nil {
+			if client, _, _, err = parse(uri, Options{UnsafeDurability: true}); err != nil {
+				t.Errorf("%s, unsafe: %v", uri, err)
+				continue
+			}
+		}
+		if (client.TLSConfig != nil) != want.tls {
+			t.Errorf("%s: TLS %v", uri, client.TLSConfig != nil)
+		}
+	}
+}
+
 func TestParse_Password(t *testing.T) {
 	t.Parallel()
 	for uri, want := range map[string]string{"mongodb://u@h/db": "given", "mongodb://u:own@h/db": "own"} {
