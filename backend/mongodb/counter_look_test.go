@@ -77,3 +77,39 @@ func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestCounters_APackedDayIsOpenedOnce: of two who find a packed day without anything open, one is told that it has
+// made it.
+func TestCounters_APackedDayIsOpenedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	metrics := documents(t, mongotest.URI(t)).Metrics()
+	db := metrics.Cell(metrics.List()[0])
+	key := counter.NewSpanKey(counter.MinuteOf(noon).Day(), 1)
+	if err := db.Update(ctx, func(tx counter.Tx) error {
+		return tx.PutClosedDays(ctx, []counter.ClosedDay{{Key: key, N: 7}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var made []counter.SpanKey
+	tally := func(meanwhile func() error) error {
+		return db.Update(ctx, func(tx counter.Tx) (err error) {
+			if made, err = tx.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: counter.MinuteOf(noon), N: 1}}); err != nil || meanwhile == nil {
+				return err
+			}
+			another := meanwhile
+			meanwhile = nil
+			return another()
+		})
+	}
+	err := tally(func() error {
+		err := tally(nil)
+		if len(made) != 1 {
+			t.Errorf("the first one made %v, want the day", made)
+		}
+		return err
+	})
+	if err != nil || len(made) != 0 {
+		t.Errorf("the other one made %v, want nothing: %v", made, err)
+	}
+}
