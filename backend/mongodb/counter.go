@@ -4,7 +4,6 @@ package mongodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -12,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -124,80 +124,10 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 	for i, m := range absent {
 		docs[i] = numbered{m, counter.ID(last.Last - int64(i))}
 	}
-	if err := c.insert(ctx, namesName, docs); err != nil {
-		return unread(err) // a number may have been given, which counts nothing
+	if _, err := insertNew(ctx, c.collection(namesName), docs); err != nil {
+		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // should they be given, that counts nothing
 	}
 	found, err := c.numbers(ctx, absent)
 	maps.Copy(numbers, found)
 	return err
-}
-
-// insert inserts documents; those whose _id is there already are passed over.
-func (d *Database) insert(ctx context.Context, collection string, docs []any) error {
-	if len(docs) == 0 {
-		return nil
-	}
-	_, err := d.collection(collection).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	if e, ok := errors.AsType[mongo.BulkWriteException](err); ok && e.WriteConcernError == nil {
-		for _, w := range e.WriteErrors {
-			if w.Code != duplicateKey {
-				return err
-			}
-		}
-		return nil
-	}
-	return err
-}
-
-// duplicateKey is the code of an insertion whose _id is there already.
-const duplicateKey = 11000
-
-// inAtOnce is how many documents are asked for at once.
-const inAtOnce = 1000
-
-// findIn reads the documents that have one of some ids.
-func findIn[K comparable, D any](ctx context.Context, c *mongo.Collection, ids []K, fields bson.D, each func(D)) error {
-	for len(ids) > 0 {
-		n := min(len(ids), inAtOnce)
-		filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids[:n]}}}}
-		if n == 1 {
-			filter = bson.D{{Key: "_id", Value: ids[0]}}
-		}
-		opts := options.Find()
-		if fields != nil {
-			opts.SetProjection(fields)
-		}
-		if err := find(ctx, c, filter, opts, each); err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return nil
-}
-
-// find reads documents one by one.
-func find[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder, each func(D)) error {
-	return findWhile(ctx, c, filter, opts, func(doc D) bool {
-		each(doc)
-		return true
-	})
-}
-
-// findWhile reads documents one by one, as long as more says so.
-func findWhile[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder, more func(D) bool) error {
-	cursor, err := c.Find(ctx, filter, opts)
-	if err != nil {
-		return unread(err)
-	}
-	defer cursor.Close(context.WithoutCancel(ctx))
-	for cursor.Next(ctx) {
-		var doc D
-		if err := cursor.Decode(&doc); err != nil {
-			return fmt.Errorf("document of %s: %w", c.Name(), err)
-		}
-		if !more(doc) {
-			return nil
-		}
-	}
-	return unread(cursor.Err())
 }

@@ -169,14 +169,14 @@ func (t *counterTx) writeMetrics(ctx context.Context) error {
 		return nil
 	}
 	c := t.collection(metricsName)
-	err := t.insert(ctx, metricsName, docs)
+	_, err := insertNew(ctx, c, docs)
 	for chunk := range slices.Chunk(firsts, bulk) {
 		if err == nil {
 			_, err = c.BulkWrite(ctx, chunk, options.BulkWrite().SetOrdered(false))
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w: write metrics: %w", cell.ErrUnavailable, err) // nothing is counted by that
+		return fmt.Errorf("%w: write metrics: %s", cell.ErrUnavailable, err.Error()) // nothing is counted by that
 	}
 	same := 0
 	err = findIn(ctx, c, ids, nil, func(doc metricDoc) {

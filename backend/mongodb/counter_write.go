@@ -19,12 +19,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-const (
-	// bulk is how many increments are sent at once, and several how many writes are under way that each
-	// need an answer of their own.
-	bulk    = 500
-	several = 32
-)
+// several is how many writes are under way that each need an answer of their own.
+const several = 32
 
 // daysWriter writes days, each by itself, and notes which were not written.
 type daysWriter struct {

@@ -18,11 +18,6 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// swapped is how many groups are written at once. Servers that speak MongoDB's protocol and store elsewhere run a
-// bulk in one transaction, and some of them stop answering over 100 operations; MongoDB itself gains little
-// from more.
-const swapped = 50
-
 // write is a swap with the place of its answer.
 type write struct {
 	rollup.Swap
@@ -49,7 +44,7 @@ func (g *groups) Swap(ctx context.Context, s rollup.Space, swaps []rollup.Swap) 
 		send   func(context.Context, []write, []bool) error
 	}{{updates, g.update}, {inserts, g.insert}} {
 		slices.SortFunc(part.writes, func(a, b write) int { return cmp.Compare(a.id, b.id) })
-		for chunk := range slices.Chunk(part.writes, swapped) {
+		for chunk := range slices.Chunk(part.writes, bulk) {
 			if err := part.send(ctx, chunk, done); err != nil {
 				return nil, fmt.Errorf("write %d groups: %w", len(chunk), err)
 			}

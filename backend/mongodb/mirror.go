@@ -32,9 +32,6 @@ func (d *Database) Mirror(database, collection string) *Mirror {
 	return &Mirror{docs: db.Collection(collection), control: db.Collection(collection + ".mirror")}
 }
 
-// mirrorBulk is how many documents are written at once.
-const mirrorBulk = 50
-
 // Held implements mirror.Target. It reads what a majority has, so that no failover takes it back.
 func (m *Mirror) Held(ctx context.Context, ids []locality.ID) ([]mirror.Held, error) {
 	held, at := make([]mirror.Held, len(ids)), make(map[locality.ID]int, len(ids))
@@ -57,7 +54,7 @@ func (m *Mirror) Held(ctx context.Context, ids []locality.ID) ([]mirror.Held, er
 
 // Write implements mirror.Target. Documents of version 1 are inserted, all others replace the version below.
 func (m *Mirror) Write(ctx context.Context, docs []mirror.Document) (written int, err error) {
-	for part := range slices.Chunk(docs, mirrorBulk) {
+	for part := range slices.Chunk(docs, bulk) {
 		var fresh []any
 		var others []mongo.WriteModel
 		for i := range part {
@@ -87,24 +84,6 @@ func (m *Mirror) Write(ctx context.Context, docs []mirror.Document) (written int
 		written += int(result.MatchedCount)
 	}
 	return written, nil
-}
-
-// insertNew inserts documents, passes over those whose _id is there already, and answers how many it inserted.
-func insertNew(ctx context.Context, c *mongo.Collection, docs []any) (int, error) {
-	if len(docs) == 0 {
-		return 0, nil
-	}
-	_, err := c.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	e, ok := errors.AsType[mongo.BulkWriteException](err)
-	if !ok || e.WriteConcernError != nil {
-		return len(docs), unwritten(err)
-	}
-	for _, w := range e.WriteErrors {
-		if w.Code != duplicateKey {
-			return 0, unwritten(err)
-		}
-	}
-	return len(docs) - len(e.WriteErrors), nil
 }
 
 // Documents implements mirror.Target.
