@@ -98,8 +98,8 @@ func (e *PartError) Unwrap() []error {
 	return errs
 }
 
-// conflicts tells whether all that went wrong is that others wrote at the same time.
-func (e *PartError) conflicts() bool {
+// Conflicts tells whether all that went wrong is that others wrote at the same time.
+func (e *PartError) Conflicts() bool {
 	for _, err := range e.Days {
 		if !errors.Is(err, ErrConflict) {
 			return false

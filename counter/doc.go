@@ -57,8 +57,8 @@
 // from counting meanwhile, and several processes may pack. Then details that are older than a [Retention] go: first
 // minutes, then hours; days stay.
 //
-// Readers take all that they need of a cell from one snapshot, of days that are written apart each from its own. In every answer a day is the sum of its hours, and of
-// its minutes.
+// Readers take all that they need of a cell from one snapshot, of days that are written apart each from its own. In
+// every answer a day is the sum of its hours, and of its minutes.
 //
 // # What it promises
 //

@@ -131,7 +131,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 			}
 			return tx.PutClosedDays(ctx, put)
 		})
-		if part, some := errors.AsType[*PartError](err); some && part.conflicts() && conflicts < contended {
+		if part, some := errors.AsType[*PartError](err); some && part.Conflicts() && conflicts < contended {
 			conflicts++
 			continue // those that are done need nothing any more
 		}

@@ -43,6 +43,7 @@ type day struct {
 	memory []entry
 
 	tallies  []counter.Tally
+	tallied  int64           // their sum
 	prepared [2]map[int]bool // Hours and Days, by the place in the day
 	// compared says that the document is written only if nobody has compared and written it since it was
 	// read; rewritten that it is replaced, if nobody has counted in it either.
@@ -211,11 +212,7 @@ func (d *day) total() int64 {
 		}
 		return 0
 	}
-	n := d.n
-	for _, t := range d.tallies {
-		n += t.N
-	}
-	return n
+	return d.n + d.tallied
 }
 
 // doc is the whole document, its names in order.

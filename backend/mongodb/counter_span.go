@@ -20,7 +20,7 @@ func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (ma
 	for i, tally := range tallies {
 		keys[i] = counter.NewSpanKey(tally.Minute.Day(), tally.ID)
 	}
-	if err := t.heads(ctx, keys); err != nil {
+	if err := t.load(ctx, keys, false); err != nil {
 		return nil, err
 	}
 	begun := map[*day]bool{}
@@ -39,7 +39,7 @@ func (t *counterTx) AddTallies(ctx context.Context, tallies []counter.Tally) (ma
 		if d.whole && d.overflows(tally) {
 			return nil, counter.ErrOverflow
 		}
-		d.tallies = append(d.tallies, tally)
+		d.tallies, d.tallied = append(d.tallies, tally), d.tallied+tally.N
 		if d.whole {
 			d.add(tally)
 		}

@@ -3,6 +3,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,12 +123,7 @@ func (t *counterTx) commit(ctx context.Context) error {
 	return err
 }
 
-// heads reads what has to be known of days before something is added to them.
-func (t *counterTx) heads(ctx context.Context, keys []counter.SpanKey) error {
-	return t.load(ctx, keys, false)
-}
-
-// load reads days, each once. One whose head was read is read again if all of it is needed: it must be the same
+// load reads days, each once, or only their heads: what has to be known before something is added. One whose head was read is read again if all of it is needed: it must be the same
 // still.
 func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool) error {
 	if t.over {
@@ -189,12 +185,5 @@ func (t *counterTx) found(doc *dayDoc, whole bool) bool {
 
 // sorted are days in the order of their keys.
 func sorted(days map[counter.SpanKey]*day) []*day {
-	all := slices.Collect(maps.Values(days))
-	slices.SortFunc(all, func(a, b *day) int {
-		if a.key < b.key {
-			return -1
-		}
-		return 1
-	})
-	return all
+	return slices.SortedFunc(maps.Values(days), func(a, b *day) int { return cmp.Compare(a.key, b.key) })
 }

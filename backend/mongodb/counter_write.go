@@ -61,19 +61,11 @@ func (t *counterTx) writeDays(ctx context.Context) (int, error) {
 	if len(w.failed) == 0 {
 		return n, nil
 	}
-	if len(w.failed) == n && w.conflicts() {
+	part := &counter.PartError{Days: w.failed}
+	if len(w.failed) == n && part.Conflicts() {
 		return 0, errAgain
 	}
-	return 0, &counter.PartError{Days: w.failed}
-}
-
-func (w *daysWriter) conflicts() bool {
-	for _, err := range w.failed {
-		if !errors.Is(err, counter.ErrConflict) {
-			return false
-		}
-	}
-	return true
+	return 0, part
 }
 
 func (w *daysWriter) fail(d *day, err error) {

@@ -10,8 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/locus-db/locus/backend/mongodb"
 )
 
 // Server is what the tests of this process run on.
@@ -105,38 +106,19 @@ func find() (Server, error) {
 	return server, nil
 }
 
-// look asks a server what it is.
+// look asks a server what it is, as Locus does.
 func look(uri string) (Server, error) {
-	var hello struct {
-		Set string `bson:"setName"`
-		Msg string `bson:"msg"`
-	}
-	var build struct {
-		Version string   `bson:"version"`
-		Ferret  bson.Raw `bson:"ferretdb"`
-		Ferret1 string   `bson:"ferretdbVersion"`
-	}
-	err := within(context.Background(), uri, func(ctx context.Context, client *mongo.Client) error {
-		admin := client.Database("admin")
-		if err := admin.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
-			return err
-		}
-		return admin.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&build)
-	})
+	ctx := context.Background()
+	d, err := mongodb.Open(ctx, uri, &mongodb.Options{UnsafeDurability: true})
 	if err != nil {
 		return Server{}, err
 	}
-	topology := "standalone"
-	switch {
-	case hello.Msg == "isdbgrid":
-		topology = "sharded cluster"
-	case hello.Set != "":
-		topology = "replica set"
+	is := d.Server()
+	server := Server{uri: uri, Real: is.StandIn == "", Text: is.String()}
+	if server.Durable = server.Real && is.Topology != mongodb.Standalone; !server.Real {
+		server.Text = "a stand-in (" + is.StandIn + ", as MongoDB " + is.Version + ")"
 	}
-	if build.Ferret != nil || build.Ferret1 != "" {
-		return Server{uri: uri, Text: "a stand-in (FerretDB, as MongoDB " + build.Version + ")"}, nil
-	}
-	return Server{uri: uri, Real: true, Durable: topology != "standalone", Text: "MongoDB " + build.Version + ", " + topology}, nil
+	return server, d.Close(ctx)
 }
 
 func dropDatabase(uri string) error {
