@@ -94,7 +94,7 @@ func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	at := &clock{now: time.Unix(1, 0)}
-	s, _, opened := opens(t, 1, &postgres.Options{Now: at.Now, StatementTimeout: time.Millisecond * 50, ConnectTimeout: time.Millisecond * 200})
+	s, _, opened := opens(t, 1, &postgres.Options{Now: at.Now}) // shorter timeouts would also end what comes before on a busy machine
 	c := opened[0]
 	if err := redo(ctx, c, 1); err != nil {
 		t.Fatal(err)
@@ -215,9 +215,9 @@ func TestUpdate_DeadlocksAreRunAgain(t *testing.T) {
 // fail, and its own transaction does.
 func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 	t.Parallel()
-	s, _, opened := opens(t, 1, &postgres.Options{IdleTimeout: 200 * time.Millisecond})
+	s, _, opened := opens(t, 1, &postgres.Options{IdleTimeout: 2 * time.Second})
 	stopped := opened[0]
-	inside, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	inside, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- stopped.Update(context.Background(), func(tx resolve.Tx) error {
 			if _, err := tx.Allocate(context.Background(), []cell.Key{key(1)}); err != nil {
@@ -229,8 +229,12 @@ func TestUpdate_OutlastsAStoppedProcess(t *testing.T) {
 			return err
 		})
 	}()
-	<-inside
-	other, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 100 * time.Millisecond}), s.URL("cell_0"), identity(), false)
+	select {
+	case <-inside:
+	case err := <-done:
+		t.Fatalf("the stopped process's update ended before it was stopped: %v", err)
+	}
+	other, err := dialled(t, postgres.NewDriver(&postgres.Options{LockTimeout: 500 * time.Millisecond}), s.URL("cell_0"), identity(), false)
 	must(t, err)
 	allocateOne(t, other, key(1))
 	close(goOn)
