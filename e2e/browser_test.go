@@ -24,9 +24,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// patience is how long anything in a browser may take on a busy machine.
-const patience = 30 * time.Second
-
 // startBrowser starts a browser for the time of a test. Without one the test is skipped, but not
 // in CI.
 func startBrowser(t *testing.T) context.Context {

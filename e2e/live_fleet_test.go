@@ -175,7 +175,7 @@ func (n *node) kill() { n.server().kill() }
 // drain ends the process as an operator does.
 func (n *node) drain() {
 	n.fleet.t.Helper()
-	if err := n.server().stop(syscall.SIGTERM, 30*time.Second); err != nil {
+	if err := n.server().stop(syscall.SIGTERM); err != nil {
 		n.fleet.t.Fatalf("process %d: %v\n%s", n.index, err, n.server().stderr)
 	}
 }

@@ -25,6 +25,9 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
+// patience is how long a process or a browser may take, on a busy machine, to do what it does at once.
+const patience = 30 * time.Second
+
 // folder is where the binary is built; it is gone when the tests are.
 var folder string
 
@@ -139,8 +142,8 @@ func (s *server) said() string {
 	return s.stderr.String()
 }
 
-// stop sends a signal and waits for the end within a limit.
-func (s *server) stop(signal os.Signal, limit time.Duration) error {
+// stop sends a signal and waits for the end.
+func (s *server) stop(signal os.Signal) error {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(signal); err != nil {
 		s.t.Fatal(err)
@@ -148,8 +151,8 @@ func (s *server) stop(signal os.Signal, limit time.Duration) error {
 	select {
 	case <-s.ended:
 		return s.err
-	case <-time.After(limit):
-		s.t.Fatalf("the server does not end within %v of %v", limit, signal)
+	case <-time.After(patience):
+		s.t.Fatalf("the server does not end within %v of %v", patience, signal)
 		return nil
 	}
 }
