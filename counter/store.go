@@ -33,7 +33,9 @@ type Store interface {
 	// PrepareSpans makes spans of zeros; one that is there stays as it is. It answers with the keys of those
 	// that it made.
 	PrepareSpans(ctx context.Context, table Table, keys []SpanKey) (made []SpanKey, err error)
-	// DeleteSpans removes spans; one that is not there is passed over.
+	// DeleteSpans removes spans; one that is not there is passed over. A span of Days is removed together
+	// with those of its hours, so a minute never exceeds its day: a Store may look for overflows in the
+	// day alone.
 	DeleteSpans(ctx context.Context, table Table, keys []SpanKey) error
 	// FirstSpans answers with the spans that have the lowest keys, in their order, those below a key only, at
 	// most limit. In an update nobody else changes them until the transaction ends.

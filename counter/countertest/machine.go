@@ -78,6 +78,9 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 		made, err := s.PrepareSpans(ctx, do.table, do.keys)
 		return slices.Sorted(slices.Values(made)), err
 	case "delete":
+		if do.table == counter.Days {
+			return nil, deleteDays(ctx, s, do.days)
+		}
 		return nil, s.DeleteSpans(ctx, do.table, do.keys)
 	case "first":
 		return s.FirstSpans(ctx, do.table, do.days[0], do.limit)
@@ -119,6 +122,17 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 		return s.DropProducers(ctx, do.n, everything)
 	}
 	return nil, fmt.Errorf("no call %q", do.call)
+}
+
+// deleteDays deletes spans of Days, and those of their hours with them.
+func deleteDays(ctx context.Context, s counter.Store, days []counter.SpanKey) error {
+	var hours []counter.SpanKey
+	for _, key := range days {
+		for hour := range int64(24) {
+			hours = append(hours, counter.NewSpanKey(key.Unit()*24+hour, key.ID()))
+		}
+	}
+	return errors.Join(s.DeleteSpans(ctx, counter.Hours, hours), s.DeleteSpans(ctx, counter.Days, days))
 }
 
 // step makes a call on both and compares the answers. It tells whether the transaction must roll back.
