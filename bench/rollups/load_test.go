@@ -35,7 +35,8 @@ type written struct {
 	deadlocks int
 }
 
-// drive writes documents for so long. It returns when the last one is committed.
+// drive writes documents for so long, each client once at least unless there is a rate. It returns when the last
+// one is committed.
 func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer) (*written, error) {
 	l.Clients = min(l.Clients, w.o.Documents)
 	clients := w.clients(l.Clients)
@@ -51,7 +52,7 @@ func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer)
 	var wg sync.WaitGroup
 	for i, c := range clients {
 		wg.Go(func() {
-			for errs[i] == nil {
+			for first := true; errs[i] == nil; first = false {
 				if l.Rate > 0 { // the next one to come
 					n := arrivals.Add(1) - 1
 					due := time.Duration(float64(n) / (l.Rate * textLoad) * float64(time.Second))
@@ -60,7 +61,7 @@ func drive(ctx context.Context, w *world, l Load, d time.Duration, write writer)
 					}
 				}
 				sent := time.Now()
-				if sent.Sub(done.began) >= d {
+				if sent.Sub(done.began) >= d && !first {
 					return
 				}
 				pets := c.next(l.Batch)
