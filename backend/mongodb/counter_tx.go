@@ -123,8 +123,8 @@ func (t *counterTx) commit(ctx context.Context) error {
 	return err
 }
 
-// load reads days, each once, or only their heads: what has to be known before something is added. One whose head was read is read again if all of it is needed: it must be the same
-// still.
+// load reads days, each once, or only their heads: what has to be known before something is added. One whose head
+// was read is read again if all of it is needed: it must be the same still.
 func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool) error {
 	if t.over {
 		return errOver

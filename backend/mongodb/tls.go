@@ -32,7 +32,7 @@ func encrypt(client *options.ClientOptions, uri, shown string, unsafe bool) erro
 
 // exposed tells whether a host is another one than this.
 func exposed(host string) bool {
-	if strings.HasSuffix(host, ".sock") || host == "localhost" {
+	if strings.HasSuffix(host, ".sock") {
 		return false
 	}
 	if name, _, err := net.SplitHostPort(host); err == nil {
