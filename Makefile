@@ -12,6 +12,10 @@ LINT      := tools/bin/golangci-lint
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 # SQLite, translated from C, is not searched for races: with the detector in it tests take five times as long.
 LEAN := -gcflags=modernc.org/...=-race=false
+# What locus version says: the tag, or the commit; with -dirty where files differ from it.
+VERSION := $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
+  -ldflags "-s -w -buildid= -X github.com/locus-db/locus/internal/cli.built=$(VERSION)"
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test/race test/short test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
@@ -21,7 +25,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z\/]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/locus: static, reproducible, no C compiler needed
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o bin/locus ./cmd/locus
+	$(BUILD) -o bin/locus ./cmd/locus
 
 test: ## vet, then every test with the race detector, as CI does
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
@@ -107,9 +111,9 @@ verify/docs: ## the commands of the documentation run, its links lead somewhere
 
 verify/build: ## two builds in two places are the same bytes
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/one" ./cmd/locus && \
+	$(BUILD) -o "$$dir/one" ./cmd/locus && \
 	mkdir "$$dir/src" && git ls-files -coz --exclude-standard | tar --null -T - -cf - | tar -xf - -C "$$dir/src" && \
-	( cd "$$dir/src" && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -buildid=" -o "$$dir/two" ./cmd/locus ) && \
+	( cd "$$dir/src" && $(BUILD) -o "$$dir/two" ./cmd/locus ) && \
 	cmp "$$dir/one" "$$dir/two" && echo "verify/build: the same $$(wc -c < "$$dir/one") bytes twice"
 
 verify/vulnerabilities: tools/bin/govulncheck ## known holes in what we depend on (asks vuln.go.dev)

@@ -90,8 +90,15 @@ func (a *app) logger(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.stderr, options))
 }
 
-// version is the release, "devel" where the binary was not built from one.
+// built is the version that the linker was given (make build): a tag, or the commit.
+var built string
+
+// version returns the tag or commit that the binary was built from: what the linker was given, or what go build
+// and go install note. go run notes neither: "devel".
 func version() string {
+	if built != "" {
+		return built
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

@@ -45,6 +45,7 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(helpCommand())
 	walk(root, func(c *cobra.Command) {
 		c.SuggestionsMinimumDistance = 2
 		if c.HasSubCommands() {
@@ -75,6 +76,41 @@ func group(c *cobra.Command, args []string) error {
 		hint = "did you mean " + c.CommandPath() + " " + strings.Join(near, " or "+c.CommandPath()+" ") + "?"
 	}
 	return usage(hint, "%s has no command %.60q", c.CommandPath(), args[0])
+}
+
+// helpCommand is cobra's help, but for a command that does not exist, which is an error.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			of, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []cobra.Completion
+			for _, sub := range of.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			of, rest, err := c.Root().Find(args)
+			switch {
+			case of == nil || err != nil:
+				return group(c.Root(), args)
+			case len(rest) > 0 && of.HasSubCommands():
+				return group(of, rest)
+			case len(rest) > 0:
+				return usage(of.CommandPath()+" --help", "%s has no commands, so no %.60q", of.CommandPath(), rest[0])
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
 }
 
 // flagError explains a flag that cannot be parsed.
