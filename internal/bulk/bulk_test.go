@@ -164,6 +164,16 @@ func TestJSONL(t *testing.T) {
 		want     []string
 	}{
 		{"strings, lists, numbers", `{"source":"x","key":"1","name":"a","phones":["5","6"],"postcode":94103}`, []string{"1 x:1 map[name:[a] phones:[5 6] postcode:[94103]]"}},
+		{
+			"a record that Locus printed, and the summary after it",
+			`{"type":"result","source":"x","key":"1","kind":"place","puid":"5","version":2,"entity":"75ef294c-6194-b5de-17e3-01a204fa49fa","observed_at":"2026-11-22T20:37:21.493Z","attributes":{"name":["a"],"phones":["5","6"]}}` +
+				"\n" + `{"type":"summary","count":1,"cursor":""}`,
+			[]string{"1 x:1 map[name:[a] phones:[5 6]]"},
+		},
+		{"a printed record with an attribute of no kind", `{"source":"x","key":"1","attributes":{"nmae":["a"]}}`, []string{"1 refused unknown_field /attributes/nmae"}},
+		{"a printed record without its key", `{"source":"x","attributes":{"name":["a"]}}`, []string{"1 refused invalid /key"}},
+		{"a printed entity", `{"type":"result","id":"75ef294c-6194-b5de-17e3-01a204fa49fa","kind":"place","records":2,"stamp":"17"}`, []string{"1 refused invalid "}},
+		{"a row that only looks like a summary", `{"type":"summary","count":1,"source":"x","key":"1"}`, []string{"1 refused unknown_field /type"}},
 		{"a number keeps its text", `{"source":"x","key":"1","postcode":1.50e0}`, []string{"1 x:1 map[postcode:[1.50e0]]"}},
 		{"blank lines, no end", "{\"source\":\"x\",\"key\":\"1\"}\n \r\n{\"source\":\"x\",\"key\":\"2\"}", []string{"1 x:1 map[]", "3 x:2 map[]"}},
 		{"longer than a scanner's buffer", long, []string{"1 x:1 map[name:[a]]"}},

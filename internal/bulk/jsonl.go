@@ -16,8 +16,9 @@ import (
 //
 //	{"source": "vendor", "key": "88231", "name": "Joe's Pizza", "phones": ["415-555-2300"]}
 //
-// and the lines of a file of refused rows, which hold such an object under "row". Blank lines are
-// passed over.
+// It also reads what Locus itself writes: the lines of a file of refused rows, which hold such an object under
+// "row", and those of locus record list --json, which hold the attributes under "attributes". Blank lines, and the
+// summary that ends such a list, are passed over.
 type jsonlReader struct {
 	name    string
 	lines   *lines
@@ -50,7 +51,11 @@ func (r *jsonlReader) Next() (*Row, error) {
 		if cut {
 			return nil, refused.whole(text, "too_large", fmt.Sprintf("it is longer than %d bytes", MaxRow))
 		}
-		return r.parse(text, refused)
+		row, err := r.parse(text, refused)
+		if row == nil && err == nil {
+			continue
+		}
+		return row, err
 	}
 }
 
@@ -66,6 +71,7 @@ var codes = []struct {
 	{strictjson.ErrSyntax, "malformed"},
 }
 
+// parse returns the row of a line, nil if the line is a summary.
 func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 	object, err := strictjson.Parse(text)
 	if err != nil {
@@ -85,10 +91,17 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 			return nil, refused.whole(text, "malformed", "this row was refused as it could not be taken apart: write it as an object")
 		}
 	}
-	row, at, reason := r.row(object, refused)
+	shape := shapeOf(object)
+	if shape == summary {
+		return nil, nil
+	}
+	row, at, reason := r.row(object, shape, refused)
 	if reason != "" {
+		if shape == other {
+			refused.Code, at, reason = "invalid", "", "it is a line that locus printed, but not of a record: locus record list --all --json prints those"
+		}
 		// What is refused outlives the buffer that the line was read into.
-		refused.Row, refused.Pointer, refused.Reason = bytes.Clone(object.Raw()), pointer(at), reason
+		refused.Row, refused.Pointer, refused.Reason = bytes.Clone(object.Raw()), at, reason
 		return nil, refused
 	}
 	row.Line = refused.Line
@@ -119,7 +132,10 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 }
 
 // row takes an object apart. What it cannot accept it names, and why, and sets the code.
-func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row, at, reason string) {
+func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowError) (row *Row, at, reason string) {
+	if shape == printed {
+		return r.printed(object, refused)
+	}
 	row = &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: map[string][]string{}}
 	mixed := false
 	for name := range object.Members() {
@@ -135,7 +151,7 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row,
 		}
 		if to.reason != "" {
 			refused.Code = "unknown_field"
-			return nil, name, to.reason
+			return nil, pointer(name), to.reason
 		}
 		var single *string
 		switch to.name {
@@ -156,24 +172,32 @@ func (r *jsonlReader) row(object strictjson.Value, refused *RowError) (row *Row,
 		case single == nil:
 			list, reason := texts(value)
 			if reason != "" {
-				return nil, name, reason
+				return nil, pointer(name), reason
 			}
 			row.Attributes[to.name] = append(row.Attributes[to.name], list...)
 		case value.Kind() == strictjson.String:
 			*single = value.Text()
 		default:
-			return nil, name, "it must be a string"
+			return nil, pointer(name), "it must be a string"
 		}
 	}
-	for _, needed := range []struct{ name, value, hint string }{
-		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
-		{cmp.Or(r.columns.Key, ColumnKey), row.Key, "--key NAME names the field with the source's own key"},
-	} {
-		if needed.value == "" {
-			return nil, needed.name, "it is missing; " + needed.hint
-		}
+	if at, reason = r.lacks(row, cmp.Or(r.columns.Key, ColumnKey)); reason != "" {
+		return nil, at, reason
 	}
 	return row, "", ""
+}
+
+// lacks names what a row needs and does not have, and why; key is the name of the field with the key.
+func (r *jsonlReader) lacks(row *Row, key string) (at, reason string) {
+	for _, needed := range []struct{ name, value, hint string }{
+		{ColumnSource, row.Source, "--source NAME names the source of the whole file"},
+		{key, row.Key, "--key NAME names the field with the source's own key"},
+	} {
+		if needed.value == "" {
+			return pointer(needed.name), "it is missing; " + needed.hint
+		}
+	}
+	return "", ""
 }
 
 // texts are the values of one field: a string, a number as its text, or a list of them. The
@@ -203,7 +227,10 @@ func texts(value strictjson.Value) (list []string, reason string) {
 	}
 }
 
-// pointer is the JSON pointer to a field of the row.
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+// pointer returns the JSON pointer to a field of the row (RFC 6901).
+func pointer(names ...string) (p string) {
+	for _, name := range names {
+		p += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return p
 }

@@ -199,12 +199,13 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	for i := 1; i < len(t.Header); i++ {
 		t.Right[i] = true
 	}
-	total, waiting := int64(0), int64(0)
+	total, waiting, rows := int64(0), int64(0), int64(0)
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
 		total += im.state.Counts[refused]
 		waiting += im.state.Counts[unresolved]
+		rows += im.state.Rows
 		if im.reader == nil {
 			return failed
 		}
@@ -218,13 +219,26 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		if o.dryRun {
 			hint = "correct the rows above"
 		}
-		message := fmt.Sprintf("%d rows were refused, the others are in", total)
+		message := refusedOf(total, rows, "in")
 		if o.dryRun {
-			message = fmt.Sprintf("%d rows would be refused", total)
+			message = counted(total, "row would be refused", "rows would be refused")
 		}
 		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
 	}
 	return failed
+}
+
+// refusedOf says how many rows were refused, and what became of the others: "in".
+func refusedOf(refused, rows int64, in string) string {
+	text := counted(refused, "row was refused", "rows were refused")
+	switch others := rows - refused; others {
+	case 0:
+		return text + ", none is " + in
+	case 1:
+		return text + ", the other one is " + in
+	default:
+		return text + ", the other " + term.Count(others) + " are " + in
+	}
 }
 
 // fileByFile reads one file after the other, until one of them fails, and prints the table that they were added to.

@@ -47,7 +47,7 @@ type hitFile struct {
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
-	total := int64(0)
+	total, rows := int64(0), int64(0)
 	failed := a.fileByFile(t, o.files, func(name string) error {
 		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}}
 		failed := h.run(ctx, o)
@@ -55,11 +55,12 @@ func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 			return failed
 		}
 		total += h.counts[refused]
+		rows += h.rows
 		return errors.Join(failed, h.summary(t))
 	})
 	if failed == nil && total > 0 {
 		failed = &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("%d rows were refused, the others count", total),
+			Code: "partly_refused", Exit: exitPartly, Message: refusedOf(total, rows, "counted"),
 			Hint: "correct and count the rows in " + strings.Join(rejectNames(o.files), ", "),
 		}
 	}

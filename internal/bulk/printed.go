@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import "github.com/locus-db/locus/internal/strictjson"
+
+// shape is what kind of line an object is.
+type shape int
+
+const (
+	flat    shape = iota // a row: the attributes beside source and key
+	printed              // a record as locus record list --json prints it: the attributes in an object of their own
+	summary              // the last line of a list
+	other                // another line of a list: an entity, a change
+)
+
+// shapeOf returns the shape of a line. A row is flat, so an object under "attributes" is that of a printed record; a
+// summary has a count and a cursor and nothing else; other printed lines have a field that only Locus gives.
+func shapeOf(object strictjson.Value) shape {
+	kind, attributes, more, ours := "", false, false, false
+	for name, value := range object.Members() {
+		switch name {
+		case "type":
+			if value.Kind() == strictjson.String {
+				kind = value.Text()
+			}
+		case "count", "cursor":
+		case "attributes":
+			attributes = value.Kind() == strictjson.Object
+			more = true
+		default:
+			ours = ours || name == "stamp" || name == "seq" || name == "puid"
+			more = true
+		}
+	}
+	switch {
+	case attributes:
+		return printed
+	case kind == "summary" && !more:
+		return summary
+	case kind == "result" && ours:
+		return other
+	}
+	return flat
+}
+
+// printed takes a record apart that Locus printed. What Locus added (puid, version, entity) is left out.
+func (r *jsonlReader) printed(object strictjson.Value, refused *RowError) (row *Row, at, reason string) {
+	row = &Row{Source: r.columns.Source, Kind: r.columns.Kind, Attributes: map[string][]string{}}
+	refused.Code = "invalid"
+	for name, value := range object.Members() {
+		var single *string
+		switch name {
+		case ColumnSource:
+			single = &row.Source
+		case ColumnKey:
+			single = &row.Key
+		case ColumnObserved:
+			single = &row.Observed
+		case ColumnKind:
+			single = &row.Kind
+		default:
+			continue
+		}
+		switch {
+		case value.Kind() != strictjson.String:
+			return nil, pointer(name), "it must be a string"
+		case name == ColumnSource && r.columns.Source != "", name == ColumnKind && r.columns.Kind != "":
+		default:
+			*single = value.Text()
+		}
+	}
+	if at, reason = r.lacks(row, ColumnKey); reason != "" {
+		return nil, at, reason
+	}
+	for name, value := range object.Members() {
+		if name != "attributes" {
+			continue
+		}
+		for name, value := range value.Members() {
+			to, reason := r.columns.target(name, true)
+			if reason != "" {
+				refused.Code = "unknown_field"
+				return nil, pointer("attributes", name), reason
+			}
+			list, reason := texts(value)
+			if reason != "" {
+				return nil, pointer("attributes", name), reason
+			}
+			if to != skip {
+				row.Attributes[to] = append(row.Attributes[to], list...)
+			}
+		}
+	}
+	return row, "", ""
+}
