@@ -80,6 +80,9 @@ type Policy interface {
 	Trust(source, attribute string) float64
 	// HalfLife is the number of days after which a value counts half, above 0.
 	HalfLife(attribute string) float64
+	// Blocks are attributes whose values are shown together, from records that agree: an address and its city. Each
+	// block begins with the attribute that says most. An attribute is in one block at most, and is not a list.
+	Blocks() [][]string
 }
 
 // listShare is the share of the heaviest value's weight from which a value of a list is shown.
@@ -89,8 +92,9 @@ const listShare = 0.1
 // trust x 2^(-age / half-life) x worth, where age is in whole days before the newest observation among
 // the members (not before now: a view must not change overnight). The heaviest value leads, in its
 // longest spelling; ties go to the smaller hash of the value, so that no source is favoured by its
-// name. In an attribute with many values those under a tenth of the heaviest are left out. A value that a
-// person chose comes first, whatever it weighs, and as the person spelled it.
+// name. In an attribute with many values those under a tenth of the heaviest are left out. The values of a block are
+// those of one record, the one whose values weigh most together; see block. A value that a person chose comes first,
+// whatever it weighs, and as the person spelled it.
 func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	var newest time.Time
 	for _, m := range members {
@@ -98,14 +102,20 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 			newest = m.Observed
 		}
 	}
+	weighed := make(map[string][]candidate, len(policy.Names()))
+	for _, name := range policy.Names() {
+		weighed[name] = weigh(name, members, newest, policy)
+	}
+	for _, block := range policy.Blocks() {
+		lead(block, members, weighed)
+	}
 	var view View
 	for _, name := range policy.Names() {
 		var chosen *Pin
 		if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == name }); i >= 0 {
 			chosen = &pins[i]
 		}
-		values := mergeValues(name, members, newest, policy, chosen)
-		if len(values) > 0 {
+		if values := values(weighed[name], policy.Many(name), chosen); len(values) > 0 {
 			view = append(view, MergedAttribute{Name: name, Values: values})
 		}
 	}
@@ -120,8 +130,8 @@ type candidate struct {
 	members     []int
 }
 
-func mergeValues(name string, members []Testimony, newest time.Time, policy Policy, chosen *Pin) []MergedValue {
-	var candidates []candidate
+// weigh returns the values of an attribute, heaviest first.
+func weigh(name string, members []Testimony, newest time.Time, policy Policy) (candidates []candidate) {
 	for _, m := range members {
 		age := math.Floor(newest.Sub(m.Observed).Hours() / 24)
 		weight := int64(math.Round(1e6 * policy.Trust(m.Source, name) * math.Exp2(-age/policy.HalfLife(name))))
@@ -138,7 +148,7 @@ func mergeValues(name string, members []Testimony, newest time.Time, policy Poli
 			if len(s.Raw) > len(c.raw) || len(s.Raw) == len(c.raw) && s.Raw < c.raw {
 				c.raw = s.Raw
 			}
-			if !slices.Contains(c.members, m.Member) {
+			if n := len(c.members); n == 0 || c.members[n-1] != m.Member {
 				c.members = append(c.members, m.Member)
 				c.weight += weight * int64(cmp.Or(s.Worth, 100)) / 100
 			}
@@ -148,7 +158,11 @@ func mergeValues(name string, members []Testimony, newest time.Time, policy Poli
 		return cmp.Or(cmp.Compare(b.weight, a.weight),
 			cmp.Compare(xxhash.Sum64String(a.normal), xxhash.Sum64String(b.normal)), cmp.Compare(a.normal, b.normal))
 	})
-	var values []MergedValue
+	return candidates
+}
+
+// values are what a view shows of an attribute: what a person chose, then the candidates.
+func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValue) {
 	if chosen != nil {
 		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}
 		for _, c := range candidates {
@@ -163,7 +177,7 @@ func mergeValues(name string, members []Testimony, newest time.Time, policy Poli
 		if chosen != nil && c.normal == chosen.Normal {
 			continue
 		}
-		if policy.Many(name) && float64(c.weight) < listShare*float64(candidates[0].weight) {
+		if many && float64(c.weight) < listShare*float64(candidates[0].weight) {
 			break
 		}
 		slices.Sort(c.members)

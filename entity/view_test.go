@@ -23,6 +23,9 @@ func (policy) HalfLife(attribute string) float64 {
 	return map[string]float64{"phones": 30}[attribute] + 365
 }
 
+// Blocks are the parts of an address.
+func (policy) Blocks() [][]string { return [][]string{{"street", "postcode", "city"}} }
+
 func (policy) Trust(source, attribute string) float64 {
 	if source == "chamber" {
 		return 0.9
@@ -89,6 +92,103 @@ func TestMerge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Street, postcode and city are those of one place, whatever each of them weighs.
+func TestMerge_Blocks(t *testing.T) {
+	t.Parallel()
+	located := policy{[]string{"street", "postcode", "city"}}
+	for name, c := range map[string]struct {
+		members []entity.Testimony
+		pins    []entity.Pin
+		want    string
+	}{
+		"the believed street, and not the city that more records have": {
+			members: []entity.Testimony{
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "postcode", "94103", "94103", "city", "Oakland", "oakland"),
+				says(1, "a", 0, "street", "9 High St", "9 high st", "city", "Alameda", "alameda"),
+				says(2, "b", 0, "city", "Alameda", "alameda"),
+			},
+			want: "1 Main St, 94103, Oakland",
+		},
+		"a postcode from a record of the same street": {
+			members: []entity.Testimony{
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "city", "Oakland", "oakland"),
+				says(1, "a", 0, "street", "1 main st", "1 main st", "postcode", "94103", "94103"),
+			},
+			want: "1 Main St, 94103, Oakland",
+		},
+		"no postcode from another street": {
+			members: []entity.Testimony{
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "city", "Oakland", "oakland"),
+				says(1, "a", 0, "street", "9 High St", "9 high st", "postcode", "94501", "94501"),
+			},
+			want: "1 Main St, , Oakland",
+		},
+		"no postcode from the same street of another city": {
+			members: []entity.Testimony{
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "city", "Oakland", "oakland"),
+				says(1, "a", 0, "street", "1 Main St", "1 main st", "city", "Alameda", "alameda", "postcode", "94501", "94501"),
+				says(2, "chamber", 0, "street", "1 Main St", "1 main st", "city", "Oakland", "oakland"),
+			},
+			want: "1 Main St, , Oakland",
+		},
+		"the fuller record, where all are believed alike": {
+			members: []entity.Testimony{
+				says(0, "a", 0, "city", "Alameda", "alameda"),
+				says(1, "b", 0, "postcode", "94103", "94103", "city", "Oakland", "oakland"),
+			},
+			want: ", 94103, Oakland",
+		},
+		"what a person chose, whatever the block says": {
+			members: []entity.Testimony{
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "city", "Oakland", "oakland"),
+				says(1, "a", 0, "street", "9 High St", "9 high st", "postcode", "94501", "94501"),
+			},
+			pins: []entity.Pin{{Attribute: "postcode", Spelling: entity.Spelling{Raw: "94607", Normal: "94607"}}},
+			want: "1 Main St, 94607, Oakland",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			view := entity.Merge(c.members, located, c.pins...)
+			if got := view.First("street") + ", " + view.First("postcode") + ", " + view.First("city"); got != c.want {
+				t.Errorf("the view shows %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Two values of a block that a view shows first stand together in no record only if one fills in what the other
+// leaves out; then a third agrees with both.
+func TestMerge_BlocksShowNoMixture(t *testing.T) {
+	t.Parallel()
+	block := []string{"street", "postcode", "city"}
+	rapid.Check(t, func(t *rapid.T) {
+		members := make([]entity.Testimony, rapid.IntRange(1, 6).Draw(t, "members"))
+		for i := range members {
+			members[i] = says(i, rapid.SampledFrom([]string{"chamber", "a"}).Draw(t, "source"), 0)
+			for _, attribute := range block {
+				if value := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, attribute); value != "" {
+					members[i].Values[attribute] = []entity.Spelling{{Raw: value, Normal: value}}
+				}
+			}
+		}
+		view := entity.Merge(members, policy{block})
+		agrees := func(m entity.Testimony) bool {
+			return !slices.ContainsFunc(block, func(attribute string) bool {
+				of := m.Values[attribute]
+				return len(of) > 0 && of[0].Normal != view.First(attribute)
+			})
+		}
+		for _, attribute := range block {
+			if shown := view.First(attribute); shown != "" && !slices.ContainsFunc(members, func(m entity.Testimony) bool {
+				return len(m.Values[attribute]) > 0 && m.Values[attribute][0].Normal == shown && agrees(m)
+			}) {
+				t.Fatalf("%s %q is of no record that agrees with the view %v", attribute, shown, view)
+			}
+		}
+	})
 }
 
 // A view is shown on another day as it was shown today: age is counted from the newest observation.

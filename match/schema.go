@@ -2,6 +2,8 @@
 
 package match
 
+import "slices"
+
 // Attributes are a record's attributes as received: the attribute's name and
 // its raw values, in order. A single value is a list of one; a number is its
 // decimal text. Nothing in this package changes them.
@@ -35,6 +37,7 @@ const (
 	RoleLocality  Role = "locality"  // the city or the like
 	RolePostcode  Role = "postcode"  // the postal code
 	RoleRegion    Role = "region"    // the state or the like
+	RoleCountry   Role = "country"   // the country; not compared
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo
 	RoleGiven     Role = "given"     // of TypeName: the given names of a person
@@ -120,6 +123,32 @@ func (s *Schema) Style() Style {
 		}
 	}
 	return StyleBusiness
+}
+
+// Blocks returns the attributes of which a merged view shows the values of one place, not some of one record and some
+// of another: the address with its postcode, city, region and country, and the latitude with the longitude. Each block
+// begins with the attribute that says most. An attribute that has many values in the view is in none.
+func (s *Schema) Blocks() [][]string {
+	address := s.block(func(a Attribute) bool { return a.Type == TypeAddress }, RolePostcode, RoleLocality, RoleRegion, RoleCountry)
+	point := s.block(func(Attribute) bool { return false }, RoleLatitude, RoleLongitude)
+	return slices.DeleteFunc([][]string{address, point}, func(block []string) bool { return len(block) < 2 })
+}
+
+// block lists the attributes that are first, then those with the roles, in their order.
+func (s *Schema) block(first func(Attribute) bool, roles ...Role) (names []string) {
+	for _, a := range s.Attributes {
+		if first(a) && !a.Many {
+			names = append(names, a.Name)
+		}
+	}
+	for _, role := range roles {
+		for _, a := range s.Attributes {
+			if a.Role == role && !a.Many {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
 }
 
 // Trust answers with the trust in a source, DefaultTrust if it is not declared.

@@ -49,7 +49,7 @@ var (
 	scopes   = []string{"source", "world"}
 	// rolesOf are the roles of a type; a type that is not here has none.
 	rolesOf = map[Type][]string{
-		TypeText: {"locality", "postcode", "region"},
+		TypeText: {"locality", "postcode", "region", "country"},
 		TypeGeo:  {"latitude", "longitude"},
 		TypeName: {"given", "family"},
 	}

@@ -141,7 +141,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 				`line 6, attributes.b.role: "a" is the locality already: a kind has one`,
 				`line 7, attributes.c.role: an attribute of type phone has no role`,
 				`line 8, attributes.d: a latitude needs a longitude, and the other way round: declare both`,
-				`line 9, attributes.e.role: no such role "latitude": there are locality, postcode, region`,
+				`line 9, attributes.e.role: no such role "latitude": there are locality, postcode, region, country`,
 			},
 		},
 		{

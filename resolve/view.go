@@ -25,9 +25,7 @@ func (r *Resolver) say(n *node) *saying {
 		return n.said
 	}
 	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
-	point := ""
-	attributes := n.kind.Matcher.Schema().Attributes
-	for _, a := range attributes {
+	for _, a := range n.kind.Matcher.Schema().Attributes {
 		raws := n.Attributes[a.Name]
 		if len(raws) == 0 {
 			continue
@@ -48,22 +46,8 @@ func (r *Resolver) say(n *node) *saying {
 					s.terms = append(s.terms, exact(a, national)...)
 				}
 			}
-			if a.Type == match.TypeGeo {
-				point += normal + " "
-			}
 		}
 		s.values[a.Name] = spellings
-	}
-	// A latitude and a longitude are one value: those of two records would be a place where
-	// nothing is.
-	for _, a := range attributes {
-		if spellings := s.values[a.Name]; a.Type == match.TypeGeo {
-			for i := range spellings {
-				if spellings[i].Normal != "" {
-					spellings[i].Normal = point
-				}
-			}
-		}
 	}
 	n.said = s
 	return s
@@ -176,6 +160,9 @@ func (p SchemaPolicy) Many(attribute string) bool {
 	a, _ := p.Attribute(attribute)
 	return a.Many
 }
+
+// Blocks are those of the schema.
+func (p SchemaPolicy) Blocks() [][]string { return p.Schema.Blocks() }
 
 // Trust is the declared trust in what a source says of an attribute.
 func (p SchemaPolicy) Trust(source, attribute string) float64 { return p.TrustIn(source, attribute) }
