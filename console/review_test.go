@@ -369,7 +369,7 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	root := render(t, reviewRenderings(t, console.New("1.2.3"), "yelp")["kinds"])
 	rows := table(t, root, "attributes")
 	for attribute, want := range map[string]string{
-		"name": "name |  | half as much after 3,650 days, required", "category": "category |  | a list, a group of rollups", "latitude": "geo | latitude | ",
+		"name": "name |  | half as much after 3,650 days", "category": "category |  | a list, a group of rollups", "latitude": "geo | latitude | ",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)

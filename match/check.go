@@ -51,8 +51,9 @@ type Problem struct {
 
 // Check answers with everything that keeps a record of this kind from being
 // taken, ordered by attribute and index; nil if nothing does. A dirty value is
-// no problem: only what is over a limit, unreadable or undeclared is. Text that
-// is empty or only white space counts as not sent.
+// no problem: only what is over a limit, unreadable or undeclared is, and a record without
+// an attribute that it needs, or without any that is compared. Text that is empty or only
+// white space counts as not sent.
 func (s *Schema) Check(a Attributes) []Problem {
 	var problems []Problem
 	if len(a) > MaxAttributes {
@@ -88,10 +89,33 @@ func (s *Schema) Check(a Attributes) []Problem {
 			})
 		}
 	}
+	if !s.says(a) && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == CodeRequired }) {
+		problems = append(problems, Problem{
+			Index: -1, Code: CodeRequired,
+			Message: fmt.Sprintf("a record of kind %s says something that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", ")),
+		})
+	}
 	slices.SortStableFunc(problems, func(x, y Problem) int {
 		return cmp.Or(strings.Compare(x.Attribute, y.Attribute), cmp.Compare(x.Index, y.Index))
 	})
 	return problems
+}
+
+// compared lists the attributes that take part in a comparison.
+func (s *Schema) compared() (names []string) {
+	for _, attribute := range s.Attributes {
+		if fieldOf(attribute) != fieldCount {
+			names = append(names, attribute.Name)
+		}
+	}
+	return names
+}
+
+// says reports whether a record has a value that takes part in a comparison.
+func (s *Schema) says(a Attributes) bool {
+	return slices.ContainsFunc(s.Attributes, func(attribute Attribute) bool {
+		return fieldOf(attribute) != fieldCount && slices.ContainsFunc(a[attribute.Name], sent)
+	})
 }
 
 // said tells whether an attribute is sent. A part of a person's name is a name.

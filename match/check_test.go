@@ -104,17 +104,24 @@ func TestCheck_Records(t *testing.T) {
 		want []string
 	}{
 		{"a name is enough", match.Attributes{"name": {"Joe's"}}, nil},
-		{"no name", match.Attributes{"city": {"Oslo"}}, []string{"required name -1"}},
-		{"a name of white space", match.Attributes{"name": {" \t"}}, []string{"required name -1"}},
+		{"no name", match.Attributes{"city": {"Oslo"}}, nil},
+		{"nothing that is compared", match.Attributes{"description": {"a nice place"}, "country": {"NO"}}, []string{"required  -1"}},
+		{"a name of white space", match.Attributes{"name": {" \t"}}, []string{"required  -1"}},
 		{"the second name counts", match.Attributes{"name": {"", "Joe's"}}, nil},
-		{"an empty record", nil, []string{"required name -1"}},
+		{"an empty record", nil, []string{"required  -1"}},
 		{"a single value sent twice", withName("city", "Oslo", "Bergen"), nil},
 		{"at most so many values", withName("phones", slices.Repeat([]string{"1"}, match.MaxValues)...), nil},
 		{"one value more", withName("phones", slices.Repeat([]string{"1"}, match.MaxValues+1)...), []string{"too_many phones -1"}},
-		{"all problems at once", match.Attributes{"nam": {"x"}, "latitude": {"1", "91"}}, []string{"out_of_range latitude 1", "unknown_attribute nam -1", "required name -1"}},
+		{"all problems at once", match.Attributes{"nam": {"x"}, "phones": {strings.Repeat("1", match.MaxPhone+1)}, "latitude": {"1", "91"}}, []string{"too_long phones 0", "out_of_range latitude 1", "unknown_attribute nam -1"}},
+		{"nothing known, nothing said", match.Attributes{"nam": {"x"}}, []string{"unknown_attribute nam -1", "required  -1"}},
 	} {
 		if diff := gocmp.Diff(slices.Sorted(slices.Values(c.want)), slices.Sorted(slices.Values(codes(c.a)))); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
+		}
+	}
+	for _, said := range []string{"emails", "birth_date", "city", "phones", "family_name"} {
+		if problems := match.Person().Check(match.Attributes{said: {"1"}}); problems != nil {
+			t.Errorf("a person of whom only %s is known is refused: %v", said, problems)
 		}
 	}
 	many := match.Attributes{"name": {"Joe's"}}

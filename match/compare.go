@@ -40,7 +40,7 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	}
 	v.set(fieldID, id)
 	compareFacts(&v, a, b)
-	if m.Score(v)+m.nameMost < 0 {
+	if m.sum(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)
 		return v
 	}

@@ -75,12 +75,11 @@ func ExampleClusterAll() {
 }
 
 func ExampleSchema_Check() {
-	problems := match.Place().Check(match.Attributes{"nam": {"Joe's"}, "latitude": {"91"}})
+	problems := match.Place().Check(match.Attributes{"nam": {"Joe's"}, "country": {"US"}})
 	for _, p := range problems {
 		fmt.Println(p.Code, p.Attribute+":", p.Message)
 	}
 	// Output:
-	// out_of_range latitude: 91 is outside of -90 to 90 degrees
+	// required : a record of kind place says something that it can be matched by: send one of name, phones, address, city, region, postcode, latitude, longitude, websites, emails, category, vendor_id, or map a column to it
 	// unknown_attribute nam: kind place has no attribute "nam": did you mean "name"?
-	// required name: a record of kind place needs "name": send it, or map a column to it
 }

@@ -55,6 +55,9 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 		}
 		e.Lines = append(e.Lines, line)
 	}
+	if without := m.sum(v); without != score {
+		e.Lines = append(e.Lines, Line{Attribute: "naming", Level: "nothing that both have names the thing", Bits: score - without})
+	}
 	return e
 }
 

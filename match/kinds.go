@@ -11,8 +11,8 @@ var kinds embed.FS
 func Kinds() []*Schema { return []*Schema{Place(), Person(), Product()} }
 
 // Place is a built-in kind: businesses, sights, offices, anything that
-// stands somewhere. Only the name is required. Every call answers with a copy
-// that the caller may change, to declare sources for example.
+// stands somewhere. Nothing of it is required but one attribute that is compared.
+// Every call returns a copy that the caller may change, to declare sources for example.
 func Place() *Schema { return builtIn("place") }
 
 // Person is a built-in kind: people, as customers or patients are listed.

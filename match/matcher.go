@@ -15,6 +15,8 @@ type Matcher struct {
 	bits   [fieldCount][16]Score
 	// threshold is what a pair needs to be one thing: Threshold, but in a supposition.
 	threshold Score
+	// names says that the kind has a field that names a thing.
+	names bool
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
 }
@@ -29,8 +31,9 @@ func New(s *Schema, p *Pack) *Matcher {
 		m.salt = s.Kind
 	}
 	for i := range s.Attributes {
-		if fieldOf(s.Attributes[i]) != fieldCount {
+		if f := fieldOf(s.Attributes[i]); f != fieldCount {
 			m.read = append(m.read, &s.Attributes[i])
+			m.names = m.names || slices.Contains(naming[:], f)
 		}
 	}
 	m.weigh()

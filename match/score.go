@@ -106,13 +106,38 @@ func (v Vector) level(f field) level { return level(v >> (4 * f) & 15) }
 
 func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
-// Score is the sum of the bits of the levels.
+// Score is the sum of the bits of the levels, but below the threshold for a pair in which nothing names the thing:
+// many things stand at one address, and share its city and its coordinates.
 func (m *Matcher) Score(v Vector) Score {
+	sum := m.sum(v)
+	if sum >= m.threshold && !m.named(v) {
+		return m.threshold - 1
+	}
+	return sum
+}
+
+// sum adds up the bits of the levels.
+func (m *Matcher) sum(v Vector) Score {
 	var sum int32
 	for f := range fieldCount {
 		sum += int32(m.bits[f][v.level(f)])
 	}
 	return Score(max(sum, math.MinInt16)) // two identifiers that differ, and more
+}
+
+// naming are the fields that tell one thing from the others at its address. fieldResidual holds the given names of a
+// person; a date of birth is here, since few people of one house share it.
+var naming = [...]field{fieldName, fieldResidual, fieldPhone, fieldWeb, fieldEmail, fieldID, fieldDate}
+
+// named reports whether the two agree in a field that names the thing. Records of a kind that has no such field are
+// named by their address.
+func (m *Matcher) named(v Vector) bool {
+	for _, f := range naming {
+		if m.bits[f][v.level(f)] > 0 {
+			return true
+		}
+	}
+	return !m.names
 }
 
 // Decide answers with what a comparison means for its pair.

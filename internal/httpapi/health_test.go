@@ -93,7 +93,7 @@ func TestStatusAndSchema(t *testing.T) {
 		t.Errorf("%v", status)
 	}
 	schema := decode[httpapi.Schema](f.get("/v1/schema"))
-	if schema.Kind != "place" || schema.Attributes[0].Name != "name" || !schema.Attributes[0].Required || schema.Attributes[0].Type != "name" {
+	if schema.Kind != "place" || schema.Attributes[0].Name != "name" || schema.Attributes[0].Required || schema.Attributes[0].Type != "name" {
 		t.Errorf("%+v", schema)
 	}
 	if !schema.Attributes[1].Many {

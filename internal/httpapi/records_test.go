@@ -74,9 +74,9 @@ func TestPutRecords_OneBadRecordHarmsNoOther(t *testing.T) {
 		{`{"source":"a","key":"","attributes":{"name":"x"}}`, httpapi.CodeInvalid, "/key"},
 		{`{"source":"a","key":7,"attributes":{"name":"x"}}`, httpapi.CodeInvalid, "/key"},
 		{`{"source":null,"key":"1","attributes":{"name":"x"}}`, httpapi.CodeInvalid, "/source"},
-		{`{"source":"a","key":"1"}`, httpapi.CodeInvalid, "/attributes/name"},
+		{`{"source":"a","key":"1"}`, httpapi.CodeInvalid, "/attributes"},
 		{`{"source":"a","key":"1","attributes":[]}`, httpapi.CodeInvalid, "/attributes"},
-		{`{"source":"a","key":"1","attributes":{"name":[]}}`, httpapi.CodeInvalid, "/attributes/name"},
+		{`{"source":"a","key":"1","attributes":{"name":[]}}`, httpapi.CodeInvalid, "/attributes"},
 		{`{"source":"a","key":"1","attributes":{"name":null}}`, httpapi.CodeInvalid, "/attributes/name"},
 		{`{"source":"a","key":"1","attributes":{"name":true}}`, httpapi.CodeInvalid, "/attributes/name"},
 		{`{"source":"a","key":"1","attributes":{"name":{"a":"b"}}}`, httpapi.CodeInvalid, "/attributes/name"},
@@ -120,8 +120,8 @@ func TestPutRecords_NamesEverythingThatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	r := f.item(`{"source":"","key":"","attributes":{"latitude":91}}`)
-	if r.Error == nil || len(r.Error.Errors) != 4 {
-		t.Fatalf("%+v, want 4 errors", r.Error)
+	if r.Error == nil || len(r.Error.Errors) != 3 {
+		t.Fatalf("%+v, want 3 errors", r.Error)
 	}
 	if e := r.Error.Errors[2]; e.Code != "out_of_range" || e.Pointer != "/records/0/attributes/latitude" {
 		t.Errorf("third error %+v", e)
