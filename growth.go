@@ -27,10 +27,10 @@ func (s *Service) Compact(ctx context.Context, to int, progress func(cell.Progre
 	return s.resolver.Compact(ctx, s.cells, to, progress)
 }
 
-// Move moves a cell to the database at url, which is made if it is not there, while everybody goes on; see
+// Move moves a cell to another database, which is made if it is not there, while reads and writes go on; see
 // cell.Move. It may be stopped and begun again anywhere.
-func (s *Service) Move(ctx context.Context, id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
-	return s.resolver.Move(ctx, s.cells, id, url, progress)
+func (s *Service) Move(ctx context.Context, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return s.resolver.Move(ctx, s.cells, id, to, progress)
 }
 
 // Maps answers with all versions of the cell map that its authority has kept, the oldest first.

@@ -59,7 +59,7 @@ func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	define(t, s, apart(byCategory))
 	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))
 	before := latest(t, s, "by_category")
-	if _, err := s.Move(t.Context(), cell.ID{}, "sqlite:"+filepath.Join(t.TempDir(), "moved.db"), func(cell.MoveProgress) {}); err != nil {
+	if _, err := s.Move(t.Context(), cell.ID{}, cell.Destination{URL: "sqlite:" + filepath.Join(t.TempDir(), "moved.db")}, func(cell.MoveProgress) {}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, place("3", "Quill Dental", "dentist", "Oakland"))

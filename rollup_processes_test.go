@@ -178,7 +178,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 			})
 			work.Go(func() { readForward(ctx, t, s, "by_number") })
 			for i, url := range to {
-				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, url, func(cell.MoveProgress) {}); err != nil {
+				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, cell.Destination{URL: url}, func(cell.MoveProgress) {}); err != nil {
 					t.Error(err)
 				}
 				wantTrue(t, s, "by_category")

@@ -37,6 +37,9 @@ type CellsOptions[T Store] struct {
 	// Notice is how long before its start a generation is announced: for how long a map
 	// speaks. Defaults to one hour.
 	Notice time.Duration
+	// MovePatience is for how long the process that moves a cell may give no sign of life before another one takes the
+	// move over. Defaults to 15 s.
+	MovePatience time.Duration
 	// FilterMemory is the memory for filters of sealed cells, in bytes. Defaults to 256 MiB.
 	FilterMemory int
 	// Now is the clock that ids are minted by. Defaults to time.Now.
@@ -81,6 +84,8 @@ type Cells[T Store] struct {
 
 	mu    sync.Mutex
 	homes map[ID]*home[T]
+	// moving says where this process is moving cells to.
+	moving map[ID]string
 	// work counts what goes on by itself, until closing.
 	work            sync.WaitGroup
 	closing, closed bool
@@ -98,13 +103,16 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if opts.Notice == 0 {
 		opts.Notice = time.Hour
 	}
+	if opts.MovePatience == 0 {
+		opts.MovePatience = 15 * time.Second
+	}
 	if opts.FilterMemory == 0 {
 		opts.FilterMemory = 256 << 20
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn()}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newTurn()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

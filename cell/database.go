@@ -63,9 +63,9 @@ type Opened[T Store] interface {
 
 // Driver opens the databases of one kind.
 type Driver[T Store] interface {
-	// Dial opens the database at a url, without asking which cell it is. create makes a
-	// database that is not there, and brings the schema of an old one up to date; without
-	// it the error is ErrMissing if there is none.
+	// Dial opens the database at a url, without asking which cell it is, and brings an old
+	// schema up to date. create makes a database that is not there; without it the error is
+	// ErrMissing if there is none.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
 }
 

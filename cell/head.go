@@ -39,6 +39,9 @@ type Head struct {
 	// Rules is the version of the rules by which records may be written here (package resolve). It only
 	// rises; who works by others reads them again and begins anew.
 	Rules int64 `json:"rules,omitempty"`
+	// Move is the move of the cell to another database that was begun last, and the attempt at it that may go on: see
+	// Move. The database that the cell leaves and the one that is filled have the same, "" for none.
+	Move string `json:"move,omitempty"`
 }
 
 // Admits reports whether the cell takes keys and postings from who routes with a map of

@@ -159,6 +159,9 @@ func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*conne
 	if err == nil {
 		err = db.Identify(ctx, m.IdentityOf(id, c.opts.Rules))
 	}
+	if err == nil {
+		err = c.arrived(ctx, db, m, id)
+	}
 	if err != nil {
 		return fail(errors.Join(err, db.Close()))
 	}

@@ -90,8 +90,8 @@ func NewDriver(opts *Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), pools: map[string]*pool{}}
 }
 
-// Dial opens the database at a URL. create makes it if it is not there, with the schema of a cell, and
-// brings an old schema up to date; several processes may do that at once. Without it the error is
+// Dial opens the database at a URL, and brings an old schema up to date. create makes the database if it is not
+// there, with the schema of a cell; several processes may do that at once. Without it the error is
 // ErrMissing if there is no database, or no cell in it.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
 	t, err := parseURL(url, d.opts.Unsafe)

@@ -22,9 +22,9 @@ type state struct {
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, move, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
 
-	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?,
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?, move = ?,
 		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?`
 )
 
@@ -41,10 +41,10 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 		*s = state{
 			head: cell.Head{
 				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
-				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7),
+				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7), Move: r.text(8),
 			},
-			used: r.int(8), seq: r.int(9), trimmed: r.int(10),
-			counts: entity.Counts{Records: r.int(11), Entities: r.int(12), Merges: r.int(13), Splits: r.int(14)},
+			used: r.int(9), seq: r.int(10), trimmed: r.int(11),
+			counts: entity.Counts{Records: r.int(12), Entities: r.int(13), Merges: r.int(14), Splits: r.int(15)},
 		}
 		return nil
 	})
@@ -65,7 +65,7 @@ func (t *tx) keep() error {
 		return errNobody
 	}
 	h, n := s.head, s.counts
-	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
+	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, h.Move,
 		s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits)
 	if err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)

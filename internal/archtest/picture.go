@@ -72,7 +72,7 @@ var TestModules = []string{
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
 	"locality":  {Imports: []string{mutant}, Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"locality", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
+	"cell":      {Imports: []string{"locality", "lease", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
 	"match":     {Imports: []string{"definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},

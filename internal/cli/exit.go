@@ -128,6 +128,7 @@ var sentinels = []struct {
 	{cell.ErrNoCell, "not_found", exitNotFound, ""},
 	{cell.ErrMap, "invalid", exitInvalid, ""},
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
+	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or --replace what the cell left there"},
 	{cell.ErrNoRoom, "no_room", exitUnavailable, "make room on the disk"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
 	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},

@@ -198,6 +198,7 @@ var sentinels = []struct {
 	{cell.ErrMoved, CodeStaleMap},
 	{cell.ErrFenced, CodeStaleMap},
 	{cell.ErrConflict, CodeConflict},
+	{cell.ErrOccupied, CodeConflict},
 	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
 	{locus.ErrNoKind, CodeNotFound},

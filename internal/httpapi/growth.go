@@ -24,7 +24,8 @@ type CompactRequest struct {
 
 // MoveRequest is the body of POST /v1/cells/{id}/move.
 type MoveRequest struct {
-	URL string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
+	URL     string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
+	Replace bool   `json:"replace,omitempty" doc:"Delete the rows that the cell left in that database when it moved away from there. A database that serves is refused all the same"`
 }
 
 // Changed is the last line of a stream that changed the cells.
@@ -79,13 +80,19 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "url")
+	body, err := object(c.body, "url", "replace")
 	if err != nil {
 		return nil, err
 	}
-	to, err := place(body["url"], "/url")
-	if err != nil {
+	var to cell.Destination
+	if to.URL, err = place(body["url"], "/url"); err != nil {
 		return nil, err
+	}
+	if replace, given := body["replace"]; given {
+		if replace.Kind() != strictjson.Bool {
+			return nil, wrongKind("/replace", replace, "true or false")
+		}
+		to.Replace = string(replace.Raw()) == "true"
 	}
 	if m := s.svc.Map(); !m.Has(id) {
 		return nil, noCell(m, id)
