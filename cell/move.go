@@ -103,6 +103,7 @@ type mover[T Store] struct {
 	to       Destination
 	opts     MoveOptions[T]
 	attempt  string // random
+	owner    string // of the lease
 	progress MoveProgress
 
 	from   Database[T] // the source

@@ -60,9 +60,9 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 		ttl = 0 // another process that has it is gone
 	}
 	now := m.cells.opts.Now
+	m.owner = fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL), now().UTC().Format(time.RFC3339), m.attempt)
 	h := lease.NewHolder(lease.Options{
-		Name: moveLease, TTL: ttl, Now: now,
-		Owner: fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL), now().UTC().Format(time.RFC3339), m.attempt),
+		Name: moveLease, Owner: m.owner, TTL: ttl, Now: now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {
 			return m.from.View(ctx, func(t T) error { return fn(m.opts.Leases(t)) })
 		},
@@ -118,7 +118,12 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 // what changes.
 func (m *mover[T]) begin(ctx context.Context) error {
 	if err := m.alone(ctx, func(t T, head *Head) error {
-		if head.Home == Moved {
+		switch l, err := m.opts.Leases(t).Lease(ctx, moveLease); {
+		case err != nil:
+			return err
+		case l.Owner != m.owner:
+			return errTaken
+		case head.Home == Moved:
 			return fmt.Errorf("%w: it has just been moved: look at the cell map, then ask again", ErrConflict)
 		}
 		m.before, m.mark = *head, nextMark(head.Move, m.attempt)

@@ -94,11 +94,17 @@ func (p *process) resume() {
 // begin opens the installation in a directory, or makes it, beside other processes.
 func begin(t *testing.T, dir string, patience time.Duration) *process {
 	t.Helper()
+	return beginAt(t, dir, patience, time.Now)
+}
+
+// beginAt is begin with a clock.
+func beginAt(t *testing.T, dir string, patience time.Duration, now func() time.Time) *process {
+	t.Helper()
 	p := &process{left: -2}
 	driver := &sqlite.Driver{Dir: dir}
 	var err error
 	p.cells, err = cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
-		Authority: "sqlite:cells/g0-0.db", Rules: "r", MovePatience: patience,
+		Authority: "sqlite:cells/g0-0.db", Rules: "r", MovePatience: patience, Now: now,
 		New:    &cell.Spec{Generations: []cell.Generation{{Cells: 2, URLs: []string{"sqlite:cells/g{g}-{i}.db"}}}},
 		Driver: func(string) (cell.Driver[resolve.Tx], error) { return stepped{driver, p}, nil },
 	})
@@ -257,6 +263,84 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 	two.end(t)
 	a.check(t, dir)
 	return stops
+}
+
+// A process that moves a cell is stopped before each of its transactions in turn, and goes on when another one has filled the
+// same target with newer rows, just before the cell serves there: nothing is written over. The first one does not learn
+// that it was replaced: no sign of life is due, and the clock of the other one is ahead.
+func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
+	t.Parallel()
+	id, to := cell.ID{Index: 1}, cell.Destination{URL: "sqlite:moved/there.db"}
+	base, was := t.TempDir(), 12
+	p := begin(t, base, impatient)
+	var ops []resolve.Op
+	for n := range was {
+		op := place(n)
+		op.Observed = op.Observed.Add(-time.Hour)
+		op.Attributes["name"] = []string{"Pizza before"}
+		ops = append(ops, op)
+	}
+	for _, res := range p.r.Apply(t.Context(), ops) {
+		if res.Err != nil {
+			t.Fatal(res.Err)
+		}
+	}
+	p.end(t)
+	steps := 0
+	for stops := true; stops; steps++ {
+		dir, a := t.TempDir(), acks{}
+		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		one := begin(t, dir, 6*time.Second)
+		two := beginAt(t, dir, 6*time.Second, func() time.Time { return began.Add(100_000 * time.Since(began)) })
+		one.stopAfter(steps)
+		moved := make(chan error, 1)
+		go func() {
+			_, err := one.r.Move(t.Context(), one.cells, id, to, nil)
+			moved <- err
+		}()
+		var first error
+		select {
+		case <-one.stopped:
+		case first = <-moved:
+			stops = false
+		}
+		switching, resumed := false, !stops
+		_, err := two.r.Move(t.Context(), two.cells, id, to, func(at cell.MoveProgress) {
+			switch {
+			case at.Step == "switch" && !switching:
+				switching = true
+				if err := a.put(t.Context(), two, 0, was); err != nil {
+					t.Errorf("stopped after %d: put: %v", steps, err)
+				}
+			case at.Step == "follow" && switching && !resumed:
+				resumed = true
+				one.resume()
+				first = <-moved
+			}
+		})
+		one.resume()
+		if stops && !resumed {
+			first = <-moved
+		}
+		if first != nil && err != nil {
+			t.Errorf("stopped after %d: neither move was done: %v; %v", steps, first, err)
+		}
+		if err := a.put(t.Context(), two, 20, 24); err != nil {
+			t.Errorf("stopped after %d: put after both: %v", steps, err)
+		}
+		one.end(t)
+		two.end(t)
+		a.check(t, dir)
+		if t.Failed() {
+			t.Fatalf("the first process was stopped after %d transactions", steps)
+		}
+	}
+	if steps < 10 {
+		t.Errorf("a move has %d steps only: it is not stopped where it should be", steps)
+	}
 }
 
 // While a process moves a cell, a second move of it is refused, by the process itself and by others, and changes nothing.
