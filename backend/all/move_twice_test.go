@@ -82,6 +82,15 @@ func (p *process) stopAfter(transactions int) {
 	p.left, p.stopped, p.goOn = transactions, make(chan struct{}), make(chan struct{})
 }
 
+// stepOn lets the process write the transaction that it is stopped before, and stops it before the next one.
+func (p *process) stepOn() (stopped <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.goOn)
+	p.left, p.stopped, p.goOn = 0, make(chan struct{}), make(chan struct{})
+	return p.stopped
+}
+
 func (p *process) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -265,7 +274,7 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 	return stops
 }
 
-// A process that moves a cell is stopped before each of its transactions in turn, and goes on when another one has filled the
+// A process that moves a cell is stopped before each of its transactions in turn, and writes that one when another one has filled the
 // same target with newer rows, just before the cell serves there: nothing is written over. The first one does not learn
 // that it was replaced: no sign of life is due, and the clock of the other one is ahead.
 func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
@@ -307,7 +316,7 @@ func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 		case first = <-moved:
 			stops = false
 		}
-		switching, resumed := false, !stops
+		switching, resumed, ended := false, !stops, !stops
 		_, err := two.r.Move(t.Context(), two.cells, id, to, func(at cell.MoveProgress) {
 			switch {
 			case at.Step == "switch" && !switching:
@@ -317,12 +326,15 @@ func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 				}
 			case at.Step == "follow" && switching && !resumed:
 				resumed = true
-				one.resume()
-				first = <-moved
+				select {
+				case <-one.stepOn():
+				case first = <-moved:
+					ended = true
+				}
 			}
 		})
 		one.resume()
-		if stops && !resumed {
+		if !ended {
 			first = <-moved
 		}
 		if first != nil && err != nil {
