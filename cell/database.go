@@ -88,6 +88,14 @@ func (m *Map) IdentityOf(c ID, rules string) Identity {
 	return Identity{Map: m.spec.ID, Cell: c, Lo: lo, Hi: hi, Rules: rules}
 }
 
+// Takes reports whether a database that says got may become this cell all the same: it was made for another growth,
+// which was not announced, so it has another range of puids, and nothing was written there. used is how many puids
+// were given away. Every cell of a generation is told of the map before the generation takes keys, and is not taken after that.
+func (want Identity) Takes(got Identity, head Head, used uint64) bool {
+	same := got.Map == want.Map && got.Cell == want.Cell && got.Rules == want.Rules
+	return same && got != want && want.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
+}
+
 // Check compares what a database says with who it should be, and says with
 // ErrIdentity what to do if they differ. at names the database.
 func (want Identity) Check(got Identity, at string) error {

@@ -29,9 +29,16 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 		return err
 	}
 	err := c.run(ctx, reading, read)
-	if err == nil && got == nil {
+	if err == nil && (got == nil || *got != want) {
 		err = c.run(ctx, alone, func(t *tx) error {
-			if err := read(t); err != nil || got != nil {
+			if err := read(t); err != nil {
+				return err
+			}
+			if got != nil {
+				took, err := t.take(ctx, want, *got)
+				if took {
+					got = &want
+				}
 				return err
 			}
 			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
@@ -49,6 +56,21 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	defer c.mu.Unlock()
 	c.id = want
 	return nil
+}
+
+// take makes the database that of another cell, if it may.
+func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
+	head, err := t.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	used, err := rows(ctx, t, scalar[int64], sqlUsed)
+	if err != nil || !want.Takes(got, head, uint64(used[0]-got.Lo)) {
+		return false, err
+	}
+	t.exec("UPDATE locus_cell SET lo = $1, hi = $2", want.Lo, want.Hi)
+	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d", want.Lo+1, want.Hi))
+	return true, nil
 }
 
 // identity reads who the cell is, nil for one that was never told.

@@ -22,7 +22,9 @@ import (
 func TestOpen_RefusesAnotherCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
-	if err := f.Close(); err != nil {
+	if err := errors.Join(f.Exclusive(t.Context(), func(tx resolve.Tx) error {
+		return tx.SetHead(t.Context(), cell.Head{Incarnation: 1, Told: 1}) // a cell that is used
+	}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

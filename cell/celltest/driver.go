@@ -70,6 +70,7 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "KeepsAMapBeforeItHasAName", Run: keepsAMapBeforeItHasAName},
 	{Name: "MapOfTheFirst", Run: mapOfTheFirst},
 	{Name: "OnlyOneIdentity", Run: onlyOneIdentity},
+	{Name: "TakesAnotherRange", Run: takesAnotherRange},
 	{Name: "IdentityAtOnce", Run: identityAtOnce},
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
@@ -205,6 +206,9 @@ func mapOfTheFirst(t tester, k kind) {
 func onlyOneIdentity(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")
+	exclusive(t, cellOf(db), func(ctx context.Context, s cell.Store) error {
+		return s.SetHead(ctx, cell.Head{Incarnation: 1, Told: 1})
+	})
 	for name, change := range map[string]func(*cell.Identity){
 		"another map":        func(id *cell.Identity) { id.Map = "other" },
 		"another cell":       func(id *cell.Identity) { id.Cell.Index++ },
@@ -224,6 +228,29 @@ func onlyOneIdentity(t tester, k kind) {
 		if err := db.Identify(ctx, identity()); err != nil {
 			t.Fatalf("a cell identified again: %v", err)
 		}
+	}
+}
+
+// takesAnotherRange is for growths that were given up before they were announced.
+func takesAnotherRange(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	second := identity()
+	second.Lo, second.Hi = second.Lo-1<<32, second.Hi-1<<32
+	for _, id := range []cell.Identity{second, identity(), second} {
+		if err := db.Identify(ctx, id); err != nil {
+			t.Fatalf("an unused cell with another range: %v", err)
+		}
+	}
+	again := k.open(t, "cell", false)
+	if err := again.Identify(ctx, second); err != nil {
+		t.Fatalf("identified again: %v", err)
+	}
+	if got := allocate(t, cellOf(again), keys(1, 1))[0].PUID; got != second.Lo+1 {
+		t.Fatalf("the first puid is %d, want %d", got, second.Lo+1)
+	}
+	if err := db.Identify(ctx, identity()); !errors.Is(err, cell.ErrIdentity) {
+		t.Fatalf("a cell that has given puids, with another range: %v, want ErrIdentity", err)
 	}
 }
 

@@ -253,10 +253,14 @@ func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	}
 	defer o.db.write.Release(1)
 	s := *o.db.now.Load()
-	if s.id != nil {
+	switch {
+	case s.id == nil:
+		s.id, s.head = &id, cell.Head{Incarnation: 1}
+	case id.Takes(*s.id, s.head, s.used):
+		s.id = &id
+	default:
 		return id.Check(*s.id, o.db.url)
 	}
-	s.id, s.head = &id, cell.Head{Incarnation: 1}
 	o.db.now.Store(&s)
 	return nil
 }
