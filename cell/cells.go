@@ -44,6 +44,16 @@ type CellsOptions[T Store] struct {
 	// OnEvent is told what happens besides what was asked for; nil if nobody listens. It
 	// is called from many goroutines and must not wait.
 	OnEvent func(Event)
+	// Ledger keeps the pulses of the cells outside of them; nil if nothing does.
+	Ledger Ledger
+	// Beat is how often, while cells are written to, their pulses are attested in others.
+	// 0 never does.
+	Beat time.Duration
+	// Others are URLs where cells of the first generation may be found, the i-th at Others[i],
+	// while the authority cannot be reached. Empty ones are passed over.
+	Others []string
+	// Restored takes cells that went back as they are: for Reincarnate.
+	Restored bool
 	// OnClose gives back what the drivers hold besides the databases, such as the lock of a
 	// directory. Close calls it once, last, also after an OpenCells that failed.
 	OnClose func() error
@@ -68,6 +78,8 @@ const (
 	EventOpened = "opened" // the database of a cell was opened, or was not
 	EventClosed = "closed" // the database that a cell has left was closed
 	EventFilter = "filter" // the filter of a sealed cell was read, or could not be
+	EventBeat   = "beat"   // the pulse of a cell could not be read, or was not attested
+	EventBack   = "back"   // a cell went back and is not used any more
 )
 
 // Cells is an opened installation: the newest cell map that the process knows, and
@@ -87,6 +99,7 @@ type Cells[T Store] struct {
 
 	refresh turn
 	filters shelf
+	watch   watch
 }
 
 // OpenCells opens an installation, or makes one if New says how. An installation is
@@ -104,7 +117,7 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn()}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn(), watch: newWatch()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -262,6 +275,9 @@ func (c *Cells[T]) Close() error {
 	again := c.closing
 	c.closing = true
 	c.mu.Unlock()
+	if !again {
+		close(c.watch.stop)
+	}
 	c.work.Wait()
 	c.mu.Lock()
 	c.closed = true

@@ -57,6 +57,13 @@ type Opened[T Store] interface {
 	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
 	// stopped in stays as it was.
 	Vacuum(ctx context.Context) error
+	// Pulse reads how far the cell has come. It is above all pulses that were read, by any
+	// process, before the last commit of this process.
+	Pulse(ctx context.Context) (Pulse, error)
+	// Latest returns the pulse as this process knows it without asking, and whether it has
+	// committed something since that does not count in it yet. Leases and attested pulses
+	// are not counted: they are written while nothing happens.
+	Latest() (p Pulse, more bool)
 	// Close waits for the transactions in flight.
 	Close() error
 }

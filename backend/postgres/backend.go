@@ -149,6 +149,9 @@ type Cell struct {
 	breaker breaker
 	spans   spansThere
 
+	pulse    atomic.Pointer[cell.Pulse] // as it was read last
+	unbeaten atomic.Bool                // something was written since that lasts
+
 	mu     sync.Mutex
 	id     cell.Identity
 	users  int

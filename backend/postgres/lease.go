@@ -38,7 +38,7 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 
 // PutLease writes one row.
 func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
-	if err := t.alter(ctx); err != nil {
+	if err := t.write(ctx); err != nil {
 		return err
 	}
 	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -31,7 +31,9 @@ type tx struct {
 	begun bool // the first statements have passed
 	over  bool
 	err   error // what failed first; a transaction is not committed after it
-	guess bool  // rows of counters may be taken to be there
+	// lasting is whether something may have been written that counts in the pulse.
+	lasting bool
+	guess   bool // rows of counters may be taken to be there
 
 	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
 	counts  entity.Counts
@@ -243,6 +245,9 @@ func (t *tx) finish(ctx context.Context) error {
 		return nil
 	})
 	err := t.conn.run(context.WithoutCancel(ctx), t.queue)
+	if t.lasting { // also if it is not known whether it was committed
+		t.cell.unbeaten.Store(true)
+	}
 	if err == nil {
 		return nil
 	}
@@ -282,8 +287,14 @@ func (t *tx) use(ctx context.Context) error {
 	return nil
 }
 
-// alter is the beginning of every method that writes.
+// alter is the beginning of every method that writes what lasts.
 func (t *tx) alter(ctx context.Context) error {
+	t.lasting = true
+	return t.write(ctx)
+}
+
+// write is the beginning of methods that write what is written while nothing happens, too.
+func (t *tx) write(ctx context.Context) error {
 	if err := t.use(ctx); err != nil {
 		return err
 	}

@@ -64,7 +64,8 @@ type Cell struct {
 	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
 	closed  chan struct{}
 	closing atomic.Bool
-	failure atomic.Pointer[error] // the reason why the cell closed itself
+	failure atomic.Pointer[error]      // the reason why the cell closed itself
+	pulse   atomic.Pointer[cell.Pulse] // as it was committed or read last
 
 	pending int // pages in the log; whoever has the write connection may touch it
 	pages   int // size of the log from which it is copied into the file, in pages
@@ -185,6 +186,9 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	if err := errors.Join(t.err, ctx.Err()); err != nil {
 		return c.failed(err)
 	}
+	if err := t.count(ctx); err != nil {
+		return c.failed(err)
+	}
 	if err := t.keep(); err != nil {
 		return c.failed(err)
 	}
@@ -196,6 +200,9 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 		return fmt.Errorf("commit in cell %s: %w", c, err)
 	}
 	t.over = true
+	if t.state != nil && t.lasting {
+		c.raise(t.state.pulse())
+	}
 	c.checkpoint(w)
 	return nil
 }

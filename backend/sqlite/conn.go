@@ -21,6 +21,8 @@ type conn struct {
 	stmts map[string]*stmt
 	// cache is the memory for pages that the connection's cell had when it took its part of it.
 	cache, parts int64
+	// changes is how many rows the connection had changed when its last transaction was counted.
+	changes int64
 }
 
 // dial opens a connection to the file and applies and checks the settings.

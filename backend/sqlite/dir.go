@@ -32,6 +32,9 @@ type DirOptions struct {
 	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
 	// one process has the directory, and reads the new map when it writes it.
 	Notice time.Duration
+	// Restored takes cells that went back as they are, and a directory that was copied away from
+	// the cells that it has elsewhere: for locus cell restored.
+	Restored bool
 	// Driver answers with the driver of cells that are in no file. nil has no such cells.
 	Driver func(url string) (cell.Driver[resolve.Tx], error)
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
@@ -44,11 +47,14 @@ const (
 	// authority is where the cell is that holds the cell map, cellURL where all are at first.
 	authority = "sqlite:cells/g0-0.db"
 	cellURL   = "sqlite:cells/g{g}-{i}.db"
+	// beat is how often cells attest each other's pulses while they are written to.
+	beat = time.Second
 )
 
 // OpenDir opens the data directory at path, or makes one, and all cells that are in files:
 //
 //	DIR/lock             the process that has the directory
+//	DIR/witness          how far each cell has come, see cell.Ledger
 //	DIR/cells/g0-0.db    the authority: the cell that holds the cell map
 //	DIR/cells/g0-1.db    ...
 //	DIR/cells/g1-0.db    cells that were added later
@@ -79,8 +85,12 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if err != nil {
 		return nil, err
 	}
+	ledger, err := openLedger(path)
+	if err != nil {
+		return nil, errors.Join(err, unlock(locked), locked.Close())
+	}
 	var made *cell.Spec
-	if !o.MustExist {
+	if !o.MustExist && !ledger.knows() { // a directory that had cells is not made again
 		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
 		if o.Cells == 0 {
 			made.Generations[0].Cells = defaultCells
@@ -88,7 +98,8 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
 		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
-		OnClose: func() error { return errors.Join(unlock(locked), locked.Close()) },
+		Ledger: ledger, Beat: beat, Restored: o.Restored,
+		OnClose: func() error { return errors.Join(ledger.close(), unlock(locked), locked.Close()) },
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if isFile(url) || o.Driver == nil {
 				return driver, nil
@@ -102,8 +113,14 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
 		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, path, have, o.Cells)
 	}
+	if err == nil && !o.Restored {
+		err = uncopied(cells, ledger, path)
+	}
 	if err == nil {
 		err = openFiles(ctx, cells)
+	}
+	if err == nil {
+		err = cells.Verify(ctx)
 	}
 	if err == nil && cells.Map().Until().IsZero() {
 		err = date(ctx, cells)
@@ -115,6 +132,25 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 }
 
 func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
+
+// uncopied refuses a copy of a directory some of whose cells are elsewhere: it would write into those of the
+// original.
+func uncopied(cells *cell.Cells[resolve.Tx], l *ledger, path string) error {
+	copied, err := l.copied()
+	if err != nil || !copied {
+		return err
+	}
+	for _, id := range cells.Map().Cells() {
+		url := cells.Map().URL(id)
+		file, isRelative := strings.CutPrefix(url, Scheme+":")
+		if isRelative && !filepath.IsAbs(filepath.FromSlash(file)) {
+			continue
+		}
+		return fmt.Errorf("%w: %s was copied, and its cell map leads to cell %v at %s, which the original works with: use the original; or, if that is gone for good, run locus cell restored; or, if the cell was restored elsewhere too, locus cell restored --map OLD=NEW",
+			cell.ErrCopy, path, id, cell.Redact(url))
+	}
+	return nil
+}
 
 // openFiles opens all cells that are in files, several at a time: a file that is missing or was
 // swapped is a mistake to be told of at once, not when somebody asks for what is in it.

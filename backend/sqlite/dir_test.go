@@ -198,7 +198,7 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET told = 0"))
 		},
 		"with an empty authority": func(dir string) error {
-			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Remove(filepath.Join(dir, "witness")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
 				os.WriteFile(filepath.Join(dir, "cells", "g0-0.db"), nil, 0o600))
 		},
 	} {

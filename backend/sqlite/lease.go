@@ -30,7 +30,7 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 
 // PutLease writes one row.
 func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
-	if err := t.alter(ctx); err != nil {
+	if err := t.write(ctx); err != nil {
 		return err
 	}
 	wanted := int64(0)

@@ -109,6 +109,8 @@ var cases = conformance.Suite[Cell]{
 	{Name: "CellMapConflict", Run: cellMapConflict},
 	{Name: "CellMapConflictAtOnce", Run: cellMapConflictAtOnce},
 	{Name: "Filter", Run: filter},
+	{Name: "Witnesses", Run: witnesses},
+	{Name: "Mark", Run: mark},
 
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

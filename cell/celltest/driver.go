@@ -49,6 +49,8 @@ type handle interface {
 	Database
 	Identify(ctx context.Context, id cell.Identity) error
 	Stats(ctx context.Context) (cell.Stats, error)
+	Pulse(ctx context.Context) (cell.Pulse, error)
+	Latest() (cell.Pulse, bool)
 	Close() error
 }
 
@@ -62,6 +64,9 @@ func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
 }
 func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.opened.Stats(ctx) }
 
+func (d dialled[T]) Pulse(ctx context.Context) (cell.Pulse, error) { return d.opened.Pulse(ctx) }
+func (d dialled[T]) Latest() (cell.Pulse, bool)                    { return d.opened.Latest() }
+
 func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
 func (d dialled[T]) Close() error                     { return d.opened.Close() }
 
@@ -73,6 +78,8 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "IdentityAtOnce", Run: identityAtOnce},
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
+	{Name: "Pulse", Run: pulse},
+	{Name: "Rename", Run: rename},
 	{Name: "CloseWaits", Run: closeWaits},
 }
 

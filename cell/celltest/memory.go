@@ -155,6 +155,10 @@ type state struct {
 	rows   *rows
 	maps   []version
 	filter []byte
+	pulses map[cell.ID]cell.Pulse // of other cells
+	mark   string
+	// commits counts those that wrote something that lasts.
+	commits uint64
 }
 
 // version is a version of the cell map.
@@ -231,6 +235,9 @@ func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) 
 	if err := o.memory.step(ctx, step); err != nil {
 		return err
 	}
+	if t.lasting {
+		t.commits++
+	}
 	o.db.now.Store(&t.state)
 	step.When = Replies
 	if err := o.memory.step(ctx, step); err != nil {
@@ -275,6 +282,18 @@ func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
 		return nil
 	})
 	return stats, err
+}
+
+// Pulse is what Latest says.
+func (o *opened) Pulse(ctx context.Context) (cell.Pulse, error) {
+	p, _ := o.Latest()
+	return p, ctx.Err()
+}
+
+// Latest counts every commit.
+func (o *opened) Latest() (cell.Pulse, bool) {
+	s := o.db.now.Load()
+	return cell.Pulse{Incarnation: s.head.Incarnation, Commits: s.commits}, false
 }
 
 // Vacuum does nothing: what is deleted is gone.
