@@ -54,6 +54,10 @@ type CellsOptions[T Store] struct {
 	Others []string
 	// Restored takes cells that went back as they are: for Reincarnate.
 	Restored bool
+	// Readdress, if set, makes a copy an installation of its own. It comes with Restored.
+	Readdress *Readdress
+	// Check, if set, is asked about the map of the authority before another database is opened.
+	Check func(*Map) error
 	// OnClose gives back what the drivers hold besides the databases, such as the lock of a
 	// directory. Close calls it once, last, also after an OpenCells that failed.
 	OnClose func() error

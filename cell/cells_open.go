@@ -23,6 +23,9 @@ func (c *Cells[T]) open(ctx context.Context) error {
 		return c.listen(ctx)
 	}
 	head, m, err := c.firstMap(ctx, db)
+	if err == nil && c.opts.Readdress != nil {
+		m, err = c.readdress(ctx, db, m)
+	}
 	if err == nil {
 		err = c.original(ctx, db, head, m)
 	}

@@ -74,6 +74,9 @@ type Driver[T Store] interface {
 	// database that is not there, and brings the schema of an old one up to date; without
 	// it the error is ErrMissing if there is none.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
+	// Marked returns the text that was marked last in the database at a url, "" if none, and
+	// changes nothing there: it may be the database of another installation.
+	Marked(ctx context.Context, url string) (string, error)
 }
 
 // Identity says which cell a database is.

@@ -166,15 +166,18 @@ func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, e
 }
 
 func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
-	next, err := w.cells.Map().grown(g, w.cells.opts.Now())
-	if err != nil {
-		return err
+	next := w.cells.Map()
+	if len(next.gens) <= gen { // else another process was faster; announce compares what it wanted
+		var err error
+		if next, err = next.grown(g, w.cells.opts.Now()); err != nil {
+			return err
+		}
 	}
 	if len(next.gens) != gen+1 {
 		return fmt.Errorf("%w: somebody else announced a generation meanwhile", ErrMap)
 	}
 	made := w.counter(Progress{Step: StepCreated, Total: int(g.Cells), Generation: gen})
-	err = w.cells.ensure(ctx, next, next.cells(gen), made)
+	err := w.cells.ensure(ctx, next, next.cells(gen), made)
 	if errors.Is(err, ErrIdentity) {
 		return fmt.Errorf("%w (if that was made for another growth, which was never announced, drop it and begin again)", err)
 	}
@@ -183,6 +186,9 @@ func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
 
 func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, error) {
 	r, err := w.change(ctx, func(m *Map) error {
+		if len(m.gens) > gen { // another process was faster, and a cell told of its map
+			return nil
+		}
 		next, err := m.grown(g, w.cells.opts.Now())
 		if err == nil {
 			err = w.cells.swap(ctx, m, next)

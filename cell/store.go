@@ -69,11 +69,9 @@ type Store interface {
 	Witnesses(ctx context.Context) (map[ID]Pulse, error)
 	// Attest keeps pulses of other cells, except where a higher one is known.
 	Attest(ctx context.Context, pulses map[ID]Pulse) error
-	// Mark writes a text into the database that Marked reads: two handles lead to the same
-	// database if one reads what was just written through the other.
+	// Mark writes a text that Driver.Marked reads: a URL leads to this database if what was just
+	// marked here is read there.
 	Mark(ctx context.Context, text string) error
-	// Marked returns the text that was marked last, "" if none.
-	Marked(ctx context.Context) (string, error)
 	// Rename makes the cell one of the map with this id. It may be called in an Exclusive only.
 	Rename(ctx context.Context, mapID string) error
 

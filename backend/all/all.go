@@ -43,6 +43,8 @@ type Options struct {
 	// Restored takes cells as they are that were restored from backups or promoted: for locus cell
 	// restored.
 	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	Readdress *cell.Readdress
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
@@ -69,7 +71,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	case kind == sqlite.Scheme:
 		cells, err := sqlite.OpenDir(ctx, path, &sqlite.DirOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
-			Restored: opts.Restored, Driver: drivers.of,
+			Restored: opts.Restored, Readdress: opts.Readdress, Driver: drivers.of,
 		})
 		if err == nil {
 			drivers.databases.Follow(cells)
@@ -78,7 +80,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	case postgres.IsURL(url):
 		return postgres.OpenMap(ctx, url, &postgres.MapOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
-			Driver: drivers.databases, Other: drivers.of, Restored: opts.Restored,
+			Driver: drivers.databases, Other: drivers.of, Restored: opts.Restored, Readdress: opts.Readdress,
 		})
 	}
 	return nil, fmt.Errorf("%w %q: give a directory, sqlite:DIR, or postgres://HOST/NAME", ErrScheme, kind)

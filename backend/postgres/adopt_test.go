@@ -180,7 +180,7 @@ func TestP06_APromotedReplicaAsksTheAuthority(t *testing.T) {
 	promoted, err := open(replica.URL).Cell(one)
 	must(t, err)
 	h := headOf(t, promoted)
-	if h.Keys != cell.Sealed || h.Incarnation != 1 {
+	if h.Keys != cell.Sealed || h.Incarnation != 2 {
 		t.Errorf("the promoted replica answers with %+v", h)
 	}
 	if puid := allocateOne(t, promoted, key(3)); puid <= lost {

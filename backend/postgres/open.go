@@ -27,6 +27,8 @@ type MapOptions struct {
 	Notice time.Duration
 	// Restored takes cells that went back as they are: for locus cell restored.
 	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	Readdress *cell.Readdress
 	// Driver opens the databases of the servers. Required.
 	Driver *Driver
 	// Other answers with the driver of cells that are in no database of a server. nil has no such cells.
@@ -51,7 +53,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[re
 	}
 	options := cell.CellsOptions[resolve.Tx]{
 		Authority: authority, Others: first(template), Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
-		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Unsafe,
+		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if IsURL(url) || opts.Other == nil {
 				return opts.Driver, nil

@@ -122,13 +122,25 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 	return nil
 }
 
-// Marked reads it.
-func (t *tx) Marked(ctx context.Context) (text string, err error) {
-	if err := t.use(ctx); err != nil {
+// Marked reads the database as it is, by a connection of its own: it is neither brought up to date nor adopted.
+func (d *Driver) Marked(ctx context.Context, url string) (text string, err error) {
+	t, err := parseURL(url, d.opts.Unsafe)
+	if err != nil {
 		return "", err
 	}
-	if err := t.query(ctx, "SELECT body FROM locus_mark", func(r pgx.Rows) error { return r.Scan(&text) }); err != nil {
-		return "", fmt.Errorf("read mark: %w", err)
+	on, err := t.insist(ctx, d.opts)
+	if err != nil {
+		return "", err
+	}
+	defer on.Close(ctx)
+	var there bool
+	if err = on.QueryRow(ctx, "SELECT to_regclass('locus_mark') IS NOT NULL").Scan(&there); err == nil && there {
+		if err = on.QueryRow(ctx, "SELECT body FROM locus_mark").Scan(&text); errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("read mark of %s: %w", t.shown, explain(err))
 	}
 	return text, nil
 }

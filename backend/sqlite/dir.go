@@ -32,9 +32,11 @@ type DirOptions struct {
 	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
 	// one process has the directory, and reads the new map when it writes it.
 	Notice time.Duration
-	// Restored takes cells that went back as they are, and a directory that was copied away from
-	// the cells that it has elsewhere: for locus cell restored.
+	// Restored takes cells that went back as they are: for locus cell restored.
 	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress. It is not asked where the
+	// files of the directory are.
+	Readdress *cell.Readdress
 	// Driver answers with the driver of cells that are in no file. nil has no such cells.
 	Driver func(url string) (cell.Driver[resolve.Tx], error)
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
@@ -98,7 +100,13 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
 		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
-		Ledger: ledger, Beat: beat, Restored: o.Restored,
+		Ledger: ledger, Beat: beat, Restored: o.Restored, Readdress: readdress(o.Readdress),
+		Check: func(m *cell.Map) error {
+			if o.Readdress != nil {
+				return nil
+			}
+			return uncopied(m, ledger, path, o.Restored)
+		},
 		OnClose: func() error { return errors.Join(ledger.close(), unlock(locked), locked.Close()) },
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if isFile(url) || o.Driver == nil {
@@ -112,9 +120,6 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	}
 	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
 		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", ErrIdentity, path, have, o.Cells)
-	}
-	if err == nil && !o.Restored {
-		err = uncopied(cells, ledger, path)
 	}
 	if err == nil {
 		err = openFiles(ctx, cells)
@@ -133,21 +138,37 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 
 func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
 
+// isWithin reports whether a URL is one of a file that is copied with the directory.
+func isWithin(url string) bool {
+	file, ok := strings.CutPrefix(url, Scheme+":")
+	return ok && !filepath.IsAbs(filepath.FromSlash(file))
+}
+
+// readdress leaves the files of the directory where they are.
+func readdress(r *cell.Readdress) *cell.Readdress {
+	if r == nil {
+		return nil
+	}
+	return &cell.Readdress{Agree: r.Agree, URL: func(url string) (string, bool) {
+		if isWithin(url) {
+			return url, true
+		}
+		return r.URL(url)
+	}}
+}
+
 // uncopied refuses a copy of a directory some of whose cells are elsewhere: it would write into those of the
-// original.
-func uncopied(cells *cell.Cells[resolve.Tx], l *ledger, path string) error {
+// original. One that is restored without its witnesses is a copy.
+func uncopied(m *cell.Map, l *ledger, path string, restored bool) error {
 	copied, err := l.copied()
-	if err != nil || !copied {
+	if err != nil || !copied && (!restored || l.knows()) {
 		return err
 	}
-	for _, id := range cells.Map().Cells() {
-		url := cells.Map().URL(id)
-		file, isRelative := strings.CutPrefix(url, Scheme+":")
-		if isRelative && !filepath.IsAbs(filepath.FromSlash(file)) {
-			continue
+	for _, id := range m.Cells() {
+		if url := m.URL(id); !isWithin(url) {
+			return fmt.Errorf("%w: %s was copied, and cell %v is at %s, which the original works with: use the original; or, if that is gone for good, run locus cell restored --map OLD=NEW, with OLD=OLD for databases that only this directory works with now",
+				cell.ErrCopy, path, id, cell.Redact(url))
 		}
-		return fmt.Errorf("%w: %s was copied, and its cell map leads to cell %v at %s, which the original works with: use the original; or, if that is gone for good, run locus cell restored; or, if the cell was restored elsewhere too, locus cell restored --map OLD=NEW",
-			cell.ErrCopy, path, id, cell.Redact(url))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
@@ -113,13 +114,29 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 	return nil
 }
 
-// Marked reads it.
-func (t *tx) Marked(ctx context.Context) (text string, err error) {
-	if err := t.use(ctx); err != nil {
+// Marked reads the file as it is; one of another format has no mark.
+func (d *Driver) Marked(_ context.Context, url string) (string, error) {
+	path, err := d.path(url)
+	if err != nil {
 		return "", err
 	}
-	if err := t.query(ctx, "SELECT body FROM locus_mark", func(r row) error { text = r.text(0); return nil }); err != nil {
-		return "", fmt.Errorf("read mark: %w", err)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("read mark of %s: %w", path, err)
+	}
+	on, err := dial(path, []setting{{"busy_timeout", "5000", "5000"}})
+	if err != nil {
+		return "", notDatabase(path, err)
+	}
+	text := ""
+	there, err := on.do("SELECT 1 FROM sqlite_schema WHERE name = 'locus_mark'")
+	if err == nil && there != nil {
+		var r row
+		if r, err = on.do("SELECT body FROM locus_mark"); r != nil {
+			text = r.text(0)
+		}
+	}
+	if err = errors.Join(err, on.close()); err != nil {
+		return "", fmt.Errorf("read mark of %s: %w", path, err)
 	}
 	return text, nil
 }

@@ -246,11 +246,6 @@ func (e *each) Mark(ctx context.Context, text string) error {
 	return e.do(ctx, func(s cell.Store) error { return s.Mark(ctx, text) })
 }
 
-func (e *each) Marked(ctx context.Context) (text string, err error) {
-	err = e.do(ctx, func(s cell.Store) (err error) { text, err = s.Marked(ctx); return err })
-	return text, err
-}
-
 func (e *each) Rename(ctx context.Context, mapID string) error {
 	return e.do(ctx, func(s cell.Store) error { return s.Rename(ctx, mapID) })
 }
@@ -464,13 +459,6 @@ func (s *buggyStore) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) 
 	}
 	maps.Copy(s.pulses, pulses)
 	return s.Store.Attest(ctx, pulses)
-}
-
-func (s *buggyStore) Mark(ctx context.Context, text string) error {
-	if s.bug == "marks are lost" {
-		return nil
-	}
-	return s.Store.Mark(ctx, text)
 }
 
 func (s *buggyStore) SetFilter(ctx context.Context, filter []byte) error {

@@ -110,7 +110,6 @@ var cases = conformance.Suite[Cell]{
 	{Name: "CellMapConflictAtOnce", Run: cellMapConflictAtOnce},
 	{Name: "Filter", Run: filter},
 	{Name: "Witnesses", Run: witnesses},
-	{Name: "Mark", Run: mark},
 
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

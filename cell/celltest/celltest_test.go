@@ -106,7 +106,6 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"maps are compared outside":     "CellMapConflictAtOnce",
 			"filters are kept":              "Filter",
 			"low pulses overwrite":          "Witnesses",
-			"marks are lost":                "Mark",
 		},
 		ByModel: []string{
 			"missing keys are left out", "order is lost", "old keys get new puids", "all are fresh",

@@ -33,7 +33,7 @@ func RunDriver[T cell.Store](t *testing.T, open func(t *testing.T) Kind[T]) {
 				return nil, err
 			}
 			t.Cleanup(func() { db.Close() })
-			return dialled[T]{of[T]{db}, db}, nil
+			return dialled[T]{of[T]{db}, db, func(ctx context.Context) (string, error) { return k.Driver.Marked(ctx, url) }}, nil
 		}}
 	})
 }
@@ -51,12 +51,14 @@ type handle interface {
 	Stats(ctx context.Context) (cell.Stats, error)
 	Pulse(ctx context.Context) (cell.Pulse, error)
 	Latest() (cell.Pulse, bool)
+	Marked(ctx context.Context) (string, error) // of what the URL leads to
 	Close() error
 }
 
 type dialled[T cell.Store] struct {
 	of[T]
 	opened cell.Opened[T]
+	marked func(ctx context.Context) (string, error)
 }
 
 func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
@@ -66,6 +68,7 @@ func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.op
 
 func (d dialled[T]) Pulse(ctx context.Context) (cell.Pulse, error) { return d.opened.Pulse(ctx) }
 func (d dialled[T]) Latest() (cell.Pulse, bool)                    { return d.opened.Latest() }
+func (d dialled[T]) Marked(ctx context.Context) (string, error)    { return d.marked(ctx) }
 
 func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
 func (d dialled[T]) Close() error                     { return d.opened.Close() }
@@ -79,6 +82,7 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
 	{Name: "Pulse", Run: pulse},
+	{Name: "Mark", Run: mark},
 	{Name: "Rename", Run: rename},
 	{Name: "CloseWaits", Run: closeWaits},
 }

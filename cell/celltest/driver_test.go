@@ -140,6 +140,13 @@ func (m *mistaken) Latest() (cell.Pulse, bool) {
 	return p, more
 }
 
+func (m *mistaken) Marked(ctx context.Context) (string, error) {
+	if m.bug == "marks are lost" {
+		return "", nil
+	}
+	return m.Handle.Marked(ctx)
+}
+
 func (m *mistaken) Close() error {
 	if m.bug == "closed cells go on" {
 		return nil
@@ -163,6 +170,7 @@ func TestRunDriver_FindsEveryBug(t *testing.T) {
 		"stats without head":           "Stats",
 		"stats count rows of others":   "Stats",
 		"pulses stand still":           "Pulse",
+		"marks are lost":               "Mark",
 		"names stay":                   "Rename",
 		"closed cells go on":           "CloseWaits",
 	}})

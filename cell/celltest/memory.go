@@ -79,6 +79,15 @@ func (m *Memory) Save(url string) (restore func()) {
 	return func() { db.now.Store(saved) }
 }
 
+// Clone copies a database to another URL, as restoring its backup elsewhere does.
+func (m *Memory) Clone(from, to string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db := &database{url: to, write: semaphore.NewWeighted(1)}
+	db.now.Store(m.databases[from].now.Load())
+	m.databases[to] = db
+}
+
 // Lose deletes a database.
 func (m *Memory) Lose(url string) {
 	m.mu.Lock()
@@ -137,6 +146,20 @@ func (m *Memory) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	}
 	m.opened.Add(1)
 	return &opened{memory: m, db: db}, nil
+}
+
+// Marked reads the mark of a database.
+func (m *Memory) Marked(ctx context.Context, url string) (string, error) {
+	if err := m.step(ctx, Step{url, "marked", Begins}); err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db, ok := m.databases[url]
+	if !ok {
+		return "", fmt.Errorf("%s: %w", url, cell.ErrMissing)
+	}
+	return db.now.Load().mark, nil
 }
 
 // database is what is kept. Transactions that write are one at a time, in the order in

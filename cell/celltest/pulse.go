@@ -50,19 +50,20 @@ func witnesses(t tester, c Cell) {
 	})
 }
 
-// mark reads back what was marked last.
-func mark(t tester, c Cell) {
+// mark is read where the URL leads to, and nowhere else.
+func mark(t tester, k kind) {
+	ctx := context.Background()
+	db, other := k.identified(t, "cell"), k.open(t, "other", true)
 	for _, text := range []string{"", "one", "two"} {
 		if text != "" {
-			exclusive(t, c, func(ctx context.Context, s cell.Store) error { return s.Mark(ctx, text) })
+			exclusive(t, cellOf(db), func(ctx context.Context, s cell.Store) error { return s.Mark(ctx, text) })
 		}
-		view(t, c, func(ctx context.Context, s cell.Store) error {
-			got, err := s.Marked(ctx)
-			if err == nil && got != text {
-				err = fmt.Errorf("Marked gave %q, want %q", got, text)
-			}
-			return err
-		})
+		if got, err := k.open(t, "cell", false).Marked(ctx); err != nil || got != text {
+			t.Fatalf("Marked gave %q, %v, want %q", got, err, text)
+		}
+		if got, err := other.Marked(ctx); err != nil || got != "" {
+			t.Fatalf("Marked of another database gave %q, %v, want none", got, err)
+		}
 	}
 }
 

@@ -244,8 +244,6 @@ func (t *tx) Mark(ctx context.Context, text string) error {
 	return nil
 }
 
-func (t *tx) Marked(ctx context.Context) (string, error) { return t.mark, t.use(ctx, false, false) }
-
 func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if err := t.use(ctx, true, true); err != nil {
 		return err

@@ -111,6 +111,8 @@ var sentinels = []struct {
 	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
 	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
 	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
+	{cell.ErrCopy, "copy", exitFailed, ""},
+	{cell.ErrWentBack, "went_back", exitFailed, ""},
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
 	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{all.ErrPreflight, "preflight", exitFailed, ""},
