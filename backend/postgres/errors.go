@@ -26,6 +26,8 @@ var (
 	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
 	// makes it the cell.
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
+	// ErrRefused means that the server does not let this role in, or not do what it has to do.
+	ErrRefused = fmt.Errorf("postgres: the server refuses the role: %w", cell.ErrUnavailable)
 	// ErrTx means that a transaction was used after its function had returned.
 	ErrTx = errors.New("postgres: the transaction is over")
 	// ErrURL means that a URL does not name a database.
@@ -50,6 +52,9 @@ const (
 	tooManyConnections = "53300"
 	lockNotAvailable   = "55P03"
 	queryCanceled      = "57014"
+	noRole             = "28000" // also: pg_hba.conf has no line for it
+	wrongPassword      = "28P01"
+	noPrivilege        = "42501"
 )
 
 // state is the SQLSTATE of an error, "" if it is not the server's.
@@ -58,6 +63,15 @@ func state(err error) string {
 		return e.Code
 	}
 	return ""
+}
+
+// isRefused reports whether the server refuses the role.
+func isRefused(err error) bool {
+	switch state(err) {
+	case noRole, wrongPassword, noPrivilege:
+		return true
+	}
+	return false
 }
 
 // again tells whether the server asks for the transaction to be run again.
@@ -74,6 +88,8 @@ func explain(err error) error {
 		return fmt.Errorf("other transactions hold what this one needs: %w: %w", cell.ErrUnavailable, err)
 	case queryCanceled:
 		return fmt.Errorf("a statement took too long: %w: %w", cell.ErrUnavailable, err)
+	case noPrivilege:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case outOfMemory, tooManyConnections:
 		return fmt.Errorf("the server is short of something: %w: %w", cell.ErrUnavailable, err)
 	}

@@ -112,6 +112,8 @@ var sentinels = []struct {
 	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
 	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
+	{all.ErrStrange, "strange", exitFailed, ""},
+	{all.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
 	{cell.ErrWentBack, "went_back", exitFailed, ""},
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
 	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
