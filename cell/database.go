@@ -57,7 +57,7 @@ type Opened[T Store] interface {
 	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
 	// stopped in stays as it was.
 	Vacuum(ctx context.Context) error
-	// Pulse reads how far the cell has come. It is above all pulses that were read, by any
+	// Pulse reads how far the cell has come: no commit when it was told who it is. It is above all pulses that were read, by any
 	// process, before the last commit of this process.
 	Pulse(ctx context.Context) (Pulse, error)
 	// Latest returns the pulse as this process knows it without asking, and whether it has

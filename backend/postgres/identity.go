@@ -30,14 +30,20 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	}
 	err := c.run(ctx, reading, read)
 	if err == nil && got == nil {
+		told := false
 		err = c.run(ctx, alone, func(t *tx) error {
+			told = false
 			if err := read(t); err != nil || got != nil {
 				return err
 			}
+			told = true
 			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
 			return nil
 		})
+		if err == nil && told {
+			c.unbeaten.Store(false) // the pulse of a new cell begins with what is written from now on
+		}
 	}
 	if err == nil && got != nil {
 		err = want.Check(*got, c.target.shown)

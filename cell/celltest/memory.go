@@ -286,7 +286,7 @@ func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	if s.id != nil {
 		return id.Check(*s.id, o.db.url)
 	}
-	s.id, s.head = &id, cell.Head{Incarnation: 1}
+	s.id, s.head, s.commits = &id, cell.Head{Incarnation: 1}, 0
 	o.db.now.Store(&s)
 	return nil
 }

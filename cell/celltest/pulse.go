@@ -70,7 +70,13 @@ func mark(t tester, k kind) {
 // pulse rises with what lasts, and with nothing else.
 func pulse(t tester, k kind) {
 	ctx := context.Background()
-	db := k.identified(t, "cell")
+	db := k.open(t, "cell", true)
+	if err := db.Exclusive(ctx, func(s cell.Store) error { return s.PutCellMap(ctx, 1, []byte("a map")) }); err != nil {
+		t.Fatalf("PutCellMap before Identify: %v", err)
+	}
+	if err := db.Identify(ctx, identity()); err != nil {
+		t.Fatalf("Identify: %v", err)
+	}
 	c := cellOf(db)
 	at := func(db handle) cell.Pulse {
 		t.Helper()
@@ -84,8 +90,8 @@ func pulse(t tester, k kind) {
 		return p
 	}
 	last := at(db)
-	if last.Incarnation != 1 {
-		t.Fatalf("Pulse of a new cell: %v, want incarnation 1", last)
+	if want := (cell.Pulse{Incarnation: 1}); last != want {
+		t.Fatalf("Pulse of a new cell: %v, want %v", last, want)
 	}
 	for i := range uint64(3) {
 		allocate(t, c, keys(1+i, 1))
