@@ -154,7 +154,8 @@ func (c *Cells[T]) wrote(id ID, db Opened[T]) {
 	p, more := db.Latest()
 	w := &c.watch
 	w.mu.Lock()
-	if risen := w.raise(id, p); !risen && !more {
+	// One below what was seen is looked at by the beat: it may have been read before another commit.
+	if risen := w.raise(id, p); !risen && !more && p == w.seen[id] {
 		w.mu.Unlock()
 		return
 	}
@@ -258,6 +259,7 @@ func (c *Cells[T]) look(ctx context.Context, id ID) (p Pulse, err error) {
 	if err != nil {
 		return p, err
 	}
+	var back Opened[T]
 	err = h.use(ctx, func(db Opened[T]) error {
 		seen := c.watch.highest(id)
 		var more bool
@@ -269,12 +271,15 @@ func (c *Cells[T]) look(ctx context.Context, id ID) (p Pulse, err error) {
 		if p.Before(seen) && !c.opts.Restored {
 			err := wentBack(id, c.url(c.Map(), id), p, seen)
 			c.event(Event{What: EventBack, Cell: id, Err: err})
-			h.refuse(db)
+			back = db
 			return err
 		}
 		c.learned(id, p, nil)
 		return c.note(id, p)
 	})
+	if back != nil {
+		h.refuse(back) // not by one of its users, for whom it waits
+	}
 	return p, err
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -106,7 +107,7 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 		service.Documents = d
 	}
 	cells, err := all.Open(ctx, w.place, options)
-	if !w.shared && errors.Is(err, locus.ErrUnavailable) && ctx.Err() == nil {
+	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A file of this machine that cannot be opened: trying later does not help.
 		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}
 	}
