@@ -199,7 +199,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	for _, e := range entries {
 		w := &write{puid: e.PUID, lost: e.Lost}
 		if n := b.nodes[e.PUID]; n == nil {
-			continue
+			b.nodes[e.PUID] = gone(e.PUID)
 		} else if n.norm != nil {
 			w.new = n
 		}
