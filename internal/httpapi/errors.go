@@ -208,6 +208,7 @@ var sentinels = []struct {
 	{resolve.ErrRules, CodeInvalid},
 	{resolve.ErrSwitching, CodeConflict},
 	{resolve.ErrFormat, CodeUnavailable},
+	{resolve.ErrBusy, CodeUnavailable},
 	{match.ErrPack, CodeInternal},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},

@@ -177,6 +177,11 @@ func (s *Server) routes() []route {
 			summary: "Remove what erased records said from the files of every cell; a line for each cell; may be stopped and asked for again",
 		},
 		{
+			method: "POST", path: "/v1/check", class: admin, stream: s.check, body: CheckRequest{}, answer: Checked{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Compare everything that the cells hold with what it should be, while everything goes on: a line of type difference for each row that differs, then how many; may be stopped and asked for again",
+		},
+		{
 			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
 			summary: "Copy the keys of old generations into the current one; may be stopped and asked for again anywhere",
 		},
