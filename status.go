@@ -109,7 +109,9 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 		if c.Counts, err = tx.Counts(ctx); err != nil {
 			return err
 		}
-		c.Redo, err = tx.RedoDepth(ctx)
+		if c.Redo, err = tx.RedoDepth(ctx); err == nil && stats.Head.Unsettled() {
+			c.Redo++ // what it lost is not worked off
+		}
 		return err
 	}); err != nil {
 		return nothing, err

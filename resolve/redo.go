@@ -110,12 +110,18 @@ func (r *Resolver) readRedo(ctx context.Context) (entries []Redo, err error) {
 		var mu sync.Mutex
 		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
 			var page []Redo
+			var head cell.Head
 			err := r.read(ctx, id, func(tx Tx) (err error) {
-				page, err = tx.Redo(ctx, from, redoBatch)
+				if page, err = tx.Redo(ctx, from, redoBatch); err == nil {
+					head, err = tx.Head(ctx)
+				}
 				return err
 			})
 			mu.Lock()
 			defer mu.Unlock()
+			if head.Unsettled() {
+				r.unsettled.Store(true)
+			}
 			if len(page) < redoBatch {
 				delete(after, id)
 			} else {

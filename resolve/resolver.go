@@ -110,6 +110,8 @@ type Resolver struct {
 	unread  bool                     // a cell did not say what its redo set is
 	sweep   time.Time                // when the redo set is looked through again
 
+	unsettled atomic.Bool // a cell came back from a copy of itself, see Settle
+
 	asks   sync.Mutex        // guards what follows: cells are asked side by side
 	down   map[cell.ID]bool  // the cells that did not answer
 	fenced map[cell.ID]int64 // below which token the cells refuse, as far as known

@@ -22,9 +22,9 @@ type state struct {
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
 
-	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?,
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?, returns = ?, settled = ?,
 		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?`
 )
 
@@ -42,9 +42,10 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 			head: cell.Head{
 				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
 				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7),
+				Returns: int(r.int(8)), Settled: int(r.int(9)),
 			},
-			used: r.int(8), seq: r.int(9), trimmed: r.int(10),
-			counts: entity.Counts{Records: r.int(11), Entities: r.int(12), Merges: r.int(13), Splits: r.int(14)},
+			used: r.int(10), seq: r.int(11), trimmed: r.int(12),
+			counts: entity.Counts{Records: r.int(13), Entities: r.int(14), Merges: r.int(15), Splits: r.int(16)},
 		}
 		return nil
 	})
@@ -66,7 +67,7 @@ func (t *tx) keep() error {
 	}
 	h, n := s.head, s.counts
 	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
-		s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits)
+		int64(h.Returns), int64(h.Settled), s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits)
 	if err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
 	}
