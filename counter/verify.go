@@ -189,7 +189,8 @@ func (v *verifier) part(ctx context.Context, tx Tx, key SpanKey, values []int64)
 	if v.table == GaugeQuarters {
 		days = GaugeDays
 		for m := range 15 {
-			if r := values[m*Reading : (m+1)*Reading]; r[ReadingCount] < 0 || r[ReadingMin] > r[ReadingMax] || r[ReadingLast] < r[ReadingMin] || r[ReadingLast] > r[ReadingMax] {
+			r := reading(values[m*Reading : (m+1)*Reading])
+			if r[ReadingCount] == 0 && r != (reading{}) || r[ReadingCount] < 0 || r[ReadingMin] > r[ReadingMax] || r[ReadingLast] < r[ReadingMin] || r[ReadingLast] > r[ReadingMax] {
 				v.note(key, fmt.Sprintf("minute %d is %v", m, r), "a reading")
 			}
 		}
