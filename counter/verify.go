@@ -65,12 +65,27 @@ func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) 
 		case days[i].N < 0 || days[i].Detail > Minutes:
 			v.note(key, "a total below 0, or an unknown detail", "a closed day")
 		default:
-			if _, err := unpackDay(&days[i], m.Kind); err != nil {
-				v.note(key, err.Error(), "a day whose checksum is right")
-			}
+			v.packed(key, &days[i], m.Kind)
 		}
 	}
 	return v.damages, nil
+}
+
+// packed unpacks a closed day. One without details has none in its body, and that of a gauge no total beside it.
+func (v *verifier) packed(key SpanKey, day *ClosedDay, kind Kind) {
+	_, err := unpackDay(day, kind)
+	rest := day.Body
+	if err == nil && kind == Gauge {
+		_, rest, err = day.header()
+	}
+	switch {
+	case err != nil:
+		v.note(key, err.Error(), "a day whose checksum and total are right")
+	case kind == Gauge && day.N != 0:
+		v.note(key, fmt.Sprintf("the total of a gauge is %d", day.N), "0")
+	case day.Detail == NoDetail && len(rest) > 0:
+		v.note(key, "has no details, and a body with details", "the details that the body has")
+	}
 }
 
 type verifier struct {
