@@ -250,4 +250,3 @@ func (c *checker) checks(id cell.ID, ask asking, carried *carried) *checks {
 	v.ask, v.unread = ask, map[entity.PUID]error{}
 	return v
 }
-

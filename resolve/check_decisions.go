@@ -57,4 +57,3 @@ func (v *checks) decisionsOf(ctx context.Context, p entity.PUID) (all []entity.D
 	})
 	return all, err
 }
-

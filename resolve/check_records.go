@@ -184,4 +184,3 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 	}
 	return nil
 }
-
