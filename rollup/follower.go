@@ -273,19 +273,12 @@ func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	last := changes[len(changes)-1]
 	w := work{from: g, to: last.Seq, at: last.Time, read: len(changes)}
 	if g.Definition.apart() {
-		fw, at, err := newForward(&g.Definition, changes, last.Seq)
-		if err != nil {
-			err = fmt.Errorf("change %d: %w", changes[at].Seq, err)
-		}
-		w.forward, w.err = fw, err
+		w.forward = newForward(&g.Definition, changes, last.Seq)
 		return w
 	}
 	w.delta = newDelta(&g.Definition)
 	for i := range changes {
-		if err := w.delta.change(&changes[i]); err != nil {
-			w.err = fmt.Errorf("change %d: %w", changes[i].Seq, err)
-			return w
-		}
+		w.delta.change(&changes[i])
 	}
 	w.keys = w.delta.keys()
 	return w
@@ -333,6 +326,9 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 			err = tooMany(&g.Definition)
 		}
 		if err == nil {
+			err = g.Definition.boundedRows(rows)
+		}
+		if err == nil {
 			g.Watermark, g.At, g.Yields = w.to, w.at, 0
 			if mutant.On("P4c") {
 				return tx.PutRows(ctx, g.Number, rows)
@@ -360,5 +356,5 @@ func (f *Follower) late(ctx context.Context, tx Tx, b *batch) error {
 }
 
 func tooMany(d *Definition) error {
-	return fmt.Errorf("rollup %s: more than %d groups in a cell: group by less", d.Name, MaxGroups)
+	return fmt.Errorf("%w: rollup %s: more than %d groups in a cell: group by less", ErrLimit, d.Name, MaxGroups)
 }

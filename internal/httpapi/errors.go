@@ -171,6 +171,7 @@ var sentinels = []struct {
 	{rollup.ErrBuilding, CodeUnavailable},
 	{rollup.ErrBehind, CodeUnavailable},
 	{rollup.ErrGone, CodeUnavailable},
+	{rollup.ErrLimit, CodeConflict},
 	{rollup.ErrNoDocuments, CodeUnavailable},
 	{counter.ErrNotFound, CodeNotFound},
 	{counter.ErrTooOld, CodeTooOld},

@@ -36,7 +36,7 @@ func outspoken(err error) error {
 
 // ofRollup tells whether an error says in words that are for the client how a rollup stands.
 func ofRollup(err error) bool {
-	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrNoDocuments} {
+	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrLimit, rollup.ErrNoDocuments} {
 		if errors.Is(err, e) {
 			return !errors.Is(err, cell.ErrUnavailable)
 		}

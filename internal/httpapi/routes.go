@@ -245,7 +245,7 @@ func (s *Server) routes() []route {
 			summary:  "Count a live aggregate anew, beside the generation that serves; answers once that is under way",
 		},
 		{
-			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: finding,
+			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: append([]Code{CodeConflict}, finding...),
 			summary: "Compare a live aggregate with its recomputation, while everything goes on: a line of type verified for each cell, then the sums",
 		},
 		{
