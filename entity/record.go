@@ -76,16 +76,16 @@ type Record struct {
 	// record is deleted and comes back.
 	Version int64
 	// Birth is the Locality UUID that the record was given when first put. It is minted near the
-	// record's key, so it names the same cell. A record that returns after its deletion is a
-	// new one with a new birth id.
+	// record's key, so it names the same cell. A record that returns after its deletion has it
+	// again, unless it was erased.
 	Birth locality.ID
 	// Anchor is the record whose birth id is the id of this record's entity: itself for the
 	// earliest record of an entity, and for every record that is not resolved yet.
 	Anchor PUID
 	// Observed is when the source saw it so, to the millisecond, in UTC.
 	Observed time.Time
-	// Attributes are nil in the tombstone of a deleted record, which keeps its version and
-	// nothing else.
+	// Attributes are nil in the tombstone of a deleted record, which keeps its version, its anchor
+	// and, unless it was erased, its birth id.
 	Attributes Attributes
 }
 
@@ -95,7 +95,7 @@ func (r *Record) Deleted() bool { return r.Attributes == nil }
 // Birth says what a birth id leads to. A birth id answers for ever.
 type Birth struct {
 	ID locality.ID
-	// PUID is the record that was born with this id, 0 once that record was deleted.
+	// PUID is the record that was born with this id, 0 while that record is deleted.
 	PUID PUID
 	// Successor is, after a deletion, the birth id of the earliest record that was left in the
 	// entity; the zero id if none was.

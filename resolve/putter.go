@@ -132,15 +132,17 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		rec.Observed = p.now
 	}
 	if !live {
-		birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
-		if err != nil {
-			return fmt.Errorf("mint a birth id: %w", err)
-		}
-		rec.Birth = birth
 		if stored != nil {
-			rec.Version = stored.Version + 1
+			rec.Version, rec.Birth = stored.Version+1, stored.Birth
 		}
-		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
+		if rec.Birth.IsZero() {
+			birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
+			if err != nil {
+				return fmt.Errorf("mint a birth id: %w", err)
+			}
+			rec.Birth = birth
+		}
+		p.births = append(p.births, entity.Birth{ID: rec.Birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
 		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil && !mutant.On("P9o")}, rec)
@@ -167,7 +169,7 @@ func (p *putter) put(w *write, rec *entity.Record) {
 }
 
 func (p *putter) delete(i int, stored *entity.Record) {
-	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
+	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Birth: stored.Birth, Anchor: stored.Anchor}
 	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Cause: changelog.CauseDelete, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
 	p.counts.Records--
