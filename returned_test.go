@@ -42,7 +42,7 @@ func returnIn(t *rapid.T, s *locus.Service, prefix, phone string) {
 	ctx := context.Background()
 	ref := func(n int) entity.Ref { return entity.Ref{Source: "a", Key: fmt.Sprint(prefix, n)} }
 	defer func() { _, _ = s.Delete(ctx, []entity.Ref{ref(0), ref(1), ref(2)}) }() // no later run meets them
-	born := map[int]locality.ID{} // of the keys that were not erased
+	born := map[int]locality.ID{}                                                 // of the keys that were not erased
 	former := map[locality.ID]bool{}
 	live := map[int]bool{}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {

@@ -3,8 +3,11 @@
 package entity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +58,18 @@ func (p *PUID) UnmarshalText(text []byte) error {
 // received, byte for byte. An attribute with one value is a list of one; numbers are their
 // decimal text. An attribute without values is not there.
 type Attributes map[string][]string
+
+// Compare orders attributes by their names and values: the first name that one has and the other has not, or the
+// first value that differs, decides, and what ends first is less.
+func (a Attributes) Compare(b Attributes) int {
+	names, others := slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))
+	for i := range min(len(names), len(others)) {
+		if c := cmp.Or(cmp.Compare(names[i], others[i]), slices.Compare(a[names[i]], b[others[i]])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(names), len(others))
+}
 
 // Ref is a record's external key: the source, and the key that the source itself gave.
 type Ref struct {

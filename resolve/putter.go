@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -151,7 +152,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
 	same := rec.Kind == stored.Kind && maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
 	switch {
-	case !op.Observed.IsZero() && op.Observed.Before(stored.Observed):
+	case !op.Observed.IsZero() && (op.Observed.Before(stored.Observed) || op.Observed.Equal(stored.Observed) && contents(rec, stored) < 0):
 		p.results[i].Outcome = Stale
 	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
 		p.results[i].Outcome = Unchanged
@@ -162,6 +163,12 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.put(&write{puid: puid, old: p.node(stored), new: &node{Record: rec, kind: kind, norm: p.norms[i]}}, rec)
 	}
 	return nil
+}
+
+// contents orders what was observed of a thing at one moment: the greater one counts, so that it makes no difference
+// in which order they arrive.
+func contents(a, b *entity.Record) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Attributes.Compare(b.Attributes))
 }
 
 func (p *putter) put(w *write, rec *entity.Record) {
