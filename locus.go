@@ -218,6 +218,8 @@ type CellStatus struct {
 	cell.Stats
 	Counts entity.Counts `json:"counts"`
 	Redo   int           `json:"redo"`
+	// Down says that the cell did not answer: no more is known than which cell it is, and where.
+	Down bool `json:"down,omitempty"`
 }
 
 // Live is what changes from second to second, read from memory.

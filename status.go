@@ -99,7 +99,7 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 	if !s.Map().Has(id) {
 		return CellStatus{}, fmt.Errorf("cell %v: %w", id, cell.ErrNoCell)
 	}
-	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}}
+	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}, Down: true}
 	stats, err := s.cells.Stats(ctx, id)
 	if err != nil {
 		return nothing, err
