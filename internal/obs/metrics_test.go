@@ -165,6 +165,7 @@ func TestMetrics_Rollups(t *testing.T) {
 		all := []locus.RollupStatus{
 			{Name: "by-city", State: locus.RollupFollowing, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: locus.RollupFailed, Groups: 3},
 		}
+		all = append(all, locus.RollupStatus{Name: "in-part", State: locus.RollupPartial, Groups: 3})
 		for i := range 500 {
 			all = append(all, locus.RollupStatus{Name: fmt.Sprintf("x%03d", i)})
 		}
@@ -173,11 +174,14 @@ func TestMetrics_Rollups(t *testing.T) {
 	got := text(t, m)
 	for _, want := range []string{
 		`locus_rollup_lag_seconds{rollup="by-city"} 1.5`, `locus_rollup_groups{rollup="by-city"} 12`, `locus_rollup_failed{rollup="by-city"} 0`,
-		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x197"} 0`,
+		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x196"} 0`,
 	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("%s is missing", want)
 		}
+	}
+	if strings.Contains(got, `"in-part"`) {
+		t.Error("a rollup is told without a cell that is down")
 	}
 	if strings.Contains(got, `"x198"`) {
 		t.Error("more rollups are told than may be")
