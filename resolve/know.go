@@ -18,7 +18,7 @@ var errOldRules = errors.New("resolve: the rules have changed")
 // installation that has none is given those of the options.
 func (r *Resolver) Reload(ctx context.Context) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	return r.reload(ctx)
 }
 

@@ -24,7 +24,7 @@ import (
 // sooner, see match.MostCarriers.
 const MaxCarriers = match.GenericAbove
 
-// Options of New. All but Owner, Cache and OnBatch are required.
+// Options of New. All but Owner, Cache, OnBatch and OnOthers are required.
 type Options struct {
 	// Cells are the databases of the installation; *cell.Cells[Tx] has them.
 	Cells cell.Source[Tx]
@@ -40,6 +40,8 @@ type Options struct {
 	Cache int
 	// OnBatch, if set, is called after every Apply.
 	OnBatch func(Batched)
+	// OnOthers, if set, is called by Rest when other processes are at work, or were since the last time.
+	OnOthers func()
 }
 
 // Op is one write: a record put, or deleted.
@@ -100,8 +102,20 @@ type Resolver struct {
 	cleared map[cell.ID][]Redo     // redo entries that are done and not taken out yet
 	packs   map[string]*match.Pack // those that the rules have named, by their hashes
 	known   bool                   // the rules were read, and nobody who has the lease can have changed them
-	took    time.Time              // when the lease was taken
 	idle    time.Time              // when the last Apply ended
+	slice   slice                  // how many entries are worked off at once
+
+	token    int64          // of the lease when this process had it last
+	reign    int            // counts how often another one had it before this one
+	took     time.Time      // when the lease was taken
+	pulse    chan struct{}  // closed to end the signs of life, nil if there are none
+	telling  sync.WaitGroup // for who tells other processes what is done of what they asked for
+	finished atomic.Int64   // how much of it that is
+	usual    time.Duration  // how long another process took for what this one asked for
+	seen     lease.Lease    // as it was when this process watched it last
+	wait     time.Duration  // how long until it does so again
+	born     time.Time
+	moved    atomic.Int64 // how long after that the last statement under the lease ended
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
@@ -130,7 +144,7 @@ func New(opts Options) (*Resolver, error) {
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		undecided: map[cell.ID]bool{},
+		undecided: map[cell.ID]bool{}, slice: slice{size: redoBatch}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
@@ -148,7 +162,7 @@ func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
 // nothing.
 func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	results := make([]Result, len(ops))
 	report := Batched{Ops: len(ops)}
 	for _, pass := range passes(ops) {
@@ -166,7 +180,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 			report.Pending++
 		}
 	}
-	r.yield(ctx, leaseSlice)
+	r.yield(ctx, leaseTurn)
 	r.idle = r.opts.Now()
 	if r.opts.OnBatch != nil {
 		r.opts.OnBatch(report)
@@ -250,6 +264,7 @@ func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 	if err == nil {
 		err = c.Read(ctx, fn)
 	}
+	r.moves()
 	return r.asked(id, err)
 }
 
@@ -273,6 +288,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) err
 			return fn(tx)
 		})
 	}
+	r.moves()
 	return r.asked(id, err)
 }
 

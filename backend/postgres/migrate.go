@@ -20,7 +20,7 @@ import (
 var migrations embed.FS
 
 // format is the number of the newest migration.
-const format = 1
+const format = 2
 
 // prepare sees to it that the database is there and has the newest format. What that takes has no other
 // limit than the context.

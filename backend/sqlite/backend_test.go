@@ -64,7 +64,7 @@ func TestOpen_RefusesWhatIsNoCell(t *testing.T) {
 	}{
 		"a text":            {func(t *testing.T, path string) { write(t, path, strings.Repeat("not a database\n", 100)) }, sqlite.ErrFormat, "no database"},
 		"another program's": {func(t *testing.T, path string) { script(t, path, "CREATE TABLE invoices (id INTEGER)") }, sqlite.ErrFormat, "another program"},
-		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 3") }, sqlite.ErrFormat, "format 3, this one reads up to 1"},
+		"a newer Locus's":   {func(t *testing.T, path string) { cellOf(t, path); script(t, path, "PRAGMA user_version = 3") }, sqlite.ErrFormat, "format 3, this one reads up to 2"},
 		"an unreleased one's": {func(t *testing.T, path string) {
 			cellOf(t, path)
 			script(t, path, "ALTER TABLE locus_cell DROP COLUMN home")
