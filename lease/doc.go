@@ -13,11 +13,10 @@
 // its own clock, and takes the lease over when it has stood still for TTL: no two clocks
 // are ever compared.
 //
-// TTL stands in the row, and its owner says it: longer than Options.TTL where the store, the
-// machine or the network between them is so slow that a beat would come late, and twice as long
-// after each time that the lease was taken over, since an owner that is slow looks like one that
-// is gone. So owners that are alive soon keep the lease, however slow everything is, and one
-// that is gone is replaced within [MaxTTL] times Options.TTL.
+// TTL stands in the row, and its owner says it: twice as long after each time that the lease was taken over, since
+// an owner that is slow looks like one that is gone, and a little less after each sign of life. So owners that are alive soon keep the lease, however slow
+// everything is, and one that is gone is replaced within [MaxTTL] times Options.TTL. An owner that has nothing to do
+// may ask for more patience, and give fewer signs.
 //
 // # Work for the owner
 //

@@ -43,12 +43,13 @@ type Holder struct {
 	beaten time.Time     // when the lease was written last, while it is this process's
 	gave   time.Time     // when it was given back because another process wanted it
 	since  time.Time     // when another owner's lease was first seen with the beat that it has
-	slow   time.Duration // how long the store took lately
+	ttl    time.Duration // how long others wait for a sign of life while this process has work
 
-	mu   sync.Mutex // guards what follows
-	held Lease      // as it was read or written last, while it is this process's
-	mine bool
-	seen Lease // as it was read last, while it is another's
+	mu    sync.Mutex // guards what follows
+	held  Lease      // as it was read or written last, while it is this process's
+	mine  bool
+	seen  Lease         // as it was read last, while it is another's
+	pause time.Duration // see Pause
 }
 
 // NewHolder makes a holder that holds nothing yet.
@@ -149,13 +150,11 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 	if _, mine := h.Held(); mine {
 		return h.keep(ctx, epoch)
 	}
-	begun := h.opts.Now()
 	l, err := h.read(ctx)
 	if err != nil {
 		return false, err
 	}
 	now := h.opts.Now()
-	h.took(now.Sub(begun))
 	free := h.free(l, now) && !h.courteous(l, now)
 	if left := l; enough(l) || !free && !otherwise(&left) {
 		return false, nil
@@ -209,11 +208,11 @@ func (h *Holder) free(l Lease, now time.Time) bool {
 // taken is the lease once this process has it.
 func (h *Holder) taken(l Lease, epoch uint64) Lease {
 	stolen := l.Owner != ""
-	ttl := h.ttl()
-	if stolen {
-		ttl = min(max(ttl, 2*l.TTL), MaxTTL*h.opts.TTL) // the owner may have been slow, and not gone
+	h.ttl = h.opts.TTL
+	if stolen && l.Owner != h.opts.Owner { // it may have been slow, and not gone
+		h.ttl = min(2*max(l.TTL, h.opts.TTL), MaxTTL*h.opts.TTL)
 	}
-	l.Owner, l.TTL, l.Wanted = h.opts.Owner, ttl, false
+	l.Owner, l.TTL, l.Wanted = h.opts.Owner, h.patience(), false
 	l.Token++
 	l.Beat++
 	l.Epoch = max(l.Epoch, epoch)
@@ -223,11 +222,20 @@ func (h *Holder) taken(l Lease, epoch uint64) Lease {
 	return l
 }
 
-// took notes how long the store took. What was slow once is not forgotten at once.
-func (h *Holder) took(d time.Duration) { h.slow = max(d, h.slow*3/4) }
+// Pause says for how long this process may give no sign of life, because it has nothing to do: others wait for
+// three times as long.
+func (h *Holder) Pause(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pause = d
+}
 
-// ttl is how long this process asks others to wait for its signs of life.
-func (h *Holder) ttl() time.Duration { return min(h.opts.TTL+4*h.slow, MaxTTL*h.opts.TTL) }
+// patience is how long this process asks others to wait for its signs of life.
+func (h *Holder) patience() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(h.ttl, 3*h.pause)
+}
 
 // Beat gives a sign of life if one is due. The error wraps ErrLost if this process does not have the lease,
 // which it does not take.
@@ -264,7 +272,7 @@ func (h *Holder) Finish(ctx context.Context, number int64, partly bool) error {
 // keep gives a sign of life when one is due.
 func (h *Holder) keep(ctx context.Context, epoch uint64) (bool, error) {
 	held, _ := h.Held()
-	if h.opts.Now().Sub(h.beaten) < h.opts.TTL/3 && epoch <= held.Epoch {
+	if h.opts.Now().Sub(h.beaten) < h.opts.TTL/3 && epoch <= held.Epoch && h.patience() <= held.TTL {
 		return true, nil
 	}
 	err := h.update(ctx, func(l *Lease) { l.Epoch = max(l.Epoch, epoch) })
@@ -340,7 +348,6 @@ func (h *Holder) Give(ctx context.Context) error {
 // update changes the lease that this process holds, and is a sign of life. The error wraps ErrLost if it does
 // not hold it any more.
 func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
-	begun := h.opts.Now()
 	held, _ := h.Held()
 	var changed Lease
 	err := h.opts.Update(ctx, func(s Store) error {
@@ -352,7 +359,7 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 			return ErrLost
 		}
 		l.Beat++
-		l.TTL = h.ttl()
+		l.TTL = h.patience()
 		change(&l)
 		changed = l
 		return s.PutLease(ctx, h.opts.Name, l)
@@ -364,8 +371,8 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 		return h.failed("keep", err)
 	}
 	h.beaten = h.opts.Now()
-	h.took(h.beaten.Sub(begun))
-	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have been told meanwhile
+	h.ttl = max(h.opts.TTL, h.ttl-h.ttl/32)                        // it came in time
+	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have come in between
 		h.note(changed, true)
 	}
 	return nil

@@ -17,33 +17,33 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// slowCell is a cell of which every transaction takes so long.
+// slowCell is a cell of which every transaction takes a while.
 type slowCell struct {
 	resolve.Cell
-	takes time.Duration
+	reads, writes time.Duration
 }
 
 func (c slowCell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
-	time.Sleep(c.takes)
+	time.Sleep(c.writes)
 	return c.Cell.Update(ctx, fn)
 }
 
 func (c slowCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
-	time.Sleep(c.takes)
+	time.Sleep(c.writes)
 	return c.Cell.Exclusive(ctx, fn)
 }
 
 func (c slowCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
-	time.Sleep(c.takes)
+	time.Sleep(c.reads)
 	return c.Cell.View(ctx, fn)
 }
 
 func (c slowCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
-	time.Sleep(c.takes)
+	time.Sleep(c.reads)
 	return c.Cell.Read(ctx, fn)
 }
 
-// Where every statement takes longer than the lease lasts, three processes finish all the same: an owner that is
+// Where a statement takes longer than the lease lasts, three processes finish all the same: an owner that is
 // at work is not robbed for ever, and what it has done is not done again for ever.
 func TestP09_SlowProcessesFinish(t *testing.T) {
 	t.Parallel()
@@ -52,11 +52,17 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 	warm.apply(t, ops)
 	want := warm.check(t)
 	process(t, warm.cells, "another", nil).check(t)
-	for _, takes := range []time.Duration{2 * time.Second, 7 * time.Second, 20 * time.Second} {
-		t.Run(takes.String(), func(t *testing.T) {
+	for name, slow := range map[string]slowCell{
+		"reads and writes of 2 s":  {reads: 2 * time.Second, writes: 2 * time.Second},
+		"reads and writes of 7 s":  {reads: 7 * time.Second, writes: 7 * time.Second},
+		"reads and writes of 20 s": {reads: 20 * time.Second, writes: 20 * time.Second},
+		"writes of 7 s":            {reads: 10 * time.Millisecond, writes: 7 * time.Second},
+		"writes of 20 s":           {reads: 10 * time.Millisecond, writes: 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				r := rand.New(rand.NewPCG(uint64(takes), 11))
+				r := rand.New(rand.NewPCG(uint64(slow.writes), 11))
 				cells := open(t, t.TempDir(), nil).cells
 				work := make(chan []resolve.Op)
 				done := make(chan struct{})
@@ -64,7 +70,7 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 				var wg sync.WaitGroup
 				var all []*installation
 				for p := range 3 {
-					in := process(t, cells, fmt.Sprint("process ", p), func(_ cell.ID, c resolve.Cell) resolve.Cell { return slowCell{c, takes} })
+					in := process(t, cells, fmt.Sprint("process ", p), func(_ cell.ID, c resolve.Cell) resolve.Cell { return slowCell{c, slow.reads, slow.writes} })
 					all = append(all, in)
 					wg.Go(func() {
 						for {
