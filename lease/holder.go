@@ -113,13 +113,23 @@ func (h *Holder) Try(ctx context.Context, epoch uint64) (bool, error) {
 // Ask has the owner do something, or takes the lease if it may be had. It returns the number of what it
 // asked for, which is done when Lease.Done has come so far; 0 if this process has the lease.
 func (h *Holder) Ask(ctx context.Context, epoch uint64, what string) (number int64, err error) {
-	_, err = h.take(ctx, epoch, func(l *Lease) bool {
-		l.ask(what)
-		l.Epoch = max(l.Epoch, epoch)
-		number = l.Asked
-		return true
-	})
-	if _, mine := h.Held(); mine || err != nil {
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	_, mine := h.Held()
+	if mine {
+		mine, err = h.keep(ctx, epoch)
+	} else {
+		mine, err = h.claim(ctx, epoch, func(l *Lease) bool {
+			l.ask(what)
+			l.Epoch = max(l.Epoch, epoch)
+			number = l.Asked
+			return true
+		})
+	}
+	if mine || err != nil {
 		return 0, err
 	}
 	return number, nil
@@ -159,6 +169,11 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 	if left := l; enough(l) || !free && !otherwise(&left) {
 		return false, nil
 	}
+	return h.claim(ctx, epoch, otherwise)
+}
+
+// claim takes the lease if it may be had, and else leaves with its owner what otherwise says.
+func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease) bool) (bool, error) {
 	mine := false
 	var taken Lease
 	if err := h.opts.Update(ctx, func(s Store) error {
@@ -166,8 +181,8 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 		if err != nil {
 			return err
 		}
-		mine = h.free(l, now) && !h.courteous(l, now)
-		if mine {
+		now := h.opts.Now()
+		if mine = h.free(l, now) && !h.courteous(l, now); mine {
 			taken = h.taken(l, epoch)
 			return s.PutLease(ctx, h.opts.Name, taken)
 		}

@@ -71,6 +71,9 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 		r.asks.Unlock()
 	}
 	until := r.opts.Now().Add(patience)
+	if number > 0 {
+		r.shared = r.opts.Now()
+	}
 	entries, err := r.readRedo(ctx, cells)
 	if err != nil {
 		r.dirty = true

@@ -56,7 +56,7 @@ func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 		case r.held():
 			return false, r.begin(ctx)
 		}
-		wait = min(max(waited/8, leasePoll), leasePollMost)
+		wait = min(max(waited/16, leasePoll), leasePollMost)
 	}
 }
 
@@ -116,19 +116,38 @@ func (r *Resolver) markAll(ctx context.Context) {
 	})
 }
 
-// listen reads, beside what the caller does, what other processes ask for. The function that it returns waits for
-// that.
-func (r *Resolver) listen(ctx context.Context) (wait func()) {
+// listen reads, beside what the caller does, what other processes ask for: once, and until the function that it
+// returns is called if they have asked lately, so that little waits for the next batch.
+func (r *Resolver) listen(ctx context.Context) (heard func()) {
 	if r.lease == nil || !r.held() {
 		return func() {}
 	}
-	done := make(chan struct{})
+	stop, done := make(chan struct{}), make(chan struct{})
+	lately := r.opts.Now().Sub(r.shared) < listenLately
 	go func() {
 		defer close(done)
-		_, _, _ = r.lease.Look(ctx) // what is not heard now is heard the next time
+		for {
+			if _, _, err := r.lease.Look(ctx); err != nil || !lately {
+				return // what is not heard now is heard the next time
+			}
+			if err := pause(ctx, leasePoll, nil); err != nil {
+				return
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
 	}()
-	return func() { <-done }
+	return func() {
+		close(stop)
+		<-done
+	}
 }
+
+// listenLately is for how long a process goes on listening after others have asked for something.
+const listenLately = time.Second
 
 // wanted reports whether other processes have asked for something that is not done.
 func (r *Resolver) wanted() bool {

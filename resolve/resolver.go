@@ -40,7 +40,8 @@ type Options struct {
 	Cache int
 	// OnBatch, if set, is called after every Apply.
 	OnBatch func(Batched)
-	// OnOthers, if set, is called by Rest when other processes are at work, or were since the last time.
+	// OnOthers, if set, is called when something may have been resolved for which no Apply asked: by another
+	// process, or by Rest and Resume.
 	OnOthers func()
 }
 
@@ -111,6 +112,7 @@ type Resolver struct {
 	pulse    chan struct{}  // closed to end the signs of life, nil if there are none
 	telling  sync.WaitGroup // for who tells other processes what is done of what they asked for
 	finished atomic.Int64   // how much of it that is
+	shared   time.Time      // when other processes last asked for something
 	usual    time.Duration  // how long another process took for what this one asked for
 	seen     lease.Lease    // as it was when this process watched it last
 	wait     time.Duration  // how long until it does so again

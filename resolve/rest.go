@@ -19,8 +19,8 @@ const (
 	// idlePoll is how seldom it looks meanwhile whether others want something.
 	idlePoll = 50 * time.Millisecond
 	// watchFirst and watchMost are how often a process without the lease looks whether others are at work: less
-	// and less often while they are not.
-	watchFirst, watchMost = 100 * time.Millisecond, time.Second
+	// often while they are not.
+	watchFirst, watchMost = 250 * time.Millisecond, 500 * time.Millisecond
 	// restPatience is for how long what is left undone is worked off before a look at who waits.
 	restPatience = 500 * time.Millisecond
 )
@@ -89,7 +89,15 @@ func (r *Resolver) rework(ctx context.Context) error {
 	if err != nil {
 		_ = r.mend(ctx, err)
 	}
+	r.others()
 	return err
+}
+
+// others tells whom it concerns that something may have been resolved for which no Apply asked.
+func (r *Resolver) others() {
+	if r.opts.OnOthers != nil {
+		r.opts.OnOthers()
+	}
 }
 
 // restHeld is Rest of a process that has the lease.
@@ -147,8 +155,8 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 			r.dirty = r.held()
 		}
 	}
-	if busy && r.opts.OnOthers != nil {
-		r.opts.OnOthers()
+	if busy {
+		r.others()
 	}
 	if r.wait = min(max(2*r.wait, watchFirst), watchMost); busy {
 		r.wait = watchFirst

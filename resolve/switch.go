@@ -125,7 +125,9 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
 		for _, id := range r.opts.Cells.Map().Cells() {
 			for more := true; more; {
 				var err error
-				if more, err = r.resumeCell(ctx, id); err != nil {
+				more, err = r.resumeCell(ctx, id)
+				r.others()
+				if err != nil {
 					more, failed = false, errors.Join(failed, fmt.Errorf("cell %v: %w", id, err))
 				} else if c := r.Rules().change; c != nil && progress != nil {
 					progress(c)
