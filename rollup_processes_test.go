@@ -262,3 +262,54 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// An installation in which nothing happens costs next to nothing, and what is written in one process is soon counted
+// by the other.
+func TestP04_AnIdleInstallationRests(t *testing.T) {
+	t.Parallel()
+	const cells = 8
+	server := pgtest.Start(t, nil)
+	where := server.URL("locus")
+	a := openAt(t, where, &all.Options{Cells: cells})
+	defer a.Close()
+	define(t, a, byCategory, bySource)
+	b := openAt(t, where, &all.Options{MustExist: true})
+	defer b.Close()
+	r := rand.New(rand.NewPCG(3, 3))
+	until(t, "two processes share the cells", func() (bool, string) {
+		for _, s := range []*locus.Service{a, b} {
+			randomWrite(t, s, r)
+		}
+		shared := owners(t, a, "by_source")
+		return len(shared) == 2 && shared[""] == 0, fmt.Sprint(shared)
+	})
+	// Looking at every cell four times a second is more than a hundred transactions a second.
+	const most = 40
+	done := func() (n float64) {
+		rows := server.Exec(t, "postgres", "SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname LIKE 'locus%'")
+		if _, err := fmt.Sscan(rows[0][0], &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	last, at := done(), time.Now()
+	until(t, "the installation rests", func() (bool, string) {
+		took := time.Since(at)
+		if took < 5*time.Second { // the server counts what idle sessions did with a delay
+			return false, "too early"
+		}
+		now := done()
+		each := (now - last) / took.Seconds()
+		last, at = now, time.Now()
+		return each > 0 && each < most, fmt.Sprintf("%.0f transactions a second", each)
+	})
+	for _, s := range []*locus.Service{a, b} {
+		randomWrite(t, s, r)
+		begun := time.Now()
+		latest(t, a, "by_source")
+		latest(t, b, "by_category")
+		t.Logf("counted after %v", time.Since(begun))
+		wantTrue(t, a, "by_source")
+		wantTrue(t, b, "by_category")
+	}
+}

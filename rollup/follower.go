@@ -145,6 +145,10 @@ func (f *Follower) note() {
 	f.token.Store(l.Token)
 }
 
+// Pause says for how long the next Step may be away, because there is nothing to do: others wait longer before they
+// take over. It is written with the next Step.
+func (f *Follower) Pause(d time.Duration) { f.lease.Pause(d) }
+
 // Release gives the lease back, so that another process need not wait for it to run out.
 func (f *Follower) Release(ctx context.Context) error {
 	err := f.lease.Give(ctx)
