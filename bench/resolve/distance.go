@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/bench/internal/distant"
+)
+
+// remove puts a network between the services and the server.
+func remove(o *options) (*distant.Proxy, error) {
+	u, err := url.Parse(o.cellmap)
+	if err != nil || u.Scheme != "postgres" || u.Port() == "" {
+		return nil, errors.Join(errors.New("-delay: give -map postgres://USER@HOST:PORT/NAME"), err)
+	}
+	proxy, err := distant.New("tcp", u.Host, o.delay)
+	if err != nil {
+		return nil, err
+	}
+	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(proxy.Port()))
+	o.cellmap = u.String()
+	return proxy, nil
+}
+
+// settles is how long an installation is left alone before it is called idle.
+const settles = 70 * time.Second
+
+// rest counts the transactions of all databases of the server while nothing is written.
+func rest(ctx context.Context, o options) error {
+	db, err := pgx.Connect(ctx, o.cellmap)
+	if err != nil {
+		return err
+	}
+	defer db.Close(context.WithoutCancel(ctx))
+	var counted [2]int64
+	for i, wait := range []time.Duration{settles, o.idle} {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		// A server tells of what its processes did up to a second late.
+		if err := db.QueryRow(ctx, "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database").Scan(&counted[i]); err != nil {
+			return err
+		}
+	}
+	each := float64(counted[1]-counted[0]) / o.idle.Seconds()
+	fmt.Printf("\nidle: %.1f transactions a second, %.3f a cell, of %d services\n", each, each/float64(o.cells), o.services)
+	return nil
+}
