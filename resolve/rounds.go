@@ -64,7 +64,7 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	b.put(ctx)
 	heard()
 	report.Put += time.Since(begin)
-	if len(b.writes) > 0 {
+	if len(b.writes) > 0 || b.lease != nil && b.held() && (b.due() || b.wanted()) {
 		if err := b.settle(ctx, reign, report); err != nil {
 			report.Err = errors.Join(report.Err, err)
 			b.pend(func(entity.PUID) bool { return true })

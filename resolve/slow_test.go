@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -94,7 +97,7 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 					work <- group
 				}
 				written := time.Since(begun)
-				for all[0].depth(t) > 0 && time.Since(begun) < 24*time.Hour {
+				for all[0].depth(t) > 0 && time.Since(begun) < 3*time.Hour {
 					time.Sleep(time.Second)
 				}
 				close(done)
@@ -152,4 +155,52 @@ func TestP09_ABusyProcessFindsWhatACrashLeft(t *testing.T) {
 		t.Fatalf("%d of %d records still wait", n, len(left))
 	}
 	b.check(t)
+}
+
+// What a process without the lease puts is worked off by the one that has it, which keeps it: the answer waits for
+// that, and says what has become of the records.
+func TestP09_TheLeaseStaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	ops := world(13, 60)
+	half := len(ops) / 2
+	cells := open(t, t.TempDir(), nil).cells
+	a, b := process(t, cells, "a", nil), process(t, cells, "b", nil)
+	b.apply(t, ops[:half])
+	held := b.lease(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			b.Apply(context.Background(), ops[:1]) // never idle
+		}
+	})
+	for _, group := range slices.Collect(slices.Chunk(ops[half:], 10)) {
+		for i, res := range a.Apply(t.Context(), group) {
+			if res.Err != nil || res.Pending || res.Entity == (locality.ID{}) {
+				t.Errorf("%v: %+v", group[i].Ref, res)
+			}
+		}
+	}
+	cancel()
+	wg.Wait()
+	if now := b.lease(t); now.Owner != "b" || now.Token != held.Token || now.Asked == 0 || now.Done != now.Asked || now.Asks != "" {
+		t.Errorf("the lease was %+v and is %+v", held, now)
+	}
+	b.check(t)
+}
+
+// lease reads the lease under which is resolved.
+func (in *installation) lease(t testing.TB) (l lease.Lease) {
+	t.Helper()
+	c, err := in.cells.Cell(in.cells.Map().Authority())
+	if err == nil {
+		err = c.View(t.Context(), func(tx resolve.Tx) error {
+			l, err = tx.Lease(t.Context(), "resolve")
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

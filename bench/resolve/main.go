@@ -167,13 +167,13 @@ func run(ctx context.Context, o options) error {
 	if err := l.run(ctx); err != nil {
 		return err
 	}
-	if o.rollups {
-		if err := verify(ctx, service); err != nil {
+	if o.idle > 0 {
+		if err := rest(ctx, o); err != nil {
 			return err
 		}
 	}
-	if o.idle > 0 {
-		if err := rest(ctx, o); err != nil {
+	if o.rollups {
+		if err := verify(ctx, service); err != nil {
 			return err
 		}
 	}
