@@ -32,17 +32,22 @@ func remove(o *options) (*distant.Proxy, error) {
 }
 
 // settles is how long an installation is left alone before it is called idle.
-const settles = 70 * time.Second
+const settles = 40 * time.Second
 
 // rest counts the transactions of all databases of the server while nothing is written.
 func rest(ctx context.Context, o options) error {
-	db, err := pgx.Connect(ctx, o.cellmap)
+	u, err := url.Parse(o.cellmap)
+	if err != nil {
+		return err
+	}
+	u.Path = "/postgres" // what -map names is the beginning of the names of databases
+	db, err := pgx.Connect(ctx, u.String())
 	if err != nil {
 		return err
 	}
 	defer db.Close(context.WithoutCancel(ctx))
 	var counted [2]int64
-	for i, wait := range []time.Duration{settles, o.idle} {
+	for i, wait := range [...]time.Duration{settles, o.idle} {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
