@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// redoBatch is how many entries are worked off at once at first; see slice.
+	// redoBatch is how many entries are read at once.
 	redoBatch = 500
 	// retryBlocked is how often entries that wait for a cell are tried again.
 	retryBlocked = time.Second

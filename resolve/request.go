@@ -214,9 +214,10 @@ type slice struct {
 
 const (
 	sliceLeast = 16
-	sliceMost  = 8000
+	sliceFirst = 1000
+	sliceMost  = maxGroup
 	// sliceLong is what a slice should not take, sliceShort what one may take that should have been larger.
-	sliceLong, sliceShort = leaseTTL / 2, leaseTTL / 20
+	sliceLong, sliceShort = leaseTTL / 2, leaseTTL / 4
 )
 
 // took notes how long n entries took. A slice that is long is halved, unless the last one was long too and that

@@ -146,7 +146,7 @@ func New(opts Options) (*Resolver, error) {
 		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		undecided: map[cell.ID]bool{}, slice: slice{size: redoBatch}, born: opts.Now(),
+		undecided: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,12 +35,13 @@ func remove(o *options) (*distant.Proxy, error) {
 // settles is how long an installation is left alone before it is called idle.
 const settles = 40 * time.Second
 
-// rest counts the transactions of all databases of the server while nothing is written.
+// rest counts the transactions of the databases of the cells while nothing is written.
 func rest(ctx context.Context, o options) error {
 	u, err := url.Parse(o.cellmap)
 	if err != nil {
 		return err
 	}
+	name := strings.TrimPrefix(u.Path, "/")
 	u.Path = "/postgres" // what -map names is the beginning of the names of databases
 	db, err := pgx.Connect(ctx, u.String())
 	if err != nil {
@@ -54,7 +56,7 @@ func rest(ctx context.Context, o options) error {
 			return ctx.Err()
 		}
 		// A server tells of what its processes did up to a second late.
-		if err := db.QueryRow(ctx, "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database").Scan(&counted[i]); err != nil {
+		if err := db.QueryRow(ctx, "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE starts_with(datname, $1)", name+"_g").Scan(&counted[i]); err != nil {
 			return err
 		}
 	}
