@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/bench/internal/distant"
 )
@@ -43,11 +42,6 @@ func rest(ctx context.Context, o options) error {
 	}
 	name := strings.TrimPrefix(u.Path, "/")
 	u.Path = "/postgres" // what -map names is the beginning of the names of databases
-	db, err := pgx.Connect(ctx, u.String())
-	if err != nil {
-		return err
-	}
-	defer db.Close(context.WithoutCancel(ctx))
 	var counted [2]int64
 	for i, wait := range [...]time.Duration{settles, o.idle} {
 		select {
@@ -56,8 +50,12 @@ func rest(ctx context.Context, o options) error {
 			return ctx.Err()
 		}
 		// A server tells of what its processes did up to a second late.
-		if err := db.QueryRow(ctx, "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE starts_with(datname, $1)", name+"_g").Scan(&counted[i]); err != nil {
-			return err
+		out, err := exec.CommandContext(ctx, "psql", u.String(), "-Atc", "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database WHERE starts_with(datname, '"+name+"_g')").Output()
+		if err == nil {
+			counted[i], err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		}
+		if err != nil {
+			return fmt.Errorf("count transactions by psql: %w", err)
 		}
 	}
 	each := float64(counted[1]-counted[0]) / o.idle.Seconds()

@@ -165,8 +165,9 @@ var Picture = map[string]Rule{
 	"docs":                    {},
 	"e2e":                     {},
 	"bench/resolve": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/processor", "bench/internal/rounds"},
+		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds"},
 	},
+	"bench/internal/distant":           {}, // a network of some delay, for what is measured over one
 	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
