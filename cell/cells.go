@@ -246,6 +246,15 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 	return stats, err
 }
 
+// Writable says why a cell takes no writes at the moment, see Opened.
+func (c *Cells[T]) Writable(ctx context.Context, id ID) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	return h.use(ctx, func(db Opened[T]) error { return db.Writable(ctx) })
+}
+
 // Vacuum writes the database of a cell anew, see Opened.
 func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	h, err := c.home(id)

@@ -54,6 +54,9 @@ type Opened[T Store] interface {
 	Identify(ctx context.Context, id Identity) error
 	// Stats tells how full the cell is.
 	Stats(ctx context.Context) (Stats, error)
+	// Writable returns nil if the cell takes writes at the moment, and otherwise why not. It learns that from the
+	// writes there were, or by asking for what a write needs first, and gives up soon.
+	Writable(ctx context.Context) error
 	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
 	// stopped in stays as it was.
 	Vacuum(ctx context.Context) error

@@ -95,10 +95,12 @@ func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 	return got, nil
 }
 
-// run sends statements at once, reads their answers, and explains how that ended.
-func (c *conn) run(ctx context.Context, b *pgx.Batch) error {
+// run sends statements at once, reads their answers, and explains how that ended. m is the mode of their
+// transaction.
+func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, c.cell.opts.StatementTimeout+patience)
 	defer cancel()
+	defer c.cell.watch(limited, m, cancel)()
 	err := c.SendBatch(limited, b).Close()
 	switch {
 	case err == nil:

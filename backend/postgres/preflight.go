@@ -84,7 +84,7 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	b := new(pgx.Batch)
 	b.Queue(sqlServer).QueryRow(s.scan)
 	b.Queue(sqlHome).Query(readHome(&home))
-	if err := on.run(ctx, b); err != nil {
+	if err := on.run(ctx, reading, b); err != nil {
 		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
 	}
 	if s.standby {

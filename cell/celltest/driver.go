@@ -49,6 +49,7 @@ type handle interface {
 	Database
 	Identify(ctx context.Context, id cell.Identity) error
 	Stats(ctx context.Context) (cell.Stats, error)
+	Writable(ctx context.Context) error
 	Close() error
 }
 
@@ -62,6 +63,8 @@ func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
 }
 func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.opened.Stats(ctx) }
 
+func (d dialled[T]) Writable(ctx context.Context) error { return d.opened.Writable(ctx) }
+
 func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
 func (d dialled[T]) Close() error                     { return d.opened.Close() }
 
@@ -73,6 +76,7 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "IdentityAtOnce", Run: identityAtOnce},
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
+	{Name: "TakesWrites", Run: takesWrites},
 	{Name: "CloseWaits", Run: closeWaits},
 }
 
@@ -97,6 +101,24 @@ func (k kind) identified(t tester, name string) handle {
 		t.Fatalf("Identify a new database: %v", err)
 	}
 	return db
+}
+
+// takesWrites until it is closed, while it writes, too.
+func takesWrites(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "one")
+	if err := db.Writable(ctx); err != nil {
+		t.Fatalf("Writable: %v", err)
+	}
+	if err := db.Update(ctx, func(cell.Store) error { return db.Writable(ctx) }); err != nil {
+		t.Fatalf("Writable while it writes: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	if err := db.Writable(ctx); !errors.Is(err, cell.ErrUnavailable) {
+		t.Fatalf("Writable of a closed database: %v, want ErrUnavailable", err)
+	}
 }
 
 // cellOf is a database of that identity, as the cases of a Store take it.

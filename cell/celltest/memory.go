@@ -277,6 +277,11 @@ func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
 	return stats, err
 }
 
+// Writable is possible while the database is up.
+func (o *opened) Writable(ctx context.Context) error {
+	return o.View(ctx, func(cell.Store) error { return nil })
+}
+
 // Vacuum does nothing: what is deleted is gone.
 func (o *opened) Vacuum(ctx context.Context) error { return ctx.Err() }
 

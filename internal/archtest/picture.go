@@ -112,16 +112,17 @@ var Picture = map[string]Rule{
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", "backend/breaker", mutant},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/postgres": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", "backend/breaker", mutant},
 		Modules: []string{pgx, goose, xxhash},
 	},
 	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality", mutant}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
+	"backend/breaker":  {Imports: []string{"cell"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}},
 
 	"": {
