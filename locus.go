@@ -218,6 +218,8 @@ type CellStatus struct {
 	cell.Stats
 	Counts entity.Counts `json:"counts"`
 	Redo   int           `json:"redo"`
+	// Writes is whether the cell takes writes at the moment: another program may hold a lock.
+	Writes bool `json:"writes"`
 }
 
 // Live is what changes from second to second, read from memory.

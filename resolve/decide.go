@@ -36,9 +36,44 @@ type Decided struct {
 // Decide makes decisions, or withdraws them, and does what follows. They are made one after the other, a
 // millisecond apart, and each is newer than all that were made about its record before. A decision about a pair stands under both records; it is
 // durable once it stands under the one with the lower puid, with a redo entry that carries it to the other.
+//
+// When the context ends first, Decide returns soon. Decisions that wait are not made; of one that may be made yet
+// the Err wraps ErrUnknownOutcome.
 func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	failed := func(err error) []Decided {
+		answers := make([]Decided, len(decisions))
+		for i, d := range decisions {
+			answers[i] = Decided{Decision: d, Err: err}
+		}
+		return answers
+	}
+	if err := r.mu.lockIn(ctx); err != nil {
+		return failed(err)
+	}
+	done := make(chan []Decided, 1)
+	go func() {
+		defer r.mu.Unlock()
+		done <- r.decide(ctx, decisions)
+	}()
+	select {
+	case answers := <-done:
+		return answers
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(decideGrace)
+	defer grace.Stop()
+	select {
+	case answers := <-done: // what had not begun says so
+		return answers
+	case <-grace.C:
+		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrUnknownOutcome, context.Cause(ctx).Error()))
+	}
+}
+
+// decideGrace is how long Decide waits for the answer of a cell whose caller's time is over.
+const decideGrace = 100 * time.Millisecond
+
+func (r *Resolver) decide(ctx context.Context, decisions []entity.Decision) []Decided {
 	b := newBatch(r, nil, nil, nil)
 	if !b.held() {
 		b.cache.clear() // others may have written since

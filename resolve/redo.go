@@ -23,6 +23,8 @@ const (
 	redoBatch = 500
 	// retryBlocked is how often entries that wait for a cell are tried again.
 	retryBlocked = time.Second
+	// retryShare is how many times as long as it takes to try them nothing of it is tried.
+	retryShare = 9
 	// sweepEvery is how often a process that is not alone looks for what others left undone.
 	sweepEvery = 5 * time.Second
 	// idleLease is how long an idle process keeps the lease, in case more comes, and idlePoll how often
@@ -59,7 +61,7 @@ func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[en
 	if !r.dirty && (r.whole() || r.opts.Now().Before(r.sweep)) {
 		return nil, nil
 	}
-	worked := map[entity.PUID]int64{}
+	worked, began := map[entity.PUID]int64{}, r.opts.Now()
 	clear(r.cleared)
 	clear(r.blocked)
 	r.unread = false
@@ -71,9 +73,11 @@ func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[en
 		return nil, err
 	}
 	r.dirty = false
-	r.sweep = r.opts.Now().Add(sweepEvery)
+	now := r.opts.Now()
+	r.sweep = now.Add(sweepEvery)
 	if !r.whole() {
-		r.sweep = r.opts.Now().Add(retryBlocked)
+		// Nor may entries that wait for a cell take all of the time of those that do not.
+		r.sweep = now.Add(max(retryBlocked, retryShare*now.Sub(began)))
 	}
 	return worked, nil
 }

@@ -95,7 +95,7 @@ type Resolver struct {
 	dir   *cell.Directory[Tx]
 	lease *lease.Holder // nil if the process is alone
 
-	mu      sync.Mutex
+	mu      mutex
 	cache   *cache
 	cleared map[cell.ID][]Redo     // redo entries that are done and not taken out yet
 	packs   map[string]*match.Pack // those that the rules have named, by their hashes
@@ -121,13 +121,28 @@ type Resolver struct {
 	compared  int // candidates of the Apply that runs
 }
 
+// mutex is a lock that is waited for as long as a context lasts.
+type mutex chan struct{}
+
+func (m mutex) Lock()   { m <- struct{}{} }
+func (m mutex) Unlock() { <-m }
+
+func (m mutex) lockIn(ctx context.Context) error {
+	select {
+	case m <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the batch that is being written: %w", context.Cause(ctx))
+	}
+}
+
 // New makes a resolver. What a crash left undone is done before its first batch.
 func New(opts Options) (*Resolver, error) {
 	if opts.Cache == 0 {
 		opts.Cache = 50_000
 	}
 	r := &Resolver{
-		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
+		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
 		undecided: map[cell.ID]bool{},
@@ -147,12 +162,20 @@ func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
 // every cell, but for what follows from a record that is Pending. Putting the same again changes
 // nothing.
 func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
+	return r.apply(ctx, ops, func(int, Result) {})
+}
+
+// apply is Apply that tells what the first round has made of each op as soon as that is durable, or refused. tell is
+// called by many goroutines.
+func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Result)) []Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	results := make([]Result, len(ops))
 	report := Batched{Ops: len(ops)}
 	for _, pass := range passes(ops) {
-		newBatch(r, ops, pass, results).run(ctx, &report)
+		b := newBatch(r, ops, pass, results)
+		b.tell = tell
+		b.run(ctx, &report)
 	}
 	marks := r.takeMarks()
 	report.Merges, report.Splits = r.takeCounts()

@@ -29,6 +29,7 @@ type batch struct {
 	ops     []Op
 	pass    []int // the positions in ops that this batch does
 	results []Result
+	tell    func(i int, r Result) // see Resolver.apply
 	now     time.Time
 
 	writes map[entity.PUID]*write
@@ -42,7 +43,7 @@ type batch struct {
 
 func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	return &batch{
-		Resolver: r, ops: ops, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
+		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
 		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
 	}
