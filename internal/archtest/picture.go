@@ -139,7 +139,7 @@ var Picture = map[string]Rule{
 			"", "console", "internal/strictjson", "internal/obs", "internal/chart",
 			"rollup", "counter", "changelog", "resolve", "lease", "match", "entity", "cell", "locality", "mirror",
 		},
-		Modules: []string{huma, xNet},
+		Modules: []string{huma},
 	},
 	"internal/term":     {Modules: []string{lipgloss}},
 	"internal/chart":    {Modules: []string{xImage}},

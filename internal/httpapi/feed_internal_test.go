@@ -209,7 +209,7 @@ func TestFeed_HasALaneOfItsOwn(t *testing.T) {
 		},
 	})
 	for _, full := range []class{reads, feeds} {
-		leave, err := s.enter(t.Context(), full)
+		leave, err := s.lanes[full].enter(t.Context(), "other", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

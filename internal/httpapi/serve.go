@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Serve answers on the listeners, which it closes, until ctx ends; then it drains and returns nil, or
@@ -34,9 +32,10 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug),
 	}
+	server.ConnContext, server.ConnState = s.connections.add, s.connections.changed
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { failed <- server.Serve(netutil.LimitListener(l, s.opts.Connections)) }()
+		go func() { failed <- server.Serve(l) }()
 	}
 	open := len(listeners)
 	var err error
