@@ -192,6 +192,8 @@ func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 			r.dial().post("/v1/records", len(quick)).send(quick).ok()
 		}
 	}
+	r.stop()
+	_ = r.finished()
 }
 
 // TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, and then with ones
@@ -242,4 +244,6 @@ func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 			t.Fatalf("a place is free, and: %d %s", status, body)
 		}
 	}
+	r.stop()
+	_ = r.finished()
 }
