@@ -51,6 +51,17 @@ func (h held) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return h.Cell.Update(ctx, fn)
 }
 
+// soon receives what comes within the time that a slow machine may take.
+func soon[T any](t *testing.T, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for the cell that is held")
+	}
+	return v
+}
+
 // queueOver is a queue over three cells, of which one can be held, with ops of that one and of the others.
 func queueOver(t *testing.T) (q *resolve.Queue, in *installation, g *gate, there, elsewhere []resolve.Op) {
 	t.Helper()
@@ -100,21 +111,26 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 		results, err := q.Do(ctx, ops)
 		first <- answer{results, err}
 	}()
-	<-waiting
+	soon(t, waiting)
 	behind, leave := context.WithCancel(t.Context())
 	leave()
-	if results, err := q.Do(behind, []resolve.Op{elsewhere[2]}); !errors.Is(err, context.Canceled) || results != nil {
-		t.Errorf("one that waited: %v, %v, want its context's error", results, err)
+	second := make(chan answer, 1)
+	go func() {
+		results, err := q.Do(behind, []resolve.Op{elsewhere[2]})
+		second <- answer{results, err}
+	}()
+	if got := soon(t, second); !errors.Is(got.err, context.Canceled) || got.results != nil {
+		t.Errorf("one that waited: %v, %v, want its context's error", got.results, got.err)
 	}
-	if err := in.Reload(behind); !errors.Is(err, context.Canceled) {
-		t.Errorf("Reload: %v, want its context's error", err)
-	}
-	for _, d := range in.Decide(behind, []entity.Decision{{A: 1, B: 2, Verdict: entity.VerdictSame}}) {
-		if !errors.Is(d.Err, context.Canceled) {
-			t.Errorf("Decide: %v, want its context's error", d.Err)
+	others := make(chan error, 2)
+	go func() { others <- in.Reload(behind) }()
+	go func() { others <- in.Decide(behind, []entity.Decision{{A: 1, B: 2, Verdict: entity.VerdictSame}})[0].Err }()
+	for range 2 {
+		if err := soon(t, others); !errors.Is(err, context.Canceled) {
+			t.Errorf("Reload or Decide: %v, want the context's error", err)
 		}
 	}
-	got := <-first
+	got := soon(t, first)
 	if got.err != nil || len(got.results) != 3 {
 		t.Fatalf("%v, %v, want three results", got.results, got.err)
 	}
@@ -159,9 +175,9 @@ func TestP12_DeadlineOfADecision(t *testing.T) {
 	go func() {
 		decided <- in.Decide(ctx, []entity.Decision{{A: results[0].PUID, Verdict: entity.VerdictAnchor}})
 	}()
-	<-waiting
+	soon(t, waiting)
 	cancel()
-	if d := (<-decided)[0]; !errors.Is(d.Err, cell.ErrUnknownOutcome) {
+	if d := soon(t, decided)[0]; !errors.Is(d.Err, cell.ErrUnknownOutcome) {
 		t.Errorf("a decision that is being made: %v, want an unknown outcome", d.Err)
 	}
 	letGo()

@@ -205,7 +205,7 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 	})
 }
 
-func TestPrice(t *testing.T) {
+func TestP12_Price(t *testing.T) {
 	t.Parallel()
 	search, get, put := &route{class: reads, price: priceSearch}, &route{class: reads}, &route{class: writes}
 	for _, c := range []struct {
