@@ -97,7 +97,8 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 	t.Parallel()
 	q, in, g, there, elsewhere := queueOver(t)
 	waiting, letGo := g.hold()
-	defer q.Close()
+	end := sync.OnceFunc(q.Close)
+	defer end()
 	defer letGo()
 	type answer struct {
 		results []resolve.Result
@@ -113,12 +114,18 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 	}()
 	soon(t, waiting)
 	behind, leave := context.WithCancel(t.Context())
-	leave()
+	defer leave()
 	second := make(chan answer, 1)
 	go func() {
 		results, err := q.Do(behind, []resolve.Op{elsewhere[2]})
 		second <- answer{results, err}
 	}()
+	for patience := time.Now().Add(time.Minute); q.Waiting() == 0; {
+		if time.Now().After(patience) {
+			t.Fatal("it does not wait")
+		}
+	}
+	leave()
 	if got := soon(t, second); !errors.Is(got.err, context.Canceled) || got.results != nil {
 		t.Errorf("one that waited: %v, %v, want its context's error", got.results, got.err)
 	}
@@ -152,6 +159,7 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 			t.Errorf("put again: %+v, want it unchanged", r)
 		}
 	}
+	end() // which finishes what is left
 	_, live := in.state(t)
 	if slices.ContainsFunc(live, func(rec *entity.Record) bool { return rec.Ref == elsewhere[2].Ref }) {
 		t.Error("the record of the one that waited is there")
