@@ -131,7 +131,9 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 	}
 	others := make(chan error, 2)
 	go func() { others <- in.Reload(behind) }()
-	go func() { others <- in.Decide(behind, []entity.Decision{{A: 1, B: 2, Verdict: entity.VerdictSame}})[0].Err }()
+	go func() {
+		others <- in.Decide(behind, []entity.Decision{{A: 1, B: 2, Verdict: entity.VerdictSame}})[0].Err
+	}()
 	for range 2 {
 		if err := soon(t, others); !errors.Is(err, context.Canceled) {
 			t.Errorf("Reload or Decide: %v, want the context's error", err)
