@@ -63,7 +63,7 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 	d := &counted{Driver: driver}
 	opened, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
 		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: true,
-		New: &cell.Spec{Generations: []cell.Generation{{Cells: cells, URLs: []string{files}}}},
+		New:    &cell.Spec{Generations: []cell.Generation{{Cells: cells, URLs: []string{files}}}},
 		Driver: func(string) (cell.Driver[resolve.Tx], error) { return d, nil },
 	})
 	if err != nil {
