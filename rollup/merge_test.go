@@ -78,9 +78,11 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 
 		var pages, single []rollup.Group
 		limit := rapid.IntRange(1, 3).Draw(t, "limit")
-		for q := (rollup.Query{Limit: limit}); ; {
+		for q := (rollup.Query{}); ; {
 			parts = nil
 			for _, c := range cells {
+				// One whose groups became empty while they were read names fewer than it was asked for.
+				q.Limit = rapid.IntRange(1, limit).Draw(t, "named")
 				parts = append(parts, partOf(t, c, q))
 			}
 			page, more := rollup.Merge(&d, parts, limit)
@@ -107,6 +109,28 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 			t.Fatalf("asked for one by one they are\n%s\nwant\n%s", got, want)
 		}
 	})
+}
+
+// Cells say of different places that there are more groups after them, since groups may have become empty
+// while they were read. The page ends at the first of these places, whichever cell is named first.
+func TestMerge_EndsWhereTheFirstCellDoes(t *testing.T) {
+	t.Parallel()
+	d := definitions(`{ rollup: a, kind: k, group: g, measures: { n: count } }`)[0]
+	things := func(groups ...string) (of []changelog.Image) {
+		for _, g := range groups {
+			of = append(of, changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {g}}})
+		}
+		return of
+	}
+	first := partOf(t, counted(t, d, things("a", "c", "d")...), rollup.Query{Limit: 1})  // names a
+	second := partOf(t, counted(t, d, things("a", "b", "c")...), rollup.Query{Limit: 2}) // names a, b
+	whole := partOf(t, counted(t, d, things("a", "b", "d")...), rollup.Query{Limit: 3})
+	for _, parts := range [][]*rollup.Part{{first, second, whole}, {second, whole, first}} {
+		groups, more := rollup.Merge(&d, parts, 3)
+		if got, want := fmt.Sprint(shown(&d, groups)), fmt.Sprint(naive(&d, things("a", "a", "a"))); got != want || !more {
+			t.Errorf("the page is %s, more: %v, want %s and more", got, more, want)
+		}
+	}
 }
 
 func TestGroup_JSON(t *testing.T) {
