@@ -303,7 +303,7 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 			continue
 		}
 		g := now[i]
-		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields || g.Fill != w.from.Fill {
+		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields {
 			continue // somebody else was here
 		}
 		if w.err != nil && g.Definition.apart() {
