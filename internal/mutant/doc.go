@@ -29,4 +29,10 @@
 // LOCUS_LONG=1, as make test/long sets it, the patch is applied to copies that go build -overlay puts in
 // the place of the files. Its test has to pass without the patch and to fail with it, by its own verdict:
 // a bug that does not compile, or that ends the process in another way, is not found.
+//
+// # Mutations by chance
+//
+// TestRandomMutations, in make test/long, changes one place of a production file at a time: a hundred, which the day
+// chooses, or LOCUS_SEED. The tests of the package have to find it. What survives is printed, and wants a test, or
+// shows a line that is needless. What nothing can find is listed in equivalent.txt with the reason.
 package mutant

@@ -25,6 +25,7 @@ type mutation struct {
 	begin, end int
 	text       string
 	was, is    string
+	source     []byte // all of the file
 }
 
 // String names a mutation, wherever in its function the lines move to.
@@ -33,8 +34,8 @@ func (m mutation) String() string {
 }
 
 // apply returns the file with the mutation.
-func (m mutation) apply(source []byte) []byte {
-	return slices.Concat(source[:m.begin], []byte(m.text), source[m.end:])
+func (m mutation) apply() []byte {
+	return slices.Concat(m.source[:m.begin], []byte(m.text), m.source[m.end:])
 }
 
 // swapped are the operators that stand for each other.
@@ -101,6 +102,7 @@ func (m *mutating) add(node ast.Node, begin, end token.Pos, text string) {
 	}
 	m.all = append(m.all, mutation{
 		file: m.file, line: m.fset.Position(begin).Line, fn: m.fn, begin: b, end: e, text: text, was: one(was), is: one(is),
+		source: m.source,
 	})
 }
 
@@ -181,7 +183,7 @@ func f(a, b int) (int, error) {
 	var got []string
 	for _, m := range all {
 		got = append(got, fmt.Sprint(m.line, " ", m))
-		if _, err := parser.ParseFile(token.NewFileSet(), "", m.apply([]byte(source)), 0); err != nil {
+		if _, err := parser.ParseFile(token.NewFileSet(), "", m.apply(), 0); err != nil {
 			t.Errorf("%v is no Go: %v", m, err)
 		}
 	}
