@@ -92,6 +92,10 @@ func (m *mutating) at(p token.Pos) int { return m.fset.Position(p).Offset }
 // add adds what changes a part of a node, or all of it.
 func (m *mutating) add(node ast.Node, begin, end token.Pos, text string) {
 	from, to, b, e := m.at(node.Pos()), m.at(node.End()), m.at(begin), m.at(end)
+	if _, short := node.(*ast.BasicLit); short { // of which a function may have several: the line tells them apart
+		from = bytes.LastIndexByte(m.source[:b], '\n') + 1
+		to = e + bytes.IndexByte(m.source[e:], '\n')
+	}
 	was := string(m.source[from:to])
 	is := was[:b-from] + text + was[e-from:]
 	one := func(code string) string {
@@ -195,15 +199,15 @@ func f(a, b int) (int, error) {
 		`4 p/p.go f: "a < b && g() != nil" becomes "a < b || g() != nil"`,
 		`4 p/p.go f: "g() != nil" becomes "g() == nil"`,
 		`5 p/p.go f: "a++" becomes "nothing"`,
-		`6 p/p.go f: "7" becomes "8"`,
+		`6 p/p.go f: "return 7, g()" becomes "return 8, g()"`,
 		`6 p/p.go f: "return 7, g()" becomes "return 7, nil"`,
 		`8 p/p.go f: "a += 2" becomes "_ = 2"`,
-		`8 p/p.go f: "2" becomes "3"`,
-		`9 p/p.go f: "3" becomes "4"`,
+		`8 p/p.go f: "a += 2" becomes "a += 3"`,
+		`9 p/p.go f: "for range 3 {" becomes "for range 4 {"`,
 		`11 p/p.go f: "continue" becomes "nothing"`,
 		`14 p/p.go f: "h(func() bool { return a-1 > b })" becomes "nothing"`,
 		`14 p/p.go f: "a-1" becomes "a+1"`,
-		`14 p/p.go f: "1" becomes "2"`,
+		`14 p/p.go f: "h(func() bool { return a-1 > b })" becomes "h(func() bool { return a-2 > b })"`,
 		`14 p/p.go f: "a-1 > b" becomes "a-1 >= b"`,
 	}
 	slices.Sort(got)
