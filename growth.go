@@ -10,15 +10,35 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
+// CheckURL reports what is wrong with the URL of a database for a cell, or with a template of such, without
+// asking a database: cell.ErrURL.
+func (s *Service) CheckURL(url string) error { return s.cells.Check(url) }
+
 // PlanGrowth says what Grow would do, or with cell.ErrMap why it would not.
 func (s *Service) PlanGrowth(g cell.Growth) (*cell.Plan, error) {
+	if err := s.checkGrowth(g); err != nil {
+		return nil, err
+	}
 	return cell.PlanGrowth(s.Map(), g, s.opts.Now())
 }
 
 // Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped
 // and begun again anywhere.
 func (s *Service) Grow(ctx context.Context, g cell.Growth, progress func(cell.Progress)) error {
+	if err := s.checkGrowth(g); err != nil {
+		return err
+	}
 	return cell.Grow(ctx, s.cells, g, progress)
+}
+
+// checkGrowth looks at the places of new cells before any of them is made.
+func (s *Service) checkGrowth(g cell.Growth) error {
+	for i, url := range g.URLs {
+		if err := s.CheckURL(url); err != nil {
+			return fmt.Errorf("url %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // Compact copies the keys and features of generations below one into the current one, so that finding them

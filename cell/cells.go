@@ -167,7 +167,7 @@ func (c *Cells[T]) url(m *Map, id ID) string {
 
 // Dial opens the database at a URL without asking which cell it is; the caller closes it.
 func (c *Cells[T]) Dial(ctx context.Context, url string, create bool) (Opened[T], error) {
-	driver, err := c.opts.Driver(url)
+	driver, err := c.driver(url)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // ErrIdentity says that a database is not the cell that it should be: another
@@ -15,6 +16,10 @@ var ErrIdentity = errors.New("cell: not the cell that it should be")
 // ErrFormat says that a database is no cell, or was written by a newer Locus.
 var ErrFormat = errors.New("cell: unknown format")
 
+// ErrURL says that a url cannot be where a cell lives; the text says which part of it is
+// wrong, and shows one that is right.
+var ErrURL = errors.New("cell: unusable url")
+
 // ErrPreflight says that a database, its server or the way to it lacks what durability
 // or secrecy rest on; the text names the rule.
 var ErrPreflight = errors.New("cell: preflight")
@@ -22,6 +27,18 @@ var ErrPreflight = errors.New("cell: preflight")
 // ErrUnavailable is wrapped by errors of a cell that cannot be asked, or takes no
 // work. It is never "not found", and nothing was done.
 var ErrUnavailable = errors.New("cell: cell unavailable")
+
+// ErrFiles says that the process, or its machine, has as many files open as it may have.
+// It comes with ErrUnavailable.
+var ErrFiles = errors.New("too many open files: raise the limit of the process (ulimit -n, or LimitNOFILE= of its unit) and start it again")
+
+// OutOfFiles adds ErrFiles to an error of the system that says so.
+func OutOfFiles(err error) error {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFiles, err)
+	}
+	return err
+}
 
 // ErrUnknownOutcome is wrapped by errors of a commit whose answer was lost: it may
 // have been done. All other errors of a transaction mean that it was not.
@@ -63,6 +80,8 @@ type Opened[T Store] interface {
 
 // Driver opens the databases of one kind.
 type Driver[T Store] interface {
+	// Check reports what is wrong with a url, without asking a database: ErrURL.
+	Check(url string) error
 	// Dial opens the database at a url, without asking which cell it is. create makes a
 	// database that is not there, and brings the schema of an old one up to date; without
 	// it the error is ErrMissing if there is none.

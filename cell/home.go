@@ -139,7 +139,10 @@ func (h *home[T]) dial(ctx context.Context, d *dialing, m *Map, create bool) {
 func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*connection[T], error) {
 	url := c.url(m, id)
 	fail := func(err error) (*connection[T], error) {
-		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnavailable) {
+		if create {
+			err = unfit(err)
+		}
+		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnavailable) && !(create && errors.Is(err, ErrURL)) {
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		return nil, fmt.Errorf("open cell %v at %s: %w", id, url, err)

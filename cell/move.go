@@ -105,7 +105,7 @@ func (m *mover[T]) run(ctx context.Context) (err error) {
 	defer conn.users.Done()
 	m.from = conn.Opened
 	if m.to, err = m.cells.Dial(ctx, m.url, true); err != nil {
-		return err
+		return unfit(err)
 	}
 	defer func() { err = errors.Join(err, m.to.Close()) }()
 	if err := m.begin(ctx, cmap); err != nil {

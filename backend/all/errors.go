@@ -3,7 +3,6 @@
 package all
 
 import (
-	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 )
@@ -19,7 +18,7 @@ var (
 	// ErrFormat means that a newer release wrote the data.
 	ErrFormat = cell.ErrFormat
 	// ErrURL means that a URL does not name a database.
-	ErrURL = postgres.ErrURL
+	ErrURL = cell.ErrURL
 	// ErrPreflight means that the machine or the database cannot keep what Locus promises.
 	ErrPreflight = cell.ErrPreflight
 )

@@ -90,6 +90,12 @@ func NewDriver(opts *Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), pools: map[string]*pool{}}
 }
 
+// Check implements cell.Driver.
+func (d *Driver) Check(url string) error {
+	_, err := parseURL(url, d.opts.Unsafe)
+	return err
+}
+
 // Dial opens the database at a URL. create makes it if it is not there, with the schema of a cell, and
 // brings an old schema up to date; several processes may do that at once. Without it the error is
 // ErrMissing if there is no database, or no cell in it.
@@ -99,6 +105,9 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 		return nil, err
 	}
 	if err := t.prepare(ctx, d.opts, create); err != nil {
+		if why := refusedParameter(err); create && why != "" {
+			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", ErrURL, t.shown, why)
+		}
 		return nil, err
 	}
 	c := &Cell{

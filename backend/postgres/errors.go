@@ -28,8 +28,8 @@ var (
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
 	// ErrTx means that a transaction was used after its function had returned.
 	ErrTx = errors.New("postgres: the transaction is over")
-	// ErrURL means that a URL does not name a database.
-	ErrURL = errors.New("postgres: unusable URL")
+	// ErrURL is cell.ErrURL.
+	ErrURL = cell.ErrURL
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
 	errNobody  = errors.New("postgres: the cell was never told who it is")
@@ -88,6 +88,20 @@ func (e *lostError) Error() string { return "connection lost: " + e.reason.Error
 // Unwrap says that nothing was done; who knows better adds cell.ErrUnknownOutcome. It does not say that
 // a context is over: the caller's is not.
 func (e *lostError) Unwrap() error { return cell.ErrUnavailable }
+
+// refusedParameter is what a server says of a parameter of the URL that it does not know, or does not take
+// from a client; "" if that is not why there is no connection.
+func refusedParameter(err error) string {
+	lost, ok := errors.AsType[*lostError](err)
+	if !ok {
+		return ""
+	}
+	switch said, _ := errors.AsType[*pgconn.PgError](lost.reason); state(lost.reason) {
+	case "42704", "22023", "42601", "55P02", "42501": // undefined, bad value, syntax, only at the start, not permitted
+		return said.Message
+	}
+	return ""
+}
 
 // isLost tells whether a connection was lost.
 func isLost(err error) bool {

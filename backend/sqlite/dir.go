@@ -72,12 +72,15 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
 		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", ErrMissing, path)
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%w: %q is a file: write the path of a directory", cell.ErrURL, path)
+	}
 	if err := makeDir(path); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
+		return nil, fmt.Errorf("create data directory: %w", unusable(path, err))
 	}
 	locked, err := lock(path)
 	if err != nil {
-		return nil, err
+		return nil, unusable(path, err)
 	}
 	var made *cell.Spec
 	if !o.MustExist {

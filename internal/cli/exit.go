@@ -117,8 +117,6 @@ var sentinels = []struct {
 	{mirror.ErrForeign, "conflict", exitConflict, "name another --collection; or, if the mirror there is needed no more, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
-	{all.ErrURL, "invalid", exitInvalid, "--map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
-	{all.ErrScheme, "invalid", exitInvalid, "--data DIR, or --map postgres://HOST/NAME"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
 	{locus.ErrDocuments, "documents", exitFailed, "give the one it has: --mongodb, or LOCUS_MONGODB"},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
@@ -135,6 +133,7 @@ var sentinels = []struct {
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
 	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
 	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
+	{all.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
 // explain finds out what to tell.

@@ -212,6 +212,7 @@ var sentinels = []struct {
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
 	{cell.ErrUnavailable, CodeUnavailable},
+	{cell.ErrURL, CodeInvalid},
 	{cell.ErrMissing, CodeUnavailable},
 	{cell.ErrIdentity, CodeUnavailable},
 	{cell.ErrFormat, CodeUnavailable},
@@ -297,6 +298,8 @@ func toFault(err error, pointer string) *Fault {
 	detail := info.text
 	if text := ofCounter(err); text != "" {
 		detail = text
+	} else if errors.Is(err, cell.ErrFiles) && code == CodeUnavailable {
+		detail = "this server has " + cell.ErrFiles.Error()
 	} else if ofRules(err) {
 		detail = printable(err.Error())
 	} else if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
