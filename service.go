@@ -355,7 +355,7 @@ func wrap(err error) error {
 		return ErrClosed
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrDamaged), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -50,7 +50,11 @@ func (h *home[T]) use(ctx context.Context, fn func(Opened[T]) error) error {
 		return err
 	}
 	defer conn.users.Done()
-	return fn(conn.Opened)
+	err = fn(conn.Opened)
+	if damaged, ok := errors.AsType[*DamagedError](err); ok {
+		damaged.Cell = h.id.String()
+	}
+	return err
 }
 
 // acquire opens the database if need be. The caller is one of its users afterwards.

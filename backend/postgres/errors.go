@@ -33,7 +33,6 @@ var (
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
 	errNobody  = errors.New("postgres: the cell was never told who it is")
-	errRow     = errors.New("malformed row")
 )
 
 // What PostgreSQL says, by SQLSTATE.
@@ -50,6 +49,9 @@ const (
 	tooManyConnections = "53300"
 	lockNotAvailable   = "55P03"
 	queryCanceled      = "57014"
+	dataCorrupted      = "XX001"
+	indexCorrupted     = "XX002"
+	fileMissing        = "58P01"
 )
 
 // state is the SQLSTATE of an error, "" if it is not the server's.
@@ -76,6 +78,8 @@ func explain(err error) error {
 		return fmt.Errorf("a statement took too long: %w: %w", cell.ErrUnavailable, err)
 	case outOfMemory, tooManyConnections:
 		return fmt.Errorf("the server is short of something: %w: %w", cell.ErrUnavailable, err)
+	case dataCorrupted, indexCorrupted, fileMissing:
+		return &cell.DamagedError{Err: err}
 	}
 	return err
 }

@@ -51,6 +51,8 @@ func explain(err error) error {
 		return fmt.Errorf("the disk is full: %w: %w", cell.ErrNoRoom, err)
 	case lib.SQLITE_BUSY:
 		return fmt.Errorf("another program holds the file: %w: %w", cell.ErrUnavailable, err)
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return &cell.DamagedError{Err: err}
 	}
 	return err
 }

@@ -194,6 +194,5 @@ func inOrder[T any](items []T, compare func(a, b T) int) []T {
 }
 
 var (
-	errRow     = errors.New("malformed row")
 	errReading = errors.New("sqlite: a transaction that reads cannot write")
 )

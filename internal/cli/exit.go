@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/eval"
@@ -45,6 +46,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
 	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid, httpapi.CodeTooOld: exitConflict,
 	httpapi.CodeInternal: exitFailed,
+	httpapi.CodeDamaged:  exitFailed,
 	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
 	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
 	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeUnconfirmed: exitUnavailable,
@@ -109,6 +111,8 @@ var sentinels = []struct {
 	hint string
 }{
 	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
+	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
+	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
 	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
@@ -135,6 +139,8 @@ var sentinels = []struct {
 	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
 	{all.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
+
+const damagedHint = "locus check says what else is damaged, and repairs what can be"
 
 // explain finds out what to tell.
 func explain(ctx context.Context, err error) *failure {
@@ -185,6 +191,9 @@ func fromProblem(p *httpapi.Problem) *failure {
 	}
 	if p.Code == httpapi.CodeInternal {
 		f.Hint = "report it with the request id " + p.RequestID
+	}
+	if p.Code == httpapi.CodeDamaged {
+		f.Hint = damagedHint
 	}
 	if p.Code == httpapi.CodeMisdirected {
 		f.Hint = "the server does not know itself by that name: locus serve --host NAME"

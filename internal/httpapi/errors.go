@@ -54,6 +54,7 @@ const (
 	CodeRange        Code = "range_too_large"
 	CodeOverflow     Code = "counter_overflow"
 	CodeInternal     Code = "internal"
+	CodeDamaged      Code = "damaged"
 	CodeOverloaded   Code = "overloaded"
 	CodeUnavailable  Code = "unavailable"
 	CodeDraining     Code = "draining"
@@ -125,6 +126,7 @@ var codes = map[Code]struct {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
+	CodeDamaged: {http.StatusInternalServerError, NotApplied, ""},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,
 		"more work than can be done in time: try again after the seconds of Retry-After",
@@ -164,6 +166,8 @@ var sentinels = []struct {
 	{strictjson.ErrDuplicate, CodeDuplicateKey},
 	{strictjson.ErrTrailing, CodeTrailingData},
 	{strictjson.ErrDepth, CodeTooDeep},
+	{cell.ErrDamaged, CodeDamaged},
+	{counter.ErrDamaged, CodeDamaged},
 	{entity.ErrNotFound, CodeNotFound},
 	{entity.ErrErased, CodeErased},
 	{changelog.ErrTrimmed, CodeTrimmed},
@@ -298,6 +302,8 @@ func toFault(err error, pointer string) *Fault {
 	detail := info.text
 	if text := ofCounter(err); text != "" {
 		detail = text
+	} else if code == CodeDamaged {
+		detail = ofDamage(err)
 	} else if errors.Is(err, cell.ErrFiles) && code == CodeUnavailable {
 		detail = "this server has " + cell.ErrFiles.Error()
 	} else if ofRules(err) {

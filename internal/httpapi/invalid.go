@@ -39,6 +39,15 @@ func plain(err error) string {
 	return printable(strings.NewReplacer(cell.ErrMap.Error()+": ", "", cell.ErrURL.Error()+": ", "", cell.ErrFormat.Error()+": ", "", cell.ErrPreflight.Error()+": ", "").Replace(err.Error()))
 }
 
+// ofDamage names what is damaged, which trying again does not cure.
+func ofDamage(err error) string {
+	where := err.Error()
+	if damaged, ok := errors.AsType[*cell.DamagedError](err); ok {
+		where = damaged.Where()
+	}
+	return printable(where) + "; all else is served: locus check says what is damaged and what can be repaired"
+}
+
 // ofRollup tells whether an error says in words that are for the client how a rollup stands.
 func ofRollup(err error) bool {
 	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrNoDocuments} {
