@@ -5,6 +5,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -91,7 +92,12 @@ func (e *lostError) Error() string { return "connection lost: " + e.reason.Error
 
 // Unwrap says that nothing was done; who knows better adds cell.ErrUnknownOutcome. It does not say that
 // a context is over: the caller's is not.
-func (e *lostError) Unwrap() error { return cell.ErrUnavailable }
+func (e *lostError) Unwrap() []error {
+	if errors.Is(e.reason, syscall.EMFILE) || errors.Is(e.reason, syscall.ENFILE) {
+		return []error{cell.ErrUnavailable, cell.ErrFiles}
+	}
+	return []error{cell.ErrUnavailable}
+}
 
 // refusedParameter is what a server says of a parameter of the URL that it does not know, or does not take
 // from a client; "" if that is not why there is no connection.

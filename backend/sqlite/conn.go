@@ -31,11 +31,11 @@ func dial(path string, settings []setting) (*conn, error) {
 	}
 	raw, err := new(sqlite.Driver).Open(uri)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, explain(fmt.Errorf("open %s: %w", path, err))
 	}
 	c := &conn{raw: raw, stmts: make(map[string]*stmt)}
 	if err := c.apply(settings); err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, explain(errors.Join(err, c.close()))
 	}
 	return c, nil
 }

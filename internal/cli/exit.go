@@ -132,6 +132,7 @@ var sentinels = []struct {
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
 	{cell.ErrNoRoom, "no_room", exitUnavailable, "make room on the disk"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
+	{cell.ErrFiles, "unavailable", exitUnavailable, "ulimit -n 65536, or LimitNOFILE=65536 of its unit"},
 	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},
 	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},

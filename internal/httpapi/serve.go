@@ -36,7 +36,11 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { failed <- server.Serve(netutil.LimitListener(l, s.opts.Connections)) }()
+		go func() {
+			l := newSparing(l, s.opts.Logger)
+			failed <- server.Serve(netutil.LimitListener(l, s.opts.Connections))
+			l.spare.Close() // which may be none
+		}()
 	}
 	open := len(listeners)
 	var err error
