@@ -104,6 +104,9 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if now := opts.Now(); now.Before(time.Unix(0, 0)) {
+		return nil, fmt.Errorf("%w: it says %s, and an id holds the time since 1970 at which it was minted: set the clock of the machine", ErrClock, now.UTC().Format(time.RFC3339))
+	}
 	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())

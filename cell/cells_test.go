@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -420,6 +421,21 @@ func TestRefresh_IsShared(t *testing.T) {
 			t.Errorf("100 at once read the map %d times", n)
 		}
 	})
+}
+
+// A clock before 1970 is refused at the start, before anything is made, and by name: an id cannot hold its time.
+func TestP07_ClockBefore1970(t *testing.T) {
+	t.Parallel()
+	memory := &celltest.Memory{}
+	o := options(memory, 2)
+	o.Now = func() time.Time { return time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC) }
+	if c, err := cell.OpenCells(t.Context(), o); !errors.Is(err, cell.ErrClock) || c != nil || !strings.Contains(err.Error(), "1969-12-31T23:59:59Z") {
+		t.Errorf("%v, want ErrClock and the time", err)
+	}
+	o = options(memory, 0)
+	if _, err := cell.OpenCells(t.Context(), o); !errors.Is(err, cell.ErrMissing) {
+		t.Errorf("something was made: %v", err)
+	}
 }
 
 func TestExtend(t *testing.T) {

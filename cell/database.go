@@ -20,6 +20,9 @@ var ErrFormat = errors.New("cell: unknown format")
 // wrong, and shows one that is right.
 var ErrURL = errors.New("cell: unusable url")
 
+// ErrClock says that the clock of the machine shows a time that no id can hold.
+var ErrClock = errors.New("cell: the clock is wrong")
+
 // ErrPreflight says that a database, its server or the way to it lacks what durability
 // or secrecy rest on; the text names the rule.
 var ErrPreflight = errors.New("cell: preflight")

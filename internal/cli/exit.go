@@ -113,6 +113,7 @@ var sentinels = []struct {
 	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
 	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
+	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
 	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
 	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},

@@ -57,6 +57,9 @@ func TestP12_NoFileLeft(t *testing.T) {
 	done := make(chan accepted, 1)
 	go func() {
 		conn, err := l.Accept()
+		if err != nil {
+			inner.Close() // what waits is reset
+		}
 		done <- accepted{conn, err}
 	}()
 	ask := func() net.Conn {
