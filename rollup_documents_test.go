@@ -29,7 +29,7 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 	opts.Rules = locus.Rules
 	cells, err := all.Open(t.Context(), dir, &opts)
 	must(t, err)
-	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
+	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true, Timeout: patience(t)})
 	must(t, err)
 	docs, err := d.Documents(t.Context())
 	must(t, err)

@@ -41,13 +41,13 @@ func until(t testing.TB, what string, is func() (bool, string)) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+	for deadline := time.Now().Add(patience(t)); ; <-tick.C {
 		done, why := is()
 		if done {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after a minute: %s", what, why)
+			t.Fatalf("%s: not in time: %s", what, why)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 			seen := latest(t, a, "by_source")
 			for range 2 {
 				for _, s := range []*locus.Service{b, a} {
-					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}})
+					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: patience(t)}})
 					if err != nil {
 						t.Fatal(err)
 					}
