@@ -18,7 +18,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
   -ldflags "-s -w -buildid= -X github.com/locus-db/locus/internal/cli.built=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+.PHONY: help build test test/race test/short test/long test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -39,6 +39,9 @@ test/race: ## only the tests, with the race detector, none from the cache
 
 test/short: ## the quick tests, for the loop of editing
 	$(GO) test -short ./...
+
+test/long: ## the planted bugs that are patches, and a hundred mutations by chance: tests have to find them (an hour or two)
+	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 -run 'TestPatches|TestRandomMutations' ./internal/mutant
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)
 	LOCUS_IDS=100000000 LOCUS_TRIALS=4000 $(GO) test -count 1 -v -run 'TestP07_(EveryWay|Containers)' ./locality

@@ -96,7 +96,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 					}
 				}
 			})
-			if _, err := s.Move(t.Context(), cell.ID{Index: 1}, to, func(cell.MoveProgress) {}); err != nil {
+			if _, err := s.Move(t.Context(), cell.ID{Index: 1}, cell.Destination{URL: to}, func(cell.MoveProgress) {}); err != nil {
 				t.Error(err)
 			}
 			must(t, s.Grow(t.Context(), cell.Growth{Cells: 4}, func(cell.Progress) {}))

@@ -11,12 +11,13 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/mutant"
+	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
 
-// Erase deletes records, as Delete does, and what people have decided about them, which otherwise outlives a
-// record. It does so too if a record is deleted already. What was in the tables before it stays in the files
+// Erase deletes records, as Delete does, and what otherwise outlives a record: what people have decided about it, and
+// its birth id, which a key that is put again would have again. It does so too if a record is deleted already. What was in the tables before it stays in the files
 // of the cells until Vacuum.
 func (s *Service) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
 	results, err := s.Delete(ctx, refs)
@@ -34,7 +35,7 @@ func (s *Service) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult,
 	for _, puid := range puids {
 		if puid != cell.Nothing {
 			if err := s.forget(ctx, entity.PUID(puid)); err != nil {
-				return nil, fmt.Errorf("erase decisions about record %v: %w", entity.PUID(puid), err)
+				return nil, fmt.Errorf("erase what outlives record %v: %w", entity.PUID(puid), err)
 			}
 		}
 	}
@@ -42,7 +43,7 @@ func (s *Service) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult,
 }
 
 // forget removes the decisions about a record: what stands under the other records of its pairs is
-// overwritten by one without words that is withdrawn.
+// overwritten by one without words that is withdrawn. A tombstone forgets its birth id.
 func (s *Service) forget(ctx context.Context, puid entity.PUID) error {
 	home, err := located(ctx, s, int64(puid), (*cell.Map).Puid)
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *Service) forget(ctx context.Context, puid entity.PUID) error {
 	if err := s.view(ctx, home, func(tx resolve.Tx) (err error) {
 		made, err = tx.Decisions(ctx, []entity.PUID{puid})
 		return err
-	}); err != nil || len(made) == 0 {
+	}); err != nil {
 		return err
 	}
 	for _, d := range made {
@@ -71,7 +72,19 @@ func (s *Service) forget(ctx context.Context, puid entity.PUID) error {
 		}
 	}
 	return s.at(ctx, home, func(c resolve.Cell) error {
-		return c.Update(ctx, func(tx resolve.Tx) error { return tx.DeleteDecisions(ctx, []entity.PUID{puid}) })
+		return c.Update(ctx, func(tx resolve.Tx) error {
+			records, err := tx.Records(ctx, []entity.PUID{puid})
+			if err != nil {
+				return err
+			}
+			if rec := records[0]; rec != nil && rec.Deleted() && !rec.Birth.IsZero() {
+				rec.Birth = locality.ID{}
+				if err := tx.PutRecords(ctx, []*entity.Record{rec}); err != nil {
+					return err
+				}
+			}
+			return tx.DeleteDecisions(ctx, []entity.PUID{puid})
+		})
 	})
 }
 

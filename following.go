@@ -5,6 +5,7 @@ package locus
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +22,10 @@ const (
 	// commit costs a sync, and followLongest for how long at most.
 	followPause   = 2 * time.Millisecond
 	followLongest = 50 * time.Millisecond
-	// followIdle is how seldom it looks for changes that nobody in this process has told it of.
-	followIdle = 250 * time.Millisecond
+	// followIdle is how seldom it looks for changes that the resolver has not told it of, and followBusy while a
+	// generation is being built, or something does not work.
+	followIdle = 5 * time.Second
+	followBusy = 250 * time.Millisecond
 	// followElse is how often it looks whether a cell that another process follows is free.
 	followElse = time.Second
 	// catalogEvery is how often the catalogue is read, and catalogBusy while a rollup is being built.
@@ -130,7 +133,9 @@ func (f *following) refresh(ctx context.Context) error {
 		err = f.resolver.Reload(ctx) // a rollup may be of a kind that another process has created
 	}
 	if err == nil {
-		f.catalog.Store(&catalog)
+		if before := f.catalog.Swap(&catalog); before != nil && !reflect.DeepEqual(*before, catalog) {
+			f.poke()
+		}
 	}
 	return err
 }

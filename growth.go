@@ -10,15 +10,35 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
+// CheckURL reports what is wrong with the URL of a database for a cell, or with a template of such, without
+// asking a database: cell.ErrURL.
+func (s *Service) CheckURL(url string) error { return s.cells.Check(url) }
+
 // PlanGrowth says what Grow would do, or with cell.ErrMap why it would not.
 func (s *Service) PlanGrowth(g cell.Growth) (*cell.Plan, error) {
+	if err := s.checkGrowth(g); err != nil {
+		return nil, err
+	}
 	return cell.PlanGrowth(s.Map(), g, s.opts.Now())
 }
 
 // Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped
 // and begun again anywhere.
 func (s *Service) Grow(ctx context.Context, g cell.Growth, progress func(cell.Progress)) error {
+	if err := s.checkGrowth(g); err != nil {
+		return err
+	}
 	return cell.Grow(ctx, s.cells, g, progress)
+}
+
+// checkGrowth looks at the places of new cells before any of them is made.
+func (s *Service) checkGrowth(g cell.Growth) error {
+	for i, url := range g.URLs {
+		if err := s.CheckURL(url); err != nil {
+			return fmt.Errorf("url %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // Compact copies the keys and features of generations below one into the current one, so that finding them
@@ -27,10 +47,10 @@ func (s *Service) Compact(ctx context.Context, to int, progress func(cell.Progre
 	return s.resolver.Compact(ctx, s.cells, to, progress)
 }
 
-// Move moves a cell to the database at url, which is made if it is not there, while everybody goes on; see
+// Move moves a cell to another database, which is made if it is not there, while reads and writes go on; see
 // cell.Move. It may be stopped and begun again anywhere.
-func (s *Service) Move(ctx context.Context, id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
-	return s.resolver.Move(ctx, s.cells, id, url, progress)
+func (s *Service) Move(ctx context.Context, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return s.resolver.Move(ctx, s.cells, id, to, progress)
 }
 
 // Maps answers with all versions of the cell map that its authority has kept, the oldest first.

@@ -30,7 +30,8 @@ type keeper struct {
 	grown  int       // the newest generation that is known to be finished
 	seen   int       // how far a switch was the last time
 
-	reading atomic.Bool // the rules are being read
+	reading  atomic.Bool // the rules are being read
+	settling atomic.Bool // what a cell lost is being made good
 }
 
 func keep(s *Service) *keeper {
@@ -63,6 +64,7 @@ func (k *keeper) tick(ctx context.Context) {
 		err = k.finish(ctx)
 	}
 	k.resume(ctx)
+	k.settle(ctx)
 	if err != nil && !k.failed && ctx.Err() == nil {
 		k.opts.Logger.Warn("the cell map cannot be kept up to date", "epoch", k.Map().Epoch(), "until", k.Map().Until(), "err", err)
 	}
@@ -88,6 +90,37 @@ func (k *keeper) finish(ctx context.Context) error {
 		k.opts.Logger.Info("generation of cells", "generation", newest, "cells", m.Count(newest), "epoch", k.Map().Epoch())
 	}
 	return err
+}
+
+// settlePause is how long a settling that failed waits before it begins again.
+const settlePause = 5 * time.Second
+
+// settle makes good what cells that came back from backups or replicas have lost, beside the ticks.
+func (k *keeper) settle(ctx context.Context) {
+	if !k.resolver.Unsettled() || !k.settling.CompareAndSwap(false, true) {
+		return
+	}
+	k.done.Go(func() {
+		defer k.settling.Store(false)
+		repaired, left := 0, 0
+		err := k.resolver.Settle(ctx, func(d Difference) error {
+			if d.Repaired {
+				repaired++
+				return nil
+			}
+			left++
+			k.opts.Logger.Warn("a cell came back without something, which cannot be made from what is there",
+				"cell", d.Cell, "what", d.What, "stored", d.Stored, "want", d.Want, "try", d.Advice)
+			return nil
+		})
+		switch {
+		case err == nil:
+			k.opts.Logger.Info("what cells lost that came back is made good", "repaired", repaired, "left", left)
+		case ctx.Err() == nil:
+			k.opts.Logger.Warn("what cells lost that came back is not made good yet", "repaired", repaired, "err", err)
+			rest(ctx, settlePause, nil)
+		}
+	})
 }
 
 func (k *keeper) stop() {

@@ -201,9 +201,11 @@ type Status struct {
 	Generations int           `json:"generations"`
 	Until       time.Time     `json:"until,omitzero"`
 	Counts      entity.Counts `json:"counts"`
-	Redo        int           `json:"redo"` // records whose consequences are still being worked out
-	Queue       int           `json:"queue"`
-	Cells       []CellStatus  `json:"cells"`
+	// Redo is how many records there are whose consequences are still being worked out. A cell that came back from a
+	// backup or a replica counts as one more until what it lost is made good in all cells.
+	Redo  int          `json:"redo"`
+	Queue int          `json:"queue"`
+	Cells []CellStatus `json:"cells"`
 }
 
 // KindStatus says how a kind of things is resolved.
@@ -218,6 +220,10 @@ type CellStatus struct {
 	cell.Stats
 	Counts entity.Counts `json:"counts"`
 	Redo   int           `json:"redo"`
+	// Writes is whether the cell takes writes at the moment: another program may hold a lock.
+	Writes bool `json:"writes"`
+	// Down says that the cell did not answer: no more is known than which cell it is, and where.
+	Down bool `json:"down,omitempty"`
 }
 
 // Live is what changes from second to second, read from memory.

@@ -242,6 +242,7 @@ func (s *Service) Entity(ctx context.Context, id locality.ID) (*Entity, error) {
 	if err := checkID("/id", id); err != nil {
 		return nil, err
 	}
+	passed := map[locality.ID]bool{} // two records that were deleted at once may lead to each other
 	for at, seen := id, 0; ; seen++ {
 		home, err := located(ctx, s, at, (*cell.Map).Entity)
 		if err != nil {
@@ -260,9 +261,10 @@ func (s *Service) Entity(ctx context.Context, id locality.ID) (*Entity, error) {
 		switch {
 		case birth == nil:
 			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrNotFound)
-		case birth.PUID == 0 && birth.Successor.IsZero():
+		case birth.PUID == 0 && (birth.Successor.IsZero() || passed[at]):
 			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrErased)
 		case birth.PUID == 0:
+			passed[at] = true
 			at = birth.Successor
 			continue
 		}

@@ -29,7 +29,7 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 	opts.Rules = locus.Rules
 	cells, err := all.Open(t.Context(), dir, &opts)
 	must(t, err)
-	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true})
+	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true, Timeout: patience(t)})
 	must(t, err)
 	docs, err := d.Documents(t.Context())
 	must(t, err)
@@ -59,7 +59,7 @@ func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	define(t, s, apart(byCategory))
 	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))
 	before := latest(t, s, "by_category")
-	if _, err := s.Move(t.Context(), cell.ID{}, "sqlite:"+filepath.Join(t.TempDir(), "moved.db"), func(cell.MoveProgress) {}); err != nil {
+	if _, err := s.Move(t.Context(), cell.ID{}, cell.Destination{URL: "sqlite:" + filepath.Join(t.TempDir(), "moved.db")}, func(cell.MoveProgress) {}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, place("3", "Quill Dental", "dentist", "Oakland"))

@@ -41,13 +41,13 @@ func until(t testing.TB, what string, is func() (bool, string)) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+	for deadline := time.Now().Add(patience(t)); ; <-tick.C {
 		done, why := is()
 		if done {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not after a minute: %s", what, why)
+			t.Fatalf("%s: not in time: %s", what, why)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 			seen := latest(t, a, "by_source")
 			for range 2 {
 				for _, s := range []*locus.Service{b, a} {
-					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}})
+					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: patience(t)}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -178,7 +178,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 			})
 			work.Go(func() { readForward(ctx, t, s, "by_number") })
 			for i, url := range to {
-				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, url, func(cell.MoveProgress) {}); err != nil {
+				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, cell.Destination{URL: url}, func(cell.MoveProgress) {}); err != nil {
 					t.Error(err)
 				}
 				wantTrue(t, s, "by_category")
@@ -260,5 +260,56 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An installation in which nothing happens costs next to nothing, and what is written in one process is soon counted
+// by the other.
+func TestP04_AnIdleInstallationRests(t *testing.T) {
+	t.Parallel()
+	const cells = 8
+	server := pgtest.Start(t, nil)
+	where := server.URL("locus")
+	a := openAt(t, where, &all.Options{Cells: cells})
+	defer a.Close()
+	define(t, a, byCategory, bySource)
+	b := openAt(t, where, &all.Options{MustExist: true})
+	defer b.Close()
+	r := rand.New(rand.NewPCG(3, 3))
+	until(t, "two processes share the cells", func() (bool, string) {
+		for _, s := range []*locus.Service{a, b} {
+			randomWrite(t, s, r)
+		}
+		shared := owners(t, a, "by_source")
+		return len(shared) == 2 && shared[""] == 0, fmt.Sprint(shared)
+	})
+	// Looking at every cell four times a second is more than a hundred transactions a second.
+	const most = 40
+	done := func() (n float64) {
+		rows := server.Exec(t, "postgres", "SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname LIKE 'locus%'")
+		if _, err := fmt.Sscan(rows[0][0], &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	last, at := done(), time.Now()
+	until(t, "the installation rests", func() (bool, string) {
+		took := time.Since(at)
+		if took < 5*time.Second { // the server counts what idle sessions did with a delay
+			return false, "too early"
+		}
+		now := done()
+		each := (now - last) / took.Seconds()
+		last, at = now, time.Now()
+		return each > 0 && each < most, fmt.Sprintf("%.0f transactions a second", each)
+	})
+	for _, s := range []*locus.Service{a, b} {
+		randomWrite(t, s, r)
+		begun := time.Now()
+		latest(t, a, "by_source")
+		latest(t, b, "by_category")
+		t.Logf("counted after %v", time.Since(begun))
+		wantTrue(t, a, "by_source")
+		wantTrue(t, b, "by_category")
 	}
 }

@@ -50,7 +50,7 @@ func define(t testing.TB, s *locus.Service, definitions ...rollup.Definition) {
 func latest(t testing.TB, s *locus.Service, name string) *locus.RollupAnswer {
 	t.Helper()
 	answer, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{
-		RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}, Limit: 1000,
+		RollupRead: locus.RollupRead{Latest: true, Patience: patience(t)}, Limit: 1000,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,17 +58,39 @@ func latest(t testing.TB, s *locus.Service, name string) *locus.RollupAnswer {
 	return answer
 }
 
-// wantTrue fails unless a rollup equals its recomputation in every cell.
+// wantTrue fails unless a rollup equals its recomputation in every cell. What serves may be replaced faster than a
+// slow machine verifies it: then it is verified again.
 func wantTrue(t testing.TB, s *locus.Service, name string) {
 	t.Helper()
-	if err := s.VerifyRollup(t.Context(), name, func(v locus.RollupVerification) error {
-		if v.Differs > 0 {
-			return fmt.Errorf("cell %v: %d rows differ: %+v", v.Cell, v.Differs, v.Differences)
+	for late := time.Now().Add(patience(t)); ; {
+		err := s.VerifyRollup(t.Context(), name, func(v locus.RollupVerification) error {
+			if v.Differs > 0 {
+				return fmt.Errorf("cell %v: %d rows differ: %+v", v.Cell, v.Differs, v.Differences)
+			}
+			return nil
+		}, nil)
+		if err == nil {
+			return
 		}
-		return nil
-	}, nil); err != nil {
-		t.Fatalf("rollup %s: %v", name, err)
+		busy := errors.Is(err, rollup.ErrGone) || errors.Is(err, rollup.ErrBehind) || errors.Is(err, rollup.ErrBuilding)
+		if !busy || time.Now().After(late) {
+			t.Errorf("rollup %s: %v", name, err)
+			return
+		}
 	}
+}
+
+// patience is how long is waited for what has to come in the end: as long as the tests may take, less the time to
+// say what did not come.
+func patience(t testing.TB) time.Duration {
+	of, ok := t.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return 10 * time.Minute
+	}
+	if deadline, set := of.Deadline(); set {
+		return time.Until(deadline) - time.Minute
+	}
+	return 10 * time.Minute
 }
 
 // numbers are the first measure of each group, by the values of the group and the dimension.
@@ -133,7 +155,7 @@ func TestRollup_ReadsItsOwnWrites(t *testing.T) {
 	for i := range 20 {
 		done := put(t, s, place(fmt.Sprint(i), fmt.Sprintf("Zephyr %d Trampolines %d", i*i, i), "sport", ""))
 		a, err := s.RollupGroups(t.Context(), "by_category", locus.RollupQuery{
-			Group: []string{"sport"}, RollupRead: locus.RollupRead{Min: done[0].Watermark, Patience: time.Minute},
+			Group: []string{"sport"}, RollupRead: locus.RollupRead{Min: done[0].Watermark, Patience: patience(t)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -320,7 +342,7 @@ func served(ctx context.Context, s *locus.Service, names ...string) {
 func readForward(ctx context.Context, t *testing.T, s *locus.Service, name string) {
 	last := locus.Watermark{}
 	for ctx.Err() == nil {
-		a, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}, Limit: 1000})
+		a, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: patience(t)}, Limit: 1000})
 		if err != nil {
 			t.Error(err)
 			return
@@ -372,19 +394,20 @@ func randomWrite(t *testing.T, s *locus.Service, r *rand.Rand) locus.Watermark {
 // A definition that cannot be built leaves what serves alone, and says why.
 func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
-	s := fresh(t)
-	define(t, s, byCategory)
-	wide := place("1", "Zephyr Trampolines", "sport", "Springfield")
-	for i := range 17 { // to the power of three are 4913
-		wide.Attributes["category"] = append(wide.Attributes["category"], fmt.Sprint("category ", i))
-		wide.Attributes["phones"] = append(wide.Attributes["phones"], fmt.Sprintf("415-555-%04d", i))
-		wide.Attributes["emails"] = append(wide.Attributes["emails"], fmt.Sprintf("m%d@zephyr.example", i))
+	s := open(t, t.TempDir(), 1)
+	t.Cleanup(func() { must(t, s.Close()) })
+	chain := make([]locus.Put, 1001) // a group has at most 1,000 values of the dimension in a cell
+	for i := range chain {
+		chain[i] = place(fmt.Sprint(i), "Zephyr Trampolines", fmt.Sprint("category ", i), fmt.Sprint("City ", i))
 	}
-	put(t, s, wide)
+	for some := range slices.Chunk(chain, 250) {
+		put(t, s, some...)
+	}
+	define(t, s, byCategory)
 	latest(t, s, "by_category")
-	product := byCategory
-	product.Group = []string{"category", "phones", "emails"}
-	define(t, s, product)
+	byName := byCategory
+	byName.Group = []string{"name"}
+	define(t, s, byName)
 	for {
 		st, err := s.Rollup(t.Context(), "by_category")
 		if err != nil {
@@ -398,7 +421,7 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 		}
 		break
 	}
-	if a := latest(t, s, "by_category"); a.Generation != 1 || len(a.Groups) != 18 {
+	if a := latest(t, s, "by_category"); a.Generation != 1 || len(a.Groups) == 0 {
 		t.Errorf("generation %d has %d groups", a.Generation, len(a.Groups))
 	}
 	wantTrue(t, s, "by_category")

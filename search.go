@@ -3,13 +3,14 @@
 package locus
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -17,55 +18,153 @@ import (
 
 // Entities searches; next is the After of the next page, the zero place if there is none.
 func (s *Service) Entities(ctx context.Context, q EntityQuery) (entities []*entity.Entity, next entity.Place, err error) {
-	query, none, err := s.query(q)
-	switch {
-	case err != nil || none:
+	limit, err := checkLimit(q.Limit)
+	if err != nil {
 		return nil, next, err
-	case query.Best:
-		entities, next, err = s.best(ctx, query, q.After)
-	default:
-		entities, next.Anchor, err = s.inOrder(ctx, query, q)
 	}
-	for i := 0; i < len(entities) && err == nil; i++ {
-		err = s.known(ctx, entities[i].Kind)
+	for e, err := range s.EachEntity(ctx, q) {
+		if err != nil {
+			return nil, entity.Place{}, err
+		}
+		if len(entities) == limit {
+			return entities, placeOf(entities[limit-1]), nil
+		}
+		entities = append(entities, e)
 	}
-	return entities, next, err
+	return entities, next, nil
 }
 
-// inOrder reads a page in the order of anchors.
-func (s *Service) inOrder(ctx context.Context, query entity.Query, q EntityQuery) ([]*entity.Entity, entity.PUID, error) {
-	return list(ctx, s, q.After.Anchor, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
-		at := query
-		at.After, at.Limit = after, limit
-		return tx.Search(ctx, at)
-	}, func(e *entity.Entity) entity.PUID { return e.Anchor() })
+// placeOf is where an entity is in an order, as the After of what follows it.
+func placeOf(e *entity.Entity) entity.Place {
+	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
-// best reads a page from every cell, in the order of ranks and anchors, of which the first are the page.
-func (s *Service) best(ctx context.Context, query entity.Query, after entity.Place) (page []*entity.Entity, next entity.Place, err error) {
-	limit := query.Limit
-	query.Points, query.After, query.Limit = entity.MaxRank, math.MinInt64, limit+1
+// EachEntity searches, and returns what it finds in order, up to the end. It reads entities as they are asked for,
+// and few in vain if the caller takes about Limit of them.
+func (s *Service) EachEntity(ctx context.Context, q EntityQuery) iter.Seq2[*entity.Entity, error] {
+	return func(yield func(*entity.Entity, error) bool) {
+		query, none, err := s.query(q)
+		switch {
+		case err == nil && none:
+			return
+		case err == nil && query.Best:
+			err = s.best(ctx, query, q.After, yield)
+		case err == nil:
+			err = s.inOrder(ctx, query, q.After.Anchor, yield)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errEnough ends a search whose caller takes no more.
+var errEnough = errors.New("locus: the caller has enough")
+
+// yield hands out an entity of a kind that this process knows.
+func (s *Service) yield(ctx context.Context, e *entity.Entity, yield func(*entity.Entity, error) bool) error {
+	if err := s.known(ctx, e.Kind); err != nil {
+		return err
+	}
+	if !yield(e, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// searchPage is how many entities of a search are read at once at most.
+const searchPage = 64
+
+// inOrder reads in the order of anchors.
+func (s *Service) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
+	for wanted := query.Limit + 1; ; {
+		page, next, err := list(ctx, s, after, min(max(wanted, 1), searchPage), func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+			at := query
+			at.After, at.Limit = after, limit
+			return tx.Search(ctx, at)
+		}, func(e *entity.Entity) entity.PUID { return e.Anchor() })
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if err := s.yield(ctx, e, yield); err != nil {
+				return err
+			}
+		}
+		if next == 0 {
+			return nil
+		}
+		after = next
+		wanted -= len(page)
+	}
+}
+
+// found is what was found in one cell, in order, as far as it was read.
+type found struct {
+	cell cell.ID
+	next []*entity.Entity
+	more bool         // there may be more behind them
+	at   entity.Query // which reads them
+}
+
+// best merges what is found in each cell. Of each it reads about as much as its part of the page, and more only when
+// that is used up.
+func (s *Service) best(ctx context.Context, query entity.Query, after entity.Place, yield func(*entity.Entity, error) bool) error {
+	query.Points, query.After = entity.MaxRank, math.MinInt64
 	if after != (entity.Place{}) {
 		query.Points, query.After = min(max(after.Points, 0), entity.MaxRank), after.Anchor
 	}
-	for _, id := range s.Map().Cells() {
-		if err := s.view(ctx, id, func(tx resolve.Tx) error {
-			found, err := tx.Search(ctx, query)
-			page = append(page, found...)
+	ids := s.Map().Cells()
+	query.Limit = min(searchPage, query.Limit/len(ids)+searchPage/8)
+	cells := make([]*found, 0, len(ids))
+	for _, id := range ids {
+		cells = append(cells, &found{cell: id, at: query, more: true})
+	}
+	for {
+		var first *found
+		for _, c := range cells {
+			if err := s.look(ctx, c); err != nil {
+				return err
+			}
+			if len(c.next) > 0 && (first == nil || before(c.next[0], first.next[0])) {
+				first = c
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		e := first.next[0]
+		first.next = first.next[1:]
+		if err := s.yield(ctx, e, yield); err != nil {
 			return err
-		}); err != nil {
-			return nil, next, err
 		}
 	}
-	slices.SortFunc(page, func(a, b *entity.Entity) int {
-		return cmp.Or(cmp.Compare(b.Rank.Points(), a.Rank.Points()), cmp.Compare(a.Anchor(), b.Anchor()))
-	})
-	if len(page) > limit {
-		page = page[:limit]
-		last := page[limit-1]
-		next = entity.Place{Points: last.Rank.Points(), Anchor: last.Anchor()}
+}
+
+// before reports whether a stands before b in the order of ranks and anchors.
+func before(a, b *entity.Entity) bool {
+	if x, y := a.Rank.Points(), b.Rank.Points(); x != y {
+		return x > y
 	}
-	return page, next, nil
+	return a.Anchor() < b.Anchor()
+}
+
+// look reads more of a cell if what was read is used up.
+func (s *Service) look(ctx context.Context, c *found) error {
+	if len(c.next) > 0 || !c.more {
+		return nil
+	}
+	if err := s.view(ctx, c.cell, func(tx resolve.Tx) (err error) {
+		c.next, err = tx.Search(ctx, c.at)
+		return err
+	}); err != nil {
+		return err
+	}
+	if c.more = len(c.next) == c.at.Limit; c.more {
+		last := placeOf(c.next[len(c.next)-1])
+		c.at.Points, c.at.After = last.Points, last.Anchor
+	}
+	return nil
 }
 
 // query normalises what is asked for; none tells that nothing can match it.

@@ -124,7 +124,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	if err == nil {
 		s.resolver, err = resolve.New(resolve.Options{
 			Cells: cells, Owner: owner(cells), Rules: resolve.NewRules(1, matchers...),
-			Now: o.Now, OnBatch: s.batched, Mint: mint,
+			Now: o.Now, OnBatch: s.batched, OnOthers: func() { s.follow.poke() }, Mint: mint,
 		})
 	}
 	if err == nil {
@@ -146,9 +146,9 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close(), s.detach())
 	}
+	s.follow = follow(s, owner(cells))
 	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
 	s.keeper = keep(s)
-	s.follow = follow(s, owner(cells))
 	return s, nil
 }
 
@@ -355,7 +355,7 @@ func wrap(err error) error {
 		return ErrClosed
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrUnknownOutcome), errors.Is(err, cell.ErrDamaged), errors.Is(err, cell.ErrNoRoom), errors.Is(err, cell.ErrStaleMap), errors.Is(err, ErrUnavailable):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

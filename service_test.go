@@ -148,10 +148,13 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	if _, err := s.Record(t.Context(), a.Ref); !errors.Is(err, entity.ErrErased) {
 		t.Errorf("record: %v, want erased", err)
 	}
-	// The key comes back as a new record: same puid, new birth id, later version.
+	// The record comes back: same puid, same birth id, later version.
 	back := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
-	if back.PUID != a.PUID || back.Entity == a.Entity || back.Version <= a.Version {
+	if back.PUID != a.PUID || back.Entity != a.Entity || back.Version <= a.Version {
 		t.Errorf("came back as %+v, was %+v", back, a)
+	}
+	if e := find(t, s, a.Entity); e.ID != a.Entity || len(e.Members) != 1 {
+		t.Errorf("%v leads to %+v", a.Entity, e)
 	}
 	if _, err := s.Entity(t.Context(), locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")); !errors.Is(err, entity.ErrNotFound) {
 		t.Errorf("an id of others: %v, want not found", err)

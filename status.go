@@ -37,7 +37,8 @@ func (s *Service) kindStatus() []KindStatus {
 
 // Status asks every cell. The others are reported though one does not answer; the installation is not
 // ready then if it is one process's, for all of its cells are on one machine. One that is shared goes on
-// without some of its cells: it is ready until none answers.
+// without some of its cells: it is ready until none answers. Cells that take no writes are named; an installation
+// in which none does is not ready.
 func (s *Service) Status(ctx context.Context) (*Status, error) {
 	m := s.Map()
 	ids := m.Cells()
@@ -59,20 +60,27 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	}
-	silent := 0
+	silent, unwritable := 0, 0
 	for i, c := range status.Cells {
 		status.Counts = status.Counts.Add(c.Counts)
 		status.Redo += c.Redo
+		if errs[i] == nil && !c.Writes {
+			unwritable++
+			status.Reason = fmt.Sprintf("cell %v takes no writes", ids[i])
+		}
 		if errs[i] != nil {
 			silent++
 			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
 			s.opts.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
 		}
 	}
-	if silent > 1 {
+	switch {
+	case silent > 1:
 		status.Reason = fmt.Sprintf("%d of %d cells do not answer", silent, len(ids))
+	case silent == 0 && unwritable > 1:
+		status.Reason = fmt.Sprintf("%d of %d cells take no writes", unwritable, len(ids))
 	}
-	status.Ready = silent == 0 || silent < len(ids) && !s.cells.Alone()
+	status.Ready = (silent == 0 || silent < len(ids) && !s.cells.Alone()) && silent+unwritable < len(ids)
 	return status, nil
 }
 
@@ -99,7 +107,7 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 	if !s.Map().Has(id) {
 		return CellStatus{}, fmt.Errorf("cell %v: %w", id, cell.ErrNoCell)
 	}
-	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}}
+	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(s.Map().URL(id))}, Down: true}
 	stats, err := s.cells.Stats(ctx, id)
 	if err != nil {
 		return nothing, err
@@ -109,10 +117,16 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 		if c.Counts, err = tx.Counts(ctx); err != nil {
 			return err
 		}
-		c.Redo, err = tx.RedoDepth(ctx)
+		if c.Redo, err = tx.RedoDepth(ctx); err == nil && stats.Head.Unsettled() {
+			c.Redo++ // what it lost is not worked off
+		}
 		return err
 	}); err != nil {
 		return nothing, err
+	}
+	err = s.cells.Writable(ctx, id)
+	if c.Writes = err == nil || errors.Is(err, cell.ErrMoved); !c.Writes {
+		s.opts.Logger.Warn("cell takes no writes", "cell", id, "err", err)
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ package locus
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,7 +54,8 @@ func (w *worker) run(ctx context.Context) {
 			continue
 		}
 		catalog, _ := w.known()
-		begun := time.Now()
+		begun, most := time.Now(), w.most(catalog)
+		w.follower.Pause(min(2*idle, most))
 		p, err := w.follower.Step(ctx, catalog)
 		w.report(ctx, p, err)
 		w.applied.Add(int64(p.Applied))
@@ -68,16 +70,27 @@ func (w *worker) run(ctx context.Context) {
 			continue
 		case p.Held:
 			w.share(ctx)
-			idle = min(2*idle, followIdle)
+			idle = min(2*idle, most)
 			rest(ctx, idle, w.wake)
 		default:
+			idle = followPause
 			rest(ctx, followElse, nil)
+			rest(ctx, most-followElse, w.wake)
 		}
 	}
 	w.chores.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = w.follower.Release(ctx) // or it runs out
+}
+
+// most is how seldom at most the cell is looked at while nothing is known to happen there.
+func (w *worker) most(catalog rollup.Catalog) time.Duration {
+	building := slices.ContainsFunc(catalog, func(r rollup.Rollup) bool { return r.Next != nil })
+	if building || w.failed || w.apart {
+		return followBusy
+	}
+	return followIdle
 }
 
 // freshen reads the catalogue, or waits a while if that cannot be.

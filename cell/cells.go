@@ -37,6 +37,9 @@ type CellsOptions[T Store] struct {
 	// Notice is how long before its start a generation is announced: for how long a map
 	// speaks. Defaults to one hour.
 	Notice time.Duration
+	// MovePatience is for how long the process that moves a cell may give no sign of life before another one takes the
+	// move over. Defaults to 15 s.
+	MovePatience time.Duration
 	// FilterMemory is the memory for filters of sealed cells, in bytes. Defaults to 256 MiB.
 	FilterMemory int
 	// Now is the clock that ids are minted by. Defaults to time.Now.
@@ -44,6 +47,20 @@ type CellsOptions[T Store] struct {
 	// OnEvent is told what happens besides what was asked for; nil if nobody listens. It
 	// is called from many goroutines and must not wait.
 	OnEvent func(Event)
+	// Ledger keeps the pulses of the cells outside of them; nil if nothing does.
+	Ledger Ledger
+	// Beat is how often, while cells are written to, their pulses are attested in others.
+	// 0 never does.
+	Beat time.Duration
+	// Others are URLs where cells of the first generation may be found, the i-th at Others[i],
+	// while the authority cannot be reached. Empty ones are passed over.
+	Others []string
+	// Restored takes cells that went back as they are: for Reincarnate.
+	Restored bool
+	// Readdress, if set, makes a copy an installation of its own. It comes with Restored.
+	Readdress *Readdress
+	// Check, if set, is asked about the map of the authority before another database is opened.
+	Check func(*Map) error
 	// OnClose gives back what the drivers hold besides the databases, such as the lock of a
 	// directory. Close calls it once, last, also after an OpenCells that failed.
 	OnClose func() error
@@ -68,6 +85,8 @@ const (
 	EventOpened = "opened" // the database of a cell was opened, or was not
 	EventClosed = "closed" // the database that a cell has left was closed
 	EventFilter = "filter" // the filter of a sealed cell was read, or could not be
+	EventBeat   = "beat"   // the pulse of a cell could not be read, or was not attested
+	EventBack   = "back"   // a cell went back and is not used any more
 )
 
 // Cells is an opened installation: the newest cell map that the process knows, and
@@ -81,12 +100,15 @@ type Cells[T Store] struct {
 
 	mu    sync.Mutex
 	homes map[ID]*home[T]
+	// moving says where this process is moving cells to.
+	moving map[ID]string
 	// work counts what goes on by itself, until closing.
 	work            sync.WaitGroup
 	closing, closed bool
 
 	refresh turn
 	filters shelf
+	watch   watch
 }
 
 // OpenCells opens an installation, or makes one if New says how. An installation is
@@ -98,13 +120,19 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if opts.Notice == 0 {
 		opts.Notice = time.Hour
 	}
+	if opts.MovePatience == 0 {
+		opts.MovePatience = 15 * time.Second
+	}
 	if opts.FilterMemory == 0 {
 		opts.FilterMemory = 256 << 20
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, refresh: newTurn()}
+	if now := opts.Now(); now.Before(time.Unix(0, 0)) {
+		return nil, fmt.Errorf("%w: it says %s, and an id holds the time since 1970 at which it was minted: set the clock of the machine", ErrClock, now.UTC().Format(time.RFC3339))
+	}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newTurn(), watch: newWatch()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -167,7 +195,7 @@ func (c *Cells[T]) url(m *Map, id ID) string {
 
 // Dial opens the database at a URL without asking which cell it is; the caller closes it.
 func (c *Cells[T]) Dial(ctx context.Context, url string, create bool) (Opened[T], error) {
-	driver, err := c.opts.Driver(url)
+	driver, err := c.driver(url)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +274,15 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 	return stats, err
 }
 
+// Writable says why a cell takes no writes at the moment, see Opened.
+func (c *Cells[T]) Writable(ctx context.Context, id ID) error {
+	h, err := c.home(id)
+	if err != nil {
+		return err
+	}
+	return h.use(ctx, func(db Opened[T]) error { return db.Writable(ctx) })
+}
+
 // Vacuum writes the database of a cell anew, see Opened.
 func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	h, err := c.home(id)
@@ -262,6 +299,9 @@ func (c *Cells[T]) Close() error {
 	again := c.closing
 	c.closing = true
 	c.mu.Unlock()
+	if !again {
+		close(c.watch.stop)
+	}
 	c.work.Wait()
 	c.mu.Lock()
 	c.closed = true

@@ -11,12 +11,24 @@ import (
 )
 
 // open reads the map of the authority and finishes making the installation if need be.
+// While the authority cannot be reached it works with the newest copy of the map that
+// another cell has.
 func (c *Cells[T]) open(ctx context.Context) error {
 	db, err := c.Dial(ctx, c.opts.Authority, c.opts.New != nil)
 	if err != nil {
-		return fmt.Errorf("open the authority: %w", err)
+		err = fmt.Errorf("open the authority: %w", err)
+		if !away(err) || !c.openWithout(ctx) {
+			return err
+		}
+		return c.listen(ctx)
 	}
 	head, m, err := c.firstMap(ctx, db)
+	if err == nil && c.opts.Readdress != nil {
+		m, err = c.readdress(ctx, db, m)
+	}
+	if err == nil {
+		err = c.original(ctx, db, head, m)
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("open the authority: %w", err), db.Close())
 	}
@@ -25,16 +37,78 @@ func (c *Cells[T]) open(ctx context.Context) error {
 		if err := db.Close(); err != nil {
 			return err
 		}
-		return c.Refresh(ctx)
+		if err := c.Refresh(ctx); err != nil {
+			return err
+		}
+		return c.listen(ctx)
 	}
 	if head.Home == Moved {
 		return errors.Join(fmt.Errorf("open the authority: %w: the cell has left this database: give the URL that it has now", ErrIdentity), db.Close())
 	}
-	if err := db.Identify(ctx, m.IdentityOf(m.spec.Authority, c.opts.Rules)); err != nil {
+	if err = db.Identify(ctx, m.IdentityOf(m.spec.Authority, c.opts.Rules)); err == nil {
+		err = c.examine(ctx, m.spec.Authority, c.opts.Authority, db)
+	}
+	if err != nil {
 		return errors.Join(err, db.Close())
 	}
 	c.keep(m.spec.Authority, &connection[T]{Opened: db, url: c.opts.Authority})
-	return c.finish(ctx, head, m)
+	if err := c.finish(ctx, head, m); err != nil {
+		return err
+	}
+	return c.listen(ctx)
+}
+
+// away reports whether an error says no more than that a database cannot be reached.
+func away(err error) bool {
+	for _, other := range []error{ErrMissing, ErrIdentity, ErrFormat, ErrPreflight, ErrWentBack} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return errors.Is(err, ErrUnavailable)
+}
+
+// openWithout takes the newest copy of the map that the other cells have, and reports
+// whether one of them had a copy. The authority is where that says.
+func (c *Cells[T]) openWithout(ctx context.Context) bool {
+	var newest *Map
+	for i, url := range c.opts.Others {
+		if url == "" || url == c.opts.Authority {
+			continue
+		}
+		if m, err := c.copyAt(ctx, ID{Index: uint32(i)}, url); err != nil {
+			c.event(Event{What: EventOpened, Cell: ID{Index: uint32(i)}, Err: err})
+		} else if newest == nil || m.Epoch() > newest.Epoch() {
+			newest = m
+		}
+	}
+	if newest == nil {
+		return false
+	}
+	c.opts.Authority = newest.URL(newest.spec.Authority)
+	c.m.Store(newest)
+	return true
+}
+
+// copyAt reads the copy of the map that a cell has, which must be where that says.
+func (c *Cells[T]) copyAt(ctx context.Context, id ID, url string) (m *Map, err error) {
+	db, err := c.Dial(ctx, url, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, m, err = readMap(ctx, db)
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil || !m.Has(id):
+		return nil, fmt.Errorf("%w: %s holds no map that lists cell %v", ErrIdentity, Redact(url), id)
+	case m.URL(id) != url:
+		if err := c.same(ctx, db, url, id, m.URL(id)); err != nil {
+			return nil, err
+		}
+	}
+	return m, db.Identify(ctx, m.IdentityOf(id, c.opts.Rules))
 }
 
 // firstMap reads the map of the authority, and writes the first one into a new database.

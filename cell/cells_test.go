@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -352,6 +353,63 @@ func TestSwap_Copies(t *testing.T) {
 	}
 }
 
+// Every cell learns of a map that says something new, and has a copy of it: also the last one of the newest generation.
+func TestSwap_ReachesEveryCell(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		a := open(t, memory, 4)
+		c, err := cell.OpenCells(t.Context(), options(memory, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grow(t, c, 8)
+		closeCells(t, c) // waits for the copies
+		if err := a.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m := a.Map()
+		if n := len(m.Cells()); n != 12 {
+			t.Fatalf("%d cells, want 12", n)
+		}
+		for _, id := range m.Cells() {
+			if epoch, told := copyOf(t, a, id), head(t, a, id).Told; epoch != m.Epoch() || told != m.Epoch() {
+				t.Errorf("cell %v has a copy of epoch %d and was told of %d, want %d", id, epoch, told, m.Epoch())
+			}
+		}
+	})
+}
+
+// While the authority leaves its database no map is written there: the copy of it that goes along may have been made.
+func TestSwap_NotWhileTheAuthorityMoves(t *testing.T) {
+	t.Parallel()
+	for _, home := range []cell.Residence{cell.Moving, cell.Moved} {
+		memory := &celltest.Memory{}
+		a := open(t, memory, 2)
+		reside := func(home cell.Residence) {
+			if err := update(t, a, cell.ID{}, cell.Database[cell.Store].Exclusive, func(s cell.Store) error {
+				h, err := s.Head(t.Context())
+				h.Home = home
+				return errors.Join(err, s.SetHead(t.Context(), h))
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		swap(t, a, extended)
+		reside(home)
+		for _, change := range []func(*cell.Spec){extended, announced} {
+			if err := a.Swap(t.Context(), next(t, a, change)); !errors.Is(err, cell.ErrConflict) || a.Map().Epoch() != 2 {
+				t.Errorf("the authority is %v: %v, epoch %d; want ErrConflict", home, err, a.Map().Epoch())
+			}
+		}
+		reside(cell.Serving)
+		if epoch := copyOf(t, a, cell.ID{}); epoch != 2 {
+			t.Errorf("the authority was %v and has epoch %d", home, epoch)
+		}
+		swap(t, a, extended)
+	}
+}
+
 func TestRefresh_WithoutAuthority(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -420,6 +478,21 @@ func TestRefresh_IsShared(t *testing.T) {
 			t.Errorf("100 at once read the map %d times", n)
 		}
 	})
+}
+
+// A clock before 1970 is refused at the start, before anything is made, and by name: an id cannot hold its time.
+func TestP07_ClockBefore1970(t *testing.T) {
+	t.Parallel()
+	memory := &celltest.Memory{}
+	o := options(memory, 2)
+	o.Now = func() time.Time { return time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC) }
+	if c, err := cell.OpenCells(t.Context(), o); !errors.Is(err, cell.ErrClock) || c != nil || !strings.Contains(err.Error(), "1969-12-31T23:59:59Z") {
+		t.Errorf("%v, want ErrClock and the time", err)
+	}
+	o = options(memory, 0)
+	if _, err := cell.OpenCells(t.Context(), o); !errors.Is(err, cell.ErrMissing) {
+		t.Errorf("something was made: %v", err)
+	}
 }
 
 func TestExtend(t *testing.T) {

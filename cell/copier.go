@@ -26,7 +26,7 @@ type Copier interface {
 	Tables() []Table
 
 	// ReadRows answers with rows in the order of their keys, those after the key only, at
-	// most limit. nil begins at the beginning.
+	// most limit. nil begins at the beginning. Of JournaledEntity, as RowsAt too, it reads the anchors.
 	ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error)
 	// RowsAt answers with the row of each key, in their order, nil where there is none.
 	RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // ErrIdentity says that a database is not the cell that it should be: another
@@ -15,6 +16,13 @@ var ErrIdentity = errors.New("cell: not the cell that it should be")
 // ErrFormat says that a database is no cell, or was written by a newer Locus.
 var ErrFormat = errors.New("cell: unknown format")
 
+// ErrURL says that a url cannot be where a cell lives; the text says which part of it is
+// wrong, and shows one that is right.
+var ErrURL = errors.New("cell: unusable url")
+
+// ErrClock says that the clock of the machine shows a time that no id can hold.
+var ErrClock = errors.New("cell: the clock is wrong")
+
 // ErrPreflight says that a database, its server or the way to it lacks what durability
 // or secrecy rest on; the text names the rule.
 var ErrPreflight = errors.New("cell: preflight")
@@ -22,6 +30,18 @@ var ErrPreflight = errors.New("cell: preflight")
 // ErrUnavailable is wrapped by errors of a cell that cannot be asked, or takes no
 // work. It is never "not found", and nothing was done.
 var ErrUnavailable = errors.New("cell: cell unavailable")
+
+// ErrFiles says that the process, or its machine, has as many files open as it may have.
+// It comes with ErrUnavailable.
+var ErrFiles = errors.New("too many open files: raise the limit of the process (ulimit -n, or LimitNOFILE= of its unit) and start it again")
+
+// OutOfFiles adds ErrFiles to an error of the system that says so.
+func OutOfFiles(err error) error {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFiles, err)
+	}
+	return err
+}
 
 // ErrUnknownOutcome is wrapped by errors of a commit whose answer was lost: it may
 // have been done. All other errors of a transaction mean that it was not.
@@ -54,19 +74,34 @@ type Opened[T Store] interface {
 	Identify(ctx context.Context, id Identity) error
 	// Stats tells how full the cell is.
 	Stats(ctx context.Context) (Stats, error)
+	// Writable returns nil if the cell takes writes at the moment, and otherwise why not. It learns that from the
+	// writes there were, or by asking for what a write needs first, and gives up soon.
+	Writable(ctx context.Context) error
 	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
 	// stopped in stays as it was.
 	Vacuum(ctx context.Context) error
+	// Pulse reads how far the cell has come: no commit when it was told who it is. It is above all pulses that were read, by any
+	// process, before the last commit of this process.
+	Pulse(ctx context.Context) (Pulse, error)
+	// Latest returns the pulse as this process knows it without asking, and whether it has
+	// committed something since that does not count in it yet. Leases and attested pulses
+	// are not counted: they are written while nothing happens.
+	Latest() (p Pulse, more bool)
 	// Close waits for the transactions in flight.
 	Close() error
 }
 
 // Driver opens the databases of one kind.
 type Driver[T Store] interface {
-	// Dial opens the database at a url, without asking which cell it is. create makes a
-	// database that is not there, and brings the schema of an old one up to date; without
-	// it the error is ErrMissing if there is none.
+	// Check reports what is wrong with a url, without asking a database: ErrURL.
+	Check(url string) error
+	// Dial opens the database at a url, without asking which cell it is, and brings an old
+	// schema up to date. create makes a database that is not there; without it the error is
+	// ErrMissing if there is none.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
+	// Marked returns the text that was marked last in the database at a url, "" if none, and
+	// changes nothing there: it may be the database of another installation.
+	Marked(ctx context.Context, url string) (string, error)
 }
 
 // Identity says which cell a database is.
@@ -86,6 +121,14 @@ type Identity struct {
 func (m *Map) IdentityOf(c ID, rules string) Identity {
 	lo, hi := m.PuidRange(c)
 	return Identity{Map: m.spec.ID, Cell: c, Lo: lo, Hi: hi, Rules: rules}
+}
+
+// Takes reports whether a database that says got may become this cell all the same: it was made for another growth,
+// which was not announced, so it has another range of puids, and nothing was written there. used is how many puids
+// were given away. Every cell of a generation is told of the map before the generation takes keys, and is not taken after that.
+func (want Identity) Takes(got Identity, head Head, used uint64) bool {
+	same := got.Map == want.Map && got.Cell == want.Cell && got.Rules == want.Rules
+	return same && got != want && want.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
 }
 
 // Check compares what a database says with who it should be, and says with

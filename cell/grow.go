@@ -78,7 +78,8 @@ func (p Progress) String() string {
 // filters. It may be stopped anywhere, also by a crash; the same call goes on, here or
 // elsewhere, and several at one time do it once. A generation of as many cells at the
 // same places is the one to go on with. The error is ErrMap if there can be no such
-// generation; PlanGrowth says why and which can.
+// generation; PlanGrowth says why and which can. It is ErrConflict if another growth was announced first; the
+// cells that this one has made are taken by the next.
 func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Progress)) error {
 	if progress == nil {
 		progress = func(Progress) {}
@@ -115,10 +116,16 @@ func (m *Map) growing(g Growth, now time.Time) (next *Map, filled Growth, err er
 	case same && last > 0:
 		return m, g, nil
 	case last > m.spec.Current:
-		return nil, g, fmt.Errorf("%w: generation %d of %d cells at %v is announced: grow to that first", ErrMap, last, newest.Cells, newest.URLs)
+		return nil, g, m.announced(last)
 	}
 	next, err = m.grown(g, now)
 	return next, g, err
+}
+
+// announced says that there is another growth to a generation.
+func (m *Map) announced(gen int) error {
+	g := m.spec.Generations[gen]
+	return fmt.Errorf("%w: another growth has announced generation %d of %d cells at %v: grow to that first", ErrConflict, gen, g.Cells, g.URLs)
 }
 
 // grown is the next version of the map, with one generation more.
@@ -166,23 +173,47 @@ func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, e
 }
 
 func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
-	next, err := w.cells.Map().grown(g, w.cells.opts.Now())
+	m := w.cells.Map()
+	if len(m.gens) > gen {
+		return nil // another process was faster; announce compares what it wanted
+	}
+	next, err := m.grown(g, w.cells.opts.Now())
 	if err != nil {
 		return err
 	}
-	if len(next.gens) != gen+1 {
-		return fmt.Errorf("%w: somebody else announced a generation meanwhile", ErrMap)
-	}
 	made := w.counter(Progress{Step: StepCreated, Total: int(g.Cells), Generation: gen})
 	err = w.cells.ensure(ctx, next, next.cells(gen), made)
-	if errors.Is(err, ErrIdentity) {
-		return fmt.Errorf("%w (if that was made for another growth, which was never announced, drop it and begin again)", err)
+	if err != nil && w.cells.Refresh(ctx) == nil && len(w.cells.Map().gens) > gen {
+		return nil // as above: its cells are not given back
 	}
 	return err
 }
 
+// ready sees to it that the cells of a generation are those of the map, and tells them of it. Another growth, which came too
+// late to announce its own, may have made them its own until then, and cannot after that. One that is away is told by
+// the process that opens it first.
+func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return each(ctx, m.cells(gen), func(ctx context.Context, id ID) error {
+		err := w.cells.create(ctx, m, id)
+		if err == nil {
+			err = w.cells.putCopy(ctx, id, m.Epoch(), text, true)
+		}
+		if errors.Is(err, ErrUnavailable) {
+			return nil
+		}
+		return err
+	})
+}
+
 func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, error) {
 	r, err := w.change(ctx, func(m *Map) error {
+		if len(m.gens) > gen { // another process was faster, and a cell told of its map
+			return nil
+		}
 		next, err := m.grown(g, w.cells.opts.Now())
 		if err == nil {
 			err = w.cells.swap(ctx, m, next)
@@ -192,7 +223,7 @@ func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, err
 	if m := w.cells.Map(); err == nil && len(m.gens) > gen {
 		got := m.spec.Generations[gen]
 		if got.Cells != g.Cells || !slices.Equal(got.URLs, g.URLs) {
-			return r, fmt.Errorf("%w: somebody else announced generation %d meanwhile, of %d cells at %v", ErrMap, gen, got.Cells, got.URLs)
+			return r, m.announced(gen)
 		}
 		w.progress(Progress{Step: StepAnnounced, Generation: gen, Starts: got.Starts})
 	}
@@ -216,6 +247,9 @@ func (w *worker[T]) wait(ctx context.Context, gen int) error {
 
 func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 	if m.spec.Current < gen {
+		if err := w.ready(ctx, m, gen); err != nil {
+			return err
+		}
 		if err := w.cells.change(ctx, m, func(s *Spec) {
 			s.Current = gen
 			s.Until = later(s.Until, w.cells.horizon())

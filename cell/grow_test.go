@@ -274,7 +274,7 @@ func TestGrow_OneOfTwoDifferent(t *testing.T) {
 		if (errs[0] == nil) == (errs[1] == nil) {
 			t.Errorf("two growths: %v", errs)
 		}
-		if err := errors.Join(errs...); !errors.Is(err, cell.ErrMap) || !strings.Contains(err.Error(), "announced") {
+		if err := errors.Join(errs...); !errors.Is(err, cell.ErrConflict) || !strings.Contains(err.Error(), "announced") {
 			t.Errorf("the growth that came second: %v", err)
 		}
 		wantGrown(t, a, 4)
@@ -293,7 +293,7 @@ func TestGrow_Refuses(t *testing.T) {
 	swap(t, c, func(s *cell.Spec) {
 		s.Generations = append(s.Generations, cell.Generation{Cells: 12, Starts: s.Until, URLs: []string{template}})
 	})
-	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 24}, nil); !errors.Is(err, cell.ErrMap) || !strings.Contains(err.Error(), "announced") {
+	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 24}, nil); !errors.Is(err, cell.ErrConflict) || !strings.Contains(err.Error(), "announced") {
 		t.Errorf("another generation than the announced: %v", err)
 	}
 	if got := memory.URLs(); len(got) != 6 {
@@ -301,24 +301,100 @@ func TestGrow_Refuses(t *testing.T) {
 	}
 }
 
-// Databases of a growth that was given up are in the way of another one, and said to be.
-func TestGrow_LeftoversOfAnother(t *testing.T) {
+// Databases of a growth that was given up are taken by another one.
+func TestP06_GrowthTakesLeftovers(t *testing.T) {
 	t.Parallel()
-	memory := &celltest.Memory{}
-	c := open(t, memory, 2)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	err := cell.Grow(ctx, c, cell.Growth{Cells: 4}, func(p cell.Progress) {
-		if p.Step == cell.StepCreated && p.Done == p.Total { // the first of them are the same in either growth
-			cancel(errTold)
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		c := open(t, memory, 2)
+		keys := linked{}
+		keys.mustPut(t, c, 0, 40)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := cell.Grow(ctx, c, cell.Growth{Cells: 4}, func(p cell.Progress) {
+			if p.Step == cell.StepCreated && p.Done == p.Total {
+				cancel(errTold)
+			}
+		})
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, errTold) {
+			t.Fatal(err)
 		}
+		grow(t, c, 8)
+		wantGrown(t, c, 8)
+		keys.mustPut(t, c, 20, 80)
+		keys.check(t, c)
 	})
-	if !errors.Is(err, context.Canceled) && !errors.Is(err, errTold) {
-		t.Fatal(err)
-	}
-	if err := cell.Grow(t.Context(), c, cell.Growth{Cells: 8}, nil); !errors.Is(err, cell.ErrIdentity) || !strings.Contains(err.Error(), "drop it") {
-		t.Errorf("another growth at the same places: %v", err)
+}
+
+// Two who want different numbers of cells at the same places: one gets its generation, the other is told of that in so many
+// words, and the cells are those of the one that was announced, also if the other one was stopped before any of its steps
+// and goes on when the first one waits for its start.
+func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
+	t.Parallel()
+	for n, stopped := 0, true; stopped; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			memory := &celltest.Memory{}
+			a := open(t, memory, 2)
+			late := open(t, memory, 2)
+			keys := linked{}
+			keys.mustPut(t, a, 0, 40)
+			steps, goOn := 0, make(chan struct{})
+			var mu sync.Mutex
+			memory.Hook(func(ctx context.Context, s celltest.Step) error {
+				if !isLate(ctx) || s.When != celltest.Begins {
+					return nil
+				}
+				mu.Lock()
+				steps++
+				wait := steps > n
+				mu.Unlock()
+				if wait {
+					<-goOn
+				}
+				return nil
+			})
+			lost := make(chan error, 1)
+			go func() {
+				lost <- cell.Grow(context.WithValue(t.Context(), lateKey{}, true), late, cell.Growth{Cells: 8}, nil)
+			}()
+			synctest.Wait()
+			mu.Lock()
+			stopped = steps > n
+			mu.Unlock()
+			var second error
+			once := sync.OnceFunc(func() {
+				close(goOn)
+				second = <-lost
+			})
+			first := cell.Grow(t.Context(), a, cell.Growth{Cells: 4}, func(p cell.Progress) {
+				if p.Step == cell.StepWaiting {
+					once()
+				}
+			})
+			if once(); (first == nil) == (second == nil) {
+				t.Fatalf("stopped before step %d: two growths: %v; %v", n, first, second)
+			}
+			if err := errors.Join(first, second); !errors.Is(err, cell.ErrConflict) || !strings.Contains(err.Error(), "another growth has announced") {
+				t.Errorf("stopped before step %d: the growth that came second: %v", n, err)
+			}
+			cells := uint64(4)
+			if second == nil {
+				cells = 8
+			}
+			wantGrown(t, a, cells)
+			for _, p := range []*process{a, late} {
+				keys.mustPut(t, p, 20, 80)
+				keys.check(t, p)
+			}
+		})
+		if t.Failed() {
+			return
+		}
 	}
 }
+
+type lateKey struct{}
+
+func isLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 // One old cell is down: all others are sealed, and who needs it is told.
 func TestGrow_WithACellDown(t *testing.T) {

@@ -39,7 +39,17 @@ type Head struct {
 	// Rules is the version of the rules by which records may be written here (package resolve). It only
 	// rises; who works by others reads them again and begins anew.
 	Rules int64 `json:"rules,omitempty"`
+	// Returns counts how often the cell came back from a copy of itself. Settled is the last return
+	// whose losses were made good in all cells (package resolve).
+	Returns int `json:"returns,omitempty"`
+	Settled int `json:"settled,omitempty"`
+	// Move is the move of the cell to another database that was begun last, and the attempt at it that may go on: see
+	// Move. The database that the cell leaves and the one that is filled have the same, "" for none.
+	Move string `json:"move,omitempty"`
 }
+
+// Unsettled reports whether other cells may still hold what followed from rows that the cell lost.
+func (h Head) Unsettled() bool { return h.Settled < h.Returns }
 
 // Admits reports whether the cell takes keys and postings from who routes with a map of
 // this epoch.
@@ -65,8 +75,11 @@ func (h Head) advance(keys Keys, epoch uint64) Head {
 // Rejoin returns the head of a cell that came back from a copy of itself, a replica or a
 // backup, which may have missed that it was sealed. m must be the newest map, read from
 // the authority after the cell was locked as for sealing: only then may the cell answer
-// as open.
-func (h Head) Rejoin(c ID, m *Map) Head { return h.rejoin(c.Gen, m.View()) }
+// as open. It may also have lost rows that other cells have followed: it is unsettled.
+func (h Head) Rejoin(c ID, m *Map) Head {
+	h.Returns++
+	return h.rejoin(c.Gen, m.View())
+}
 
 func (h Head) rejoin(gen uint16, v View) Head {
 	switch {

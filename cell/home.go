@@ -50,7 +50,11 @@ func (h *home[T]) use(ctx context.Context, fn func(Opened[T]) error) error {
 		return err
 	}
 	defer conn.users.Done()
-	return fn(conn.Opened)
+	err = fn(conn.Opened)
+	if damaged, ok := errors.AsType[*DamagedError](err); ok {
+		damaged.Cell = h.id.String()
+	}
+	return err
 }
 
 // acquire opens the database if need be. The caller is one of its users afterwards.
@@ -139,7 +143,10 @@ func (h *home[T]) dial(ctx context.Context, d *dialing, m *Map, create bool) {
 func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*connection[T], error) {
 	url := c.url(m, id)
 	fail := func(err error) (*connection[T], error) {
-		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnavailable) {
+		if create {
+			err = unfit(err)
+		}
+		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnavailable) && !(create && errors.Is(err, ErrURL)) {
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		return nil, fmt.Errorf("open cell %v at %s: %w", id, url, err)
@@ -158,6 +165,15 @@ func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*conne
 	}
 	if err == nil {
 		err = db.Identify(ctx, m.IdentityOf(id, c.opts.Rules))
+	}
+	if err == nil {
+		err = c.examine(ctx, id, url, db)
+	}
+	if err == nil {
+		err = c.arrived(ctx, db, m, id)
+	}
+	if err == nil {
+		err = c.tellFirst(ctx, db, id)
 	}
 	if err != nil {
 		return fail(errors.Join(err, db.Close()))
@@ -194,6 +210,20 @@ func (h *home[T]) move(url string) {
 	h.cells.goes(func() { h.cells.event(Event{What: EventClosed, Cell: h.id, Err: conn.leave()}) })
 }
 
+// refuse lets go of a database that went back. The next use opens what is there then, and
+// examines it.
+func (h *home[T]) refuse(db Opened[T]) {
+	h.mu.Lock()
+	conn := h.conn
+	if conn == nil || conn.Opened != db {
+		h.mu.Unlock()
+		return
+	}
+	h.conn = nil
+	h.mu.Unlock()
+	h.cells.goes(func() { h.cells.event(Event{What: EventClosed, Cell: h.id, Err: conn.leave()}) })
+}
+
 func (h *home[T]) close() error {
 	h.mu.Lock()
 	conn := h.conn
@@ -207,12 +237,20 @@ func (h *home[T]) close() error {
 
 // Update runs fn in the database of the cell.
 func (h *home[T]) Update(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.Update(ctx, fn) })
+	return h.use(ctx, func(db Opened[T]) error { return h.wrote(db, db.Update(ctx, fn)) })
 }
 
 // Exclusive runs fn in the database of the cell.
 func (h *home[T]) Exclusive(ctx context.Context, fn func(T) error) error {
-	return h.use(ctx, func(db Opened[T]) error { return db.Exclusive(ctx, fn) })
+	return h.use(ctx, func(db Opened[T]) error { return h.wrote(db, db.Exclusive(ctx, fn)) })
+}
+
+// wrote has a commit witnessed.
+func (h *home[T]) wrote(db Opened[T], err error) error {
+	if err == nil || errors.Is(err, ErrUnknownOutcome) {
+		h.cells.wrote(h.id, db)
+	}
+	return err
 }
 
 // View runs fn in the database of the cell. The error wraps ErrMoved if the cell has left it: what is there

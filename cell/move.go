@@ -4,15 +4,33 @@ package cell
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
+
+	"github.com/locus-db/locus/lease"
 )
+
+// ErrOccupied says that a database cannot take a cell, since that would delete what is in it; the text says what that is,
+// and what to do.
+var ErrOccupied = errors.New("cell: the database is not empty")
+
+// Destination is where a cell moves to.
+type Destination struct {
+	// URL of the database, which is made if it is not there.
+	URL string
+	// Replace lets the move delete the rows that the cell left behind when it moved away from that database.
+	Replace bool
+}
 
 // MoveOptions say what Move cannot know of the cell's contents, and who is told how it goes on. All but
 // Progress are required.
 type MoveOptions[T Store] struct {
+	// Owner names the process to those that want to move the same cell.
+	Owner string
+	// Leases returns the leases in a transaction's cell.
+	Leases func(T) lease.Store
 	// Copier answers with the rows of a transaction.
 	Copier func(T) Copier
 	// Made lists the keys of what is not copied but made again (JournaledEntity), those after the
@@ -29,7 +47,7 @@ type MoveOptions[T Store] struct {
 
 // MoveProgress tells how far a move is.
 type MoveProgress struct {
-	// Step is copy, follow, switch or done.
+	// Step is copy, follow, switch, done, or there: nothing was moved, since the cell is in that database already.
 	Step string `json:"step"`
 	// Table is the one that is being copied.
 	Table string `json:"table,omitempty"`
@@ -51,13 +69,24 @@ const (
 	moveRounds = 1000
 )
 
-// Move moves a cell to the database at url, which is made if it is not there, while it is written to. Rows
-// are copied, then what changed meanwhile; then writers wait while the last changes follow and the map says
-// where the cell is now. Until the map says so every failure leaves the cell where it was, serving. A move
-// that was interrupted is begun again by the same call. The error is ErrIdentity if there is another cell at
-// url.
-func Move[T Store](ctx context.Context, c *Cells[T], id ID, url string, opts MoveOptions[T]) (MoveProgress, error) {
-	m := &mover[T]{cells: c, id: id, url: url, opts: opts}
+// Move moves a cell to another database while it is written to. Rows are copied, then what changed
+// in the meantime; then writers wait while the last changes follow and the map says where the cell is now. Until the map
+// says so every failure leaves the cell where it was, serving. A move that was interrupted is begun again by the same
+// call.
+//
+// Several calls at one time never lose a write. The head of the source names the attempt that may go on; every
+// transaction in which an attempt writes to the target, or switches, reads the name and fails if it is another's. An attempt
+// that takes over from one that gave no sign of life writes its name, then changes the epoch of the map: after
+// that the former one cannot switch any more, even if it was stopped just before.
+//
+// The target serves once the map names it, never before, and what serves is never emptied. Before anything is deleted the name,
+// which is random, is read through the target: if it is there, both are one database, however their URLs are
+// spelled, and the cell stays where it is.
+//
+// The error is ErrIdentity if another cell is there, ErrOccupied if there are rows that no attempt
+// at this move has written, and ErrConflict if another process moves the cell now.
+func Move[T Store](ctx context.Context, c *Cells[T], id ID, to Destination, opts MoveOptions[T]) (MoveProgress, error) {
+	m := &mover[T]{cells: c, id: id, to: to, opts: opts, attempt: rand.Text()}
 	if opts.Progress == nil {
 		m.opts.Progress = func(MoveProgress) {}
 	}
@@ -67,32 +96,36 @@ func Move[T Store](ctx context.Context, c *Cells[T], id ID, url string, opts Mov
 	return m.progress, nil
 }
 
-// mover is one Move.
+// mover is one Move: one attempt at moving a cell.
 type mover[T Store] struct {
 	cells    *Cells[T]
 	id       ID
-	url      string
+	to       Destination
 	opts     MoveOptions[T]
+	attempt  string // random
+	owner    string // of the lease
 	progress MoveProgress
 
-	from   Database[T]
-	to     Opened[T]
+	from   Database[T] // the source
+	mark   string      // in the head of the source, and of the target once it was claimed; see mark.go
+	before Head        // of the source, as this attempt found it
+	doubt  bool        // the map may say, now or soon, that the cell has left
+	target *target[T]
+	full   bool    // the target has rows
 	tables []Table // those that are copied while the cell is written to
 	seq    int64   // the last entry of the journal that was followed
 }
 
-func (m *mover[T]) run(ctx context.Context) (err error) {
+func (m *mover[T]) run(ctx context.Context) error {
+	leave, err := m.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := m.cells.Refresh(ctx); err != nil {
 		return err
 	}
-	cmap := m.cells.Map()
-	if !cmap.Has(m.id) {
-		return ErrNoCell
-	}
-	if cmap.URL(m.id) == m.url {
-		return m.done()
-	}
-	// The database is held for as long as the move takes: afterwards it has to be told that the cell has
+	// The source is held for as long as the move takes: afterwards it has to be told that the cell has
 	// left, when the map leads to the new one already.
 	home, err := m.cells.home(m.id)
 	if err != nil {
@@ -104,362 +137,64 @@ func (m *mover[T]) run(ctx context.Context) (err error) {
 	}
 	defer conn.users.Done()
 	m.from = conn.Opened
-	if m.to, err = m.cells.Dial(ctx, m.url, true); err != nil {
+	ctx, release, err := m.own(ctx)
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.to.Close()) }()
-	if err := m.begin(ctx, cmap); err != nil {
-		return err
+	err = m.owned(ctx, conn.url)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTaken) || errors.Is(err, errTaken) {
+		err = fmt.Errorf("%w: %w", ErrConflict, errTaken)
 	}
-	if err = m.copy(ctx); err == nil {
+	return errors.Join(err, release())
+}
+
+// owned is the move of who owns it.
+func (m *mover[T]) owned(ctx context.Context, at string) (err error) {
+	if err := m.begin(ctx); err != nil {
+		return errors.Join(err, m.giveUp(ctx))
+	}
+	if at == m.to.URL {
+		return m.there(ctx)
+	}
+	opened, err := m.cells.Dial(ctx, m.to.URL, true)
+	if err != nil {
+		return errors.Join(unfit(err), m.giveUp(ctx))
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	m.target = &target[T]{Opened: opened, mark: m.mark}
+	same, err := m.claim(ctx)
+	if same {
+		return m.there(ctx)
+	}
+	if err == nil {
+		err = m.empty(ctx)
+	}
+	if err == nil {
+		err = m.copy(ctx)
+	}
+	if err == nil {
 		err = m.follow(ctx, moveNear)
 	}
 	if err == nil {
 		err = m.change(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, m.giveUp(context.WithoutCancel(ctx)))
+		return errors.Join(err, m.giveUp(ctx))
 	}
-	return m.done()
+	m.tell("done", "")
+	return nil
 }
 
-func (m *mover[T]) done() error {
-	m.tell("done", "")
+// there ends a move to the database where the cell is already. What an interrupted move has left there is undone.
+func (m *mover[T]) there(ctx context.Context) error {
+	if err := m.giveUp(ctx); err != nil {
+		return err
+	}
+	m.tell("there", "")
 	return nil
 }
 
 func (m *mover[T]) tell(step, table string) {
 	m.progress.Step, m.progress.Table = step, table
 	m.opts.Progress(m.progress)
-}
-
-// begin empties the target, which an interrupted move may have left half full, and lets the source note what
-// changes.
-func (m *mover[T]) begin(ctx context.Context, cmap *Map) error {
-	if err := putFirst(ctx, m.to, cmap); err != nil {
-		return err
-	}
-	if err := m.to.Identify(ctx, cmap.IdentityOf(m.id, m.cells.opts.Rules)); err != nil {
-		return err
-	}
-	if err := m.from.Exclusive(ctx, func(t T) error {
-		head, err := t.Head(ctx)
-		if err != nil {
-			return err
-		}
-		if head.Home == Moving { // the last move was interrupted there
-			head.Home = Serving
-			if err := t.SetHead(ctx, head); err != nil {
-				return err
-			}
-		}
-		rows := m.opts.Copier(t)
-		m.tables = slices.DeleteFunc(slices.Clone(rows.Tables()), func(t Table) bool { return t.Name == Total })
-		return errors.Join(rows.Journal(ctx, false), rows.Journal(ctx, true))
-	}); err != nil {
-		return err
-	}
-	if err := m.empty(ctx); err != nil {
-		return fmt.Errorf("empty the new database: %w", err)
-	}
-	return nil
-}
-
-// key is the key of a row.
-func key(t Table, row []any) []any { return row[:t.Key] }
-
-func (m *mover[T]) empty(ctx context.Context) error {
-	for _, table := range m.tables {
-		for more := true; more; {
-			if err := m.to.Update(ctx, func(t T) error {
-				rows, err := m.opts.Copier(t).ReadRows(ctx, table.Name, nil, moveBatch)
-				if more = len(rows) == moveBatch; err != nil {
-					return err
-				}
-				for i := range rows {
-					rows[i] = key(table, rows[i])
-				}
-				return m.opts.Copier(t).DeleteRows(ctx, table.Name, rows)
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	return m.each(ctx, m.to, func(keys [][]any) error { return m.opts.Make(ctx, nil, m.to, keys) })
-}
-
-// each lists what is made again, a batch at a time.
-func (m *mover[T]) each(ctx context.Context, in Database[T], do func(keys [][]any) error) error {
-	for after := []any(nil); ; {
-		var keys [][]any
-		if err := in.View(ctx, func(t T) (err error) {
-			keys, err = m.opts.Made(ctx, t, after, moveBatch)
-			return err
-		}); err != nil || len(keys) == 0 {
-			return err
-		}
-		if err := do(keys); err != nil {
-			return err
-		}
-		after = keys[len(keys)-1]
-	}
-}
-
-// copy copies all rows. What changes meanwhile is in the journal.
-func (m *mover[T]) copy(ctx context.Context) error {
-	for _, table := range m.tables {
-		for after := []any(nil); ; {
-			var rows [][]any
-			if err := m.from.View(ctx, func(t T) (err error) {
-				rows, err = m.opts.Copier(t).ReadRows(ctx, table.Name, after, moveBatch)
-				return err
-			}); err != nil {
-				return fmt.Errorf("read %s: %w", table.Name, err)
-			}
-			if len(rows) == 0 {
-				break
-			}
-			after = slices.Clone(key(table, rows[len(rows)-1]))
-			if err := m.to.Update(ctx, func(t T) error { return m.opts.Copier(t).WriteRows(ctx, table.Name, rows) }); err != nil {
-				return fmt.Errorf("write %s: %w", table.Name, err)
-			}
-			m.progress.Rows += int64(len(rows))
-			m.tell("copy", table.Name)
-		}
-	}
-	return m.each(ctx, m.from, func(keys [][]any) error {
-		if err := m.opts.Make(ctx, m.from, m.to, keys); err != nil {
-			return fmt.Errorf("make %s: %w", JournaledEntity, err)
-		}
-		m.progress.Rows += int64(len(keys))
-		m.tell("copy", JournaledEntity)
-		return nil
-	})
-}
-
-// follow does again what the journal notes, until a batch of it has no more than so many entries.
-func (m *mover[T]) follow(ctx context.Context, near int) error {
-	for range moveRounds {
-		var entries []JournalEntry
-		if err := m.from.View(ctx, func(t T) (err error) {
-			entries, err = m.opts.Copier(t).Journaled(ctx, m.seq, moveBatch)
-			return err
-		}); err != nil {
-			return fmt.Errorf("read the journal: %w", err)
-		}
-		if len(entries) > 0 {
-			if err := m.repeat(ctx, entries); err != nil {
-				return err
-			}
-			m.seq = entries[len(entries)-1].Seq
-			m.progress.Followed += int64(len(entries))
-			m.tell("follow", "")
-		}
-		if len(entries) <= near {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: it is written to faster than it can be followed: try again at a calmer time", ErrUnavailable)
-}
-
-// repeat brings the rows of journal entries to the target as they are now.
-func (m *mover[T]) repeat(ctx context.Context, entries []JournalEntry) error {
-	changed, seen := map[string][][]any{}, map[string]bool{}
-	for _, e := range entries {
-		if name := fmt.Sprintf("%s %v", e.Table, e.Key); !seen[name] {
-			seen[name] = true
-			changed[e.Table] = append(changed[e.Table], e.Key)
-		}
-	}
-	if keys := changed[JournaledEntity]; len(keys) > 0 {
-		if err := m.opts.Make(ctx, m.from, m.to, keys); err != nil {
-			return fmt.Errorf("make %s: %w", JournaledEntity, err)
-		}
-		delete(changed, JournaledEntity)
-	}
-	rows := map[string][][]any{}
-	if err := m.from.View(ctx, func(t T) error {
-		for table, keys := range changed {
-			found, err := m.opts.Copier(t).RowsAt(ctx, table, keys)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", table, err)
-			}
-			rows[table] = found
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	return m.to.Update(ctx, func(t T) error {
-		for table, found := range rows {
-			var write, remove [][]any
-			for i, row := range found {
-				if row == nil {
-					remove = append(remove, changed[table][i])
-				} else {
-					write = append(write, row)
-				}
-			}
-			copier := m.opts.Copier(t)
-			if err := errors.Join(copier.DeleteRows(ctx, table, remove), copier.WriteRows(ctx, table, write)); err != nil {
-				return fmt.Errorf("write %s: %w", table, err)
-			}
-		}
-		return nil
-	})
-}
-
-// change makes writers wait, brings the rest, and has the map say where the cell is now.
-func (m *mover[T]) change(ctx context.Context) error {
-	m.tell("switch", "")
-	begin := m.cells.opts.Now()
-	var head Head
-	if err := m.from.Exclusive(ctx, func(t T) (err error) {
-		if head, err = t.Head(ctx); err != nil {
-			return err
-		}
-		head.Home = Moving
-		return t.SetHead(ctx, head)
-	}); err != nil {
-		return err
-	}
-	if err := m.follow(ctx, 0); err != nil {
-		return err
-	}
-	if err := m.last(ctx, head); err != nil {
-		return err
-	}
-	if err := m.point(ctx, head.Incarnation+1); err != nil {
-		return err
-	}
-	m.progress.Pause = m.cells.opts.Now().Sub(begin)
-	return nil
-}
-
-// last brings what is copied while nobody writes: the totals, the filter, the maps and the head.
-func (m *mover[T]) last(ctx context.Context, head Head) error {
-	return m.from.View(ctx, func(from T) error {
-		total, err := m.opts.Copier(from).ReadRows(ctx, Total, nil, 1)
-		if err != nil {
-			return fmt.Errorf("read totals: %w", err)
-		}
-		filter, err := from.Filter(ctx)
-		if err != nil {
-			return err
-		}
-		texts, err := from.CellMaps(ctx)
-		if err != nil {
-			return err
-		}
-		return m.to.Exclusive(ctx, func(to T) error {
-			if err := m.opts.Copier(to).WriteRows(ctx, Total, total); err != nil {
-				return fmt.Errorf("write totals: %w", err)
-			}
-			if err := to.Skip(ctx, skipped); err != nil {
-				return err
-			}
-			if err := to.SetFilter(ctx, filter); err != nil {
-				return err
-			}
-			for _, text := range texts {
-				kept, err := ParseMap(text)
-				if err != nil {
-					return err
-				}
-				if err := putNewer(ctx, to, kept.Epoch(), text); err != nil {
-					return err
-				}
-			}
-			if err := m.opts.Last(ctx, from, to); err != nil {
-				return err
-			}
-			head.Home, head.Incarnation = Serving, head.Incarnation+1
-			return to.SetHead(ctx, head)
-		})
-	})
-}
-
-// point has the map say where the cell is now, and tells whoever comes to the old database with an old map.
-func (m *mover[T]) point(ctx context.Context, incarnation int) error {
-	moved := func(s *Spec) {
-		if s.Moved == nil {
-			s.Moved = map[ID]Home{}
-		}
-		s.Moved[m.id] = Home{URL: m.url, Incarnation: incarnation}
-	}
-	if m.cells.Map().spec.Authority == m.id {
-		return m.pointAuthority(ctx, moved)
-	}
-	if err := m.cells.retry(ctx, func(cmap *Map) error {
-		if cmap.URL(m.id) == m.url {
-			return nil // it was not known whether the map had been changed, and it was
-		}
-		return m.cells.change(ctx, cmap, moved)
-	}); err != nil {
-		return err
-	}
-	return m.left(ctx, func(T) error { return nil })
-}
-
-// left notes in the old database that the cell is elsewhere, and what else is written together with that.
-func (m *mover[T]) left(ctx context.Context, also func(T) error) error {
-	return m.from.Exclusive(ctx, func(t T) error {
-		head, err := t.Head(ctx)
-		if err != nil {
-			return err
-		}
-		head.Home = Moved
-		return errors.Join(also(t), t.SetHead(ctx, head))
-	})
-}
-
-// pointAuthority moves the cell that keeps the newest map: the new database gets the version that says so
-// first, and the old one has it from the moment at which it is the authority no more.
-func (m *mover[T]) pointAuthority(ctx context.Context, moved func(*Spec)) error {
-	old := m.cells.Map()
-	next, err := old.successor(moved)
-	if err != nil {
-		return err
-	}
-	text, err := next.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	put := func(t T) error {
-		epoch, _, err := t.CellMap(ctx)
-		switch {
-		case err != nil || epoch == next.Epoch():
-			return err
-		case epoch != old.Epoch():
-			return fmt.Errorf("%w: it has epoch %d, the one to follow has %d", ErrConflict, epoch, old.Epoch())
-		}
-		return t.PutCellMap(ctx, next.Epoch(), text)
-	}
-	if err := m.to.Exclusive(ctx, put); err != nil {
-		return err
-	}
-	if err := m.left(ctx, put); err != nil {
-		return err
-	}
-	m.cells.advance(next)
-	m.cells.spread(ctx, old, next, text)
-	return nil
-}
-
-// giveUp lets the cell serve where it was, unless the map says already that it is elsewhere.
-func (m *mover[T]) giveUp(ctx context.Context) error {
-	if err := m.cells.Refresh(ctx); err != nil {
-		return fmt.Errorf("it is not known whether the cell has moved: repeat the move once the authority answers: %w", err)
-	}
-	if m.cells.Map().URL(m.id) == m.url {
-		return m.left(ctx, func(T) error { return nil })
-	}
-	return m.from.Exclusive(ctx, func(t T) error {
-		head, err := t.Head(ctx)
-		if err != nil || head.Home != Moving {
-			return err
-		}
-		head.Home = Serving
-		return errors.Join(t.SetHead(ctx, head), m.opts.Copier(t).Journal(ctx, false))
-	})
 }

@@ -5,6 +5,7 @@ package cell
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/locus-db/locus/internal/mutant"
 )
@@ -13,18 +14,101 @@ import (
 // the original can have given away since, with the time it takes to make and restore one.
 const skipped = 1 << 20
 
-// Reincarnate is for an installation that came back from a backup, before anybody works
-// with it: every cell passes over the puids that its lost future may have given away,
+// Reincarnate is for an installation that came back from a backup, opened with Restored
+// before any process works with it: the authority gets the newest cell map that any cell
+// has, and every cell passes over the puids that its lost future may have given away,
 // begins a new incarnation, and takes no keys if the map says that it was sealed. Doing
 // it again does no harm; after an error it has to be done again.
 func Reincarnate[T Store](ctx context.Context, c *Cells[T]) error {
-	if err := c.Refresh(ctx); err != nil {
-		return fmt.Errorf("reincarnate: %w", err)
+	err := c.Refresh(ctx)
+	if err == nil {
+		err = c.newestMap(ctx)
 	}
-	if err := each(ctx, c.Map().Cells(), c.reincarnate); err != nil {
+	if err == nil {
+		err = each(ctx, c.Map().Cells(), c.reincarnate)
+	}
+	if err == nil {
+		err = c.accept(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("reincarnate: %w", err)
 	}
 	return nil
+}
+
+// accept keeps where the cells stand now in the ledger.
+func (c *Cells[T]) accept(ctx context.Context) error {
+	if c.opts.Ledger == nil {
+		return nil
+	}
+	pulses := map[ID]Pulse{}
+	var mu sync.Mutex
+	if err := each(ctx, c.Map().Cells(), func(ctx context.Context, id ID) error {
+		h, err := c.home(id)
+		if err != nil {
+			return err
+		}
+		return h.use(ctx, func(db Opened[T]) error {
+			p, err := db.Pulse(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			pulses[id] = p
+			return err
+		})
+	}); err != nil {
+		return err
+	}
+	return c.opts.Ledger.Accept(pulses)
+}
+
+// newestMap gives the authority the newest copy of the map that a cell has, which it lacks
+// if it came back from an older backup than the others. Cells that only a newer map lists
+// are asked too.
+func (c *Cells[T]) newestMap(ctx context.Context) error {
+	for {
+		m := c.Map()
+		var mu sync.Mutex
+		newest := m
+		if err := each(ctx, m.Cells(), func(ctx context.Context, id ID) error {
+			h, err := c.home(id)
+			if err != nil {
+				return err
+			}
+			var has *Map
+			if err := h.use(ctx, func(db Opened[T]) (err error) { _, has, err = readMap(ctx, db); return err }); err != nil {
+				return fmt.Errorf("cell %v: %w", id, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if has != nil && has.spec.ID == m.spec.ID && has.Epoch() > newest.Epoch() {
+				newest = has
+			}
+			return nil
+		}); err != nil || newest == m {
+			return err
+		}
+		text, err := newest.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if newest.spec.Authority != m.spec.Authority || newest.spec.Moved[m.spec.Authority] != m.spec.Moved[m.spec.Authority] {
+			return fmt.Errorf("%w: cell map %d says that cell %v holds it and is at %s, not here: put that database in its place",
+				ErrIdentity, newest.Epoch(), newest.spec.Authority, Redact(newest.URL(newest.spec.Authority)))
+		}
+		h, err := c.home(m.spec.Authority)
+		if err != nil {
+			return err
+		}
+		if err := h.Exclusive(ctx, func(t T) error {
+			if err := putNewer(ctx, t, newest.Epoch(), text); err != nil {
+				return err
+			}
+			return tell(ctx, t, newest.Epoch())
+		}); err != nil {
+			return fmt.Errorf("write cell map %d: %w", newest.Epoch(), err)
+		}
+		c.advance(newest)
+	}
 }
 
 func (c *Cells[T]) reincarnate(ctx context.Context, id ID) error {
@@ -42,7 +126,8 @@ func (c *Cells[T]) reincarnate(ctx context.Context, id ID) error {
 			return err
 		}
 		head = head.Rejoin(id, c.Map())
-		head.Incarnation++
+		seen, _ := c.seen(id) // another restore of the same backup may have begun the next one
+		head.Incarnation = max(head.Incarnation, seen.Incarnation) + 1
 		if err := t.SetHead(ctx, head); err != nil || mutant.On("P7e") {
 			return err
 		}

@@ -65,6 +65,16 @@ type Store interface {
 	// commit.
 	PutCellMap(ctx context.Context, epoch uint64, text []byte) error
 
+	// Witnesses returns the pulses of other cells that this one was told, the highest of each.
+	Witnesses(ctx context.Context) (map[ID]Pulse, error)
+	// Attest keeps pulses of other cells, except where a higher one is known.
+	Attest(ctx context.Context, pulses map[ID]Pulse) error
+	// Mark writes a text that Driver.Marked reads: a URL leads to this database if what was just
+	// marked here is read there.
+	Mark(ctx context.Context, text string) error
+	// Rename makes the cell one of the map with this id. It may be called in an Exclusive only.
+	Rename(ctx context.Context, mapID string) error
+
 	// Filter answers with the filter of the cell's keys, nil if it has none.
 	Filter(ctx context.Context) ([]byte, error)
 	// SetFilter keeps a filter; nil removes it.

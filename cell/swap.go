@@ -121,6 +121,32 @@ func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 	return t.SetHead(ctx, head)
 }
 
+// tellFirst tells a cell of a generation that was announced of the map, if it never was: until then another growth
+// may take it.
+func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], id ID) error {
+	m := c.Map()
+	if m == nil || id.Gen == 0 || !m.Has(id) {
+		return nil
+	}
+	var head Head
+	if err := db.View(ctx, func(t T) (err error) {
+		head, err = t.Head(ctx)
+		return err
+	}); err != nil || head.Told > 0 {
+		return err
+	}
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return db.Exclusive(ctx, func(t T) error {
+		if err := putNewer(ctx, t, m.Epoch(), text); err != nil {
+			return err
+		}
+		return tell(ctx, t, m.Epoch())
+	})
+}
+
 // Supersedes reports whether a version of a cell map says nothing else than the one before
 // it but a later date. Then whoever keeps versions puts it in the place of that one:
 // there is such a version twice in every notice.

@@ -143,7 +143,9 @@ func worth(v rollup.Value) float64 {
 	case v.Func == rollup.Count, v.Func == rollup.Distinct:
 		return float64(v.N)
 	case v.Func == rollup.Avg:
-		return float64(v.Number) / float64(v.N)
+		return v.Sum.Float() / float64(v.N)
+	case v.Func == rollup.Sum:
+		return v.Sum.Float()
 	default:
 		return float64(v.Number)
 	}
@@ -152,12 +154,10 @@ func worth(v rollup.Value) float64 {
 // adds tells whether a function of parts can be told from those of the parts: the others need the values.
 func adds(f rollup.Func) bool { return f == rollup.Count || f == rollup.Sum || f == rollup.Avg }
 
-// less takes a part away from what it is a part of. What does not fit is none.
+// less takes a part away from what it is a part of.
 func less(v, part rollup.Value) rollup.Value {
-	n := v.Number - part.Number
-	fits := (n < v.Number) == (part.Number > 0)
-	v.Number, v.N = n, v.N-part.N
-	v.None = !fits || part.None && part.Func != rollup.Avg || v.Func == rollup.Avg && v.N == 0
+	v.Sum, v.N = v.Sum.Plus(part.Sum.Negative()), v.N-part.N
+	v.None = part.None && part.Func != rollup.Avg || v.Func == rollup.Avg && v.N == 0
 	return v
 }
 

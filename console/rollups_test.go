@@ -45,7 +45,7 @@ func petsOf(d *rollup.Definition, group []string, at map[string]int64) rollup.Gr
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
 		for i, m := range d.Measures {
-			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 1000, List: []int64{n}, None: n == 0}
+			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 1000, Sum: rollup.NewInt128(n * 1000), List: []int64{n}, None: n == 0}
 		}
 		return vs
 	}

@@ -106,6 +106,9 @@ var (
 	ErrForgotten = errors.New("counter: the cell has lost the metric")
 	// ErrNotFound means that nothing was ever counted of the metric.
 	ErrNotFound = errors.New("counter: no such metric")
+	// ErrDamaged means that a closed day does not hold what was written: its day and metric, in whose cell it
+	// is, are named. All other days are served.
+	ErrDamaged = errors.New("counter: a row of table counter_closed is damaged")
 	// ErrRange means that an answer would have more than MaxPoints values, or that a sum exceeds 2^63 - 1.
 	ErrRange = errors.New("counter: the range is too large")
 	// ErrClosed means that the recorder takes no more hits.

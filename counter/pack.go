@@ -4,7 +4,6 @@ package counter
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 )
@@ -21,8 +20,6 @@ const (
 	packedCounter = 1 // its values
 	packedGauge   = 2 // count, min, max - min, sum - count·min, last - min
 )
-
-var errDamaged = errors.New("counter: a closed day is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -108,7 +105,7 @@ func (c *ClosedDay) open(format byte) ([]byte, error) {
 }
 
 func (c *ClosedDay) damaged() error {
-	return fmt.Errorf("%w: day %d of metric %d", errDamaged, c.Key.Unit(), c.Key.ID())
+	return fmt.Errorf("%w: day %d of metric %d", ErrDamaged, c.Key.Unit(), c.Key.ID())
 }
 
 // unpackDay answers with the minutes or the quarters of a closed day, or the day itself if only that is kept.

@@ -156,7 +156,7 @@ func TestPack_DamageIsFound(t *testing.T) {
 		c := whole
 		c.Body = slices.Clone(whole.Body)
 		c.Body[bit/8] ^= 1 << (bit % 8)
-		if _, err := unpackDay(&c, Counter); !errors.Is(err, errDamaged) {
+		if _, err := unpackDay(&c, Counter); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("bit %d: %v", bit, err)
 		}
 	}
@@ -169,11 +169,11 @@ func TestPack_DamageIsFound(t *testing.T) {
 	} {
 		c := whole
 		change(&c)
-		if _, err := unpackDay(&c, Counter); !errors.Is(err, errDamaged) {
+		if _, err := unpackDay(&c, Counter); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := unpackDay(&whole, Gauge); !errors.Is(err, errDamaged) {
+	if _, err := unpackDay(&whole, Gauge); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a counter as a gauge: %v", err)
 	}
 }

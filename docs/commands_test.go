@@ -192,7 +192,7 @@ func ready(url string) bool {
 // command is a shell for a block; the pages' port is replaced by one that is free, and their host of databases
 // by the one that the environment names.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.NewReplacer("7070", s.port, "postgres://db1/", "postgres:///", mongoDB, s.mongodb).Replace(text))
+	cmd := exec.CommandContext(ctx, "sh", "-euc", strings.NewReplacer("7070", s.port, "postgres://db1/", "postgres:///", mongoDB, "'"+s.mongodb+"'").Replace(text))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second

@@ -100,7 +100,7 @@ var files = map[string]file{
 	"F22": {0, 0, "has no rows"},
 	"F03": {0, 1, `"line":2,"code":"invalid_utf8","pointer":"","reason":"byte 23 of the file`},
 	"F04": {0, 1, `"line":2,`},
-	"F07": {0, 1, `"line":2,`},
+	"F07": {1, 1, `"line":2,`},
 	"F08": {0, 1, "1048576 bytes"},
 	"F09": {0, 0, "10000 columns"},
 	"F10": {1, 2, `"line":3,`},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,12 @@ func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
 	answer, err := post(n.url(), batch)
 	if err != nil {
 		l.t.Fatalf("process %d: %v", n.index, err)
+	}
+	unconfirmed := func(r httpapi.PutResult) bool { return r.Error != nil && r.Error.Code == httpapi.CodeUnconfirmed }
+	if code != httpapi.CodeUnconfirmed && slices.ContainsFunc(answer.Results, unconfirmed) { // while a server hangs a write may outlast its time
+		if answer, err = post(n.url(), batch); err != nil {
+			l.t.Fatalf("process %d, again: %v", n.index, err)
+		}
 	}
 	for i, r := range answer.Results {
 		switch {

@@ -260,8 +260,8 @@ func (f *fleet) whole() {
 				return false, err.Error()
 			}
 			for _, c := range list.Cells {
-				if !c.Answers {
-					return false, fmt.Sprintf("cell %v does not", c.Cell)
+				if !c.Answers || !c.Writes {
+					return false, fmt.Sprintf("cell %v does not, or takes no writes", c.Cell)
 				}
 			}
 			return true, ""

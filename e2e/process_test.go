@@ -165,9 +165,10 @@ func exitCode(err error) int {
 	return -1
 }
 
-// eventually asks until the answer is yes. why says what is still missing.
+// eventually asks until the answer is yes, ten times as long as a quiet machine may take. why says what is still missing.
 func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
 	t.Helper()
+	limit *= 10
 	for deadline := time.Now().Add(limit); ; {
 		done, why := ask()
 		if done {

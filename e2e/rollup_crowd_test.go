@@ -204,9 +204,11 @@ func (m *member) done(at locus.Watermark) {
 // check asks a process how many records the client has, at a watermark that contains all it did.
 func (m *member) check() {
 	n := m.at(m.random.IntN(len(m.fleet.nodes)))
-	query := url.Values{"min_watermark": {m.mark.String()}}
-	if m.lost {
-		query = url.Values{"latest": {"true"}}
+	query := url.Values{}
+	if mark := m.mark.String(); m.lost {
+		query.Set("latest", "true")
+	} else if mark != "" { // it has written nothing yet
+		query.Set("min_watermark", mark)
 	}
 	g, err := n.source(m.source(), query)
 	p, answered := errors.AsType[*httpapi.Problem](err)

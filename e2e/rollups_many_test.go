@@ -59,7 +59,7 @@ func standings(now time.Time) []locus.RollupStatus {
 	many.State, many.Groups, many.Lag = locus.RollupFailed, 9_000_000_000_000, 41*time.Minute
 	for i := range 3 {
 		many.Cells[100+i].State = rollup.Failed
-		many.Cells[100+i].Reason = `rollup: a measure of group "<b>` + strings.Repeat("x", 80) + `" does not fit into 64 bits`
+		many.Cells[100+i].Reason = `rollup: group "<b>` + strings.Repeat("x", 80) + `" is past a limit`
 	}
 	many.Cells[7] = locus.RollupCell{Cell: many.Cells[7].Cell, Reason: "the cell does not answer"}
 	many.Cells[8] = locus.RollupCell{Cell: many.Cells[8].Cell}
@@ -72,7 +72,7 @@ func answerOf(s *locus.RollupStatus, now time.Time) *locus.RollupAnswer {
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
 		for i, m := range d.Measures {
-			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 12, None: n == 0 && m.Func == rollup.Avg}
+			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 12, Sum: rollup.NewInt128(n * 12), None: n == 0 && m.Func == rollup.Avg}
 			if m.Func == rollup.Top {
 				vs[i].List = []int64{n * 10, n * 9, 5}
 			}

@@ -3,8 +3,11 @@
 package entity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,6 +59,18 @@ func (p *PUID) UnmarshalText(text []byte) error {
 // decimal text. An attribute without values is not there.
 type Attributes map[string][]string
 
+// Compare orders attributes by their names and values: the first name that one has and the other has not, or the
+// first value that differs, decides, and what ends first is less.
+func (a Attributes) Compare(b Attributes) int {
+	names, others := slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))
+	for i := range min(len(names), len(others)) {
+		if c := cmp.Or(cmp.Compare(names[i], others[i]), slices.Compare(a[names[i]], b[others[i]])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(names), len(others))
+}
+
 // Ref is a record's external key: the source, and the key that the source itself gave.
 type Ref struct {
 	Source string `json:"source"`
@@ -76,16 +91,16 @@ type Record struct {
 	// record is deleted and comes back.
 	Version int64
 	// Birth is the Locality UUID that the record was given when first put. It is minted near the
-	// record's key, so it names the same cell. A record that returns after its deletion is a
-	// new one with a new birth id.
+	// record's key, so it names the same cell. A record that returns after its deletion has it
+	// again, unless it was erased.
 	Birth locality.ID
 	// Anchor is the record whose birth id is the id of this record's entity: itself for the
 	// earliest record of an entity, and for every record that is not resolved yet.
 	Anchor PUID
 	// Observed is when the source saw it so, to the millisecond, in UTC.
 	Observed time.Time
-	// Attributes are nil in the tombstone of a deleted record, which keeps its version and
-	// nothing else.
+	// Attributes are nil in the tombstone of a deleted record, which keeps its version, its anchor
+	// and, unless it was erased, its birth id.
 	Attributes Attributes
 }
 
@@ -95,7 +110,7 @@ func (r *Record) Deleted() bool { return r.Attributes == nil }
 // Birth says what a birth id leads to. A birth id answers for ever.
 type Birth struct {
 	ID locality.ID
-	// PUID is the record that was born with this id, 0 once that record was deleted.
+	// PUID is the record that was born with this id, 0 while that record is deleted.
 	PUID PUID
 	// Successor is, after a deletion, the birth id of the earliest record that was left in the
 	// entity; the zero id if none was.

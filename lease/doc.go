@@ -13,6 +13,18 @@
 // its own clock, and takes the lease over when it has stood still for TTL: no two clocks
 // are ever compared.
 //
+// TTL stands in the row, and its owner says it: twice as long after each time that the lease was taken over, since
+// an owner that is slow looks like one that is gone, and a little less after each sign of life. So owners that are alive soon keep the lease, however slow
+// everything is, and one that is gone is replaced within [MaxTTL] times Options.TTL. An owner that has nothing to do
+// may ask for more patience, and give fewer signs.
+//
+// # Work for the owner
+//
+// A process that has something done under the lease need not have the lease: Ask leaves a line
+// with the owner and gets a number, and what it asked for is done once Lease.Done has come
+// so far. The owner finds the line whenever it reads or writes the lease. An owner that is gone
+// leaves the lines to the next one.
+//
 // # What it does not do
 //
 // A process that was stopped for long may wake up and write in the belief that it still

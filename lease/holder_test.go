@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -246,5 +247,130 @@ func TestHolder_TryDoesNotAskForIt(t *testing.T) {
 	}
 	if l, _ := a.Held(); l.Token != 2 || l.Fence != 2 {
 		t.Errorf("it was taken over as %+v", l)
+	}
+}
+
+func TestHolder_TheOwnerDoesWhatOthersAskFor(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	if number, err := a.Ask(t.Context(), 1, "x"); number != 0 || err != nil {
+		t.Fatalf("no process has the lease, and a asks for %d: %v", number, err)
+	}
+	first, err := b.Ask(t.Context(), 1, "x y")
+	second, err2 := b.Ask(t.Context(), 1, "z")
+	if err := errors.Join(err, err2); err != nil || first == 0 || second <= first {
+		t.Fatalf("b asks for %d and %d: %v", first, second, err)
+	}
+	l, free, err := a.Look(t.Context())
+	if err != nil || !free {
+		t.Fatalf("a looks: %v, %v", free, err)
+	}
+	if asks, all := l.Open(); all || !slices.Equal(asks, []string{"x y", "z"}) {
+		t.Errorf("a hears %q, everything %v", asks, all)
+	}
+	if err := a.Finish(t.Context(), first, false); err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[int64]bool{first: true, second: false} {
+		if done, err := b.Wait(t.Context(), 1, number); err != nil || done != want {
+			t.Errorf("number %d is done: %v, %v", number, done, err)
+		}
+	}
+	// The owner is gone: the process that waits takes the lease, and what is not done comes with it.
+	s.now = s.now.Add(ttl)
+	if done, err := b.Wait(t.Context(), 1, second); err != nil || done {
+		t.Errorf("done %v: %v", done, err)
+	}
+	held, mine := b.Held()
+	if asks, _ := held.Open(); !mine || !slices.Equal(asks, []string{"z"}) {
+		t.Errorf("b has %+v, %v", held, mine)
+	}
+	if err := a.Finish(t.Context(), second, false); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("a finishes what it does not have: %v", err)
+	}
+}
+
+func TestHolder_ManyAsksAreForEverything(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	take(t, a)
+	for i := range 2000 {
+		if _, err := b.Ask(t.Context(), 1, fmt.Sprint("cell ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, _, err := a.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, all := l.Open(); !all || len(l.Asks) > 5000 {
+		t.Errorf("everything: %v, in %d bytes", all, len(l.Asks))
+	}
+	if err := a.Finish(t.Context(), l.Asked, false); err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := a.Held(); l.Asks != "" || l.Done != l.Asked {
+		t.Errorf("left is %+v", l)
+	}
+}
+
+func TestHolder_RobbedOwnersHaveMorePatience(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	take(t, a)
+	last := ttl
+	for i := range 6 {
+		from, to := a, b
+		if i%2 == 1 {
+			from, to = b, a
+		}
+		take(t, to)
+		s.now = s.now.Add(last)
+		if !take(t, to) {
+			t.Fatalf("not taken from a silent owner after %v", last)
+		}
+		from.Lost()
+		l, _ := to.Held()
+		if want := min(2*last, lease.MaxTTL*ttl); l.TTL != want {
+			t.Errorf("taken over %d times, others wait for %v, want %v", i+1, l.TTL, want)
+		}
+		last = l.TTL
+	}
+	owner := b
+	if _, mine := a.Held(); mine {
+		owner = a
+	}
+	for range 200 {
+		s.now = s.now.Add(ttl / 2)
+		if err := owner.Beat(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l, _ := owner.Held(); l.TTL != ttl {
+		t.Errorf("after many signs of life others wait for %v, want %v", l.TTL, ttl)
+	}
+}
+
+func TestHolder_AnOwnerThatPausesSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	take(t, a)
+	a.Pause(10 * ttl)
+	take(t, a)
+	take(t, b)
+	s.now = s.now.Add(20 * ttl)
+	if take(t, b) {
+		t.Fatal("b takes it from an owner that said that it would pause")
+	}
+	a.Pause(0)
+	take(t, a)
+	take(t, b)
+	s.now = s.now.Add(ttl)
+	if !take(t, b) {
+		t.Error("b does not take it from an owner that said that it was back")
 	}
 }

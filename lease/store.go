@@ -23,6 +23,13 @@ type Lease struct {
 	Fence int64
 	// Wanted is set by who waits, so that the owner gives the lease back soon.
 	Wanted bool
+	// Asked counts what other processes asked the owner to do, and Done is how far it has come: all up to
+	// there is done.
+	Asked, Done int64
+	// Asks has a line for each thing that is asked for and not done: its number, a space, and what it is.
+	Asks string
+	// Partly says that something of what is done could not be done for now.
+	Partly bool
 	// Epoch is the newest cell map that an owner has worked with; whoever takes the lease
 	// must know it.
 	Epoch uint64

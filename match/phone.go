@@ -20,9 +20,10 @@ const (
 	nineDigits  = 1<<36 - 1
 	sevenDigits = 1<<28 - 1
 	lastTwo     = 1<<8 - 1 // where the lines of one house differ
-	minPhone    = 7        // digits; shorter numbers are services or mistakes
-	maxPhone    = 15       // digits, E.164
-	maxPhones   = 8        // numbers of a record that are compared
+	oneOfEach   = 0x1111111111
+	minPhone    = 7  // digits; shorter numbers are services or mistakes
+	maxPhone    = 15 // digits, E.164
+	maxPhones   = 8  // numbers of a record that are compared
 )
 
 // parsePhone reads one raw value. A value that holds several numbers counts as
@@ -118,7 +119,7 @@ func comparePhone(a, b *phone) level {
 	if a.n == b.n {
 		x |= x >> 1
 		x |= x >> 2
-		if bits.OnesCount64(x&0x1111111111) == 1 {
+		if x &= oneOfEach; bits.OnesCount64(x) == 1 {
 			if x&lastTwo != 0 {
 				return phoneNear
 			}

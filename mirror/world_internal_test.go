@@ -77,6 +77,9 @@ func (w *world) put(p entity.PUID) {
 	}
 	if old != nil && !old.Deleted() {
 		rec.Birth, rec.Anchor, ch.Before = old.Birth, old.Anchor, version(old)
+	} else if old != nil && w.IntN(4) > 0 { // else it was erased
+		rec.Birth = old.Birth
+		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 	} else {
 		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.tick >> 16), 9: byte(w.tick >> 8), 10: byte(w.tick)}
 		w.homes[rec.Birth] = c
@@ -106,7 +109,7 @@ func (w *world) remove(p entity.PUID) {
 		}
 	}
 	c.births[rec.Birth] = birth
-	c.records[p] = &entity.Record{PUID: p, Version: rec.Version + 1, Anchor: rec.Anchor}
+	c.records[p] = &entity.Record{PUID: p, Version: rec.Version + 1, Birth: rec.Birth, Anchor: rec.Anchor}
 	c.append(changelog.Change{Kind: changelog.Deleted, Entity: rec.Birth, Before: version(rec)})
 }
 

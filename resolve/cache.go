@@ -83,14 +83,16 @@ func (c *cache) put(n *node) {
 }
 
 // load reads records that are not in memory, by home cell, and adds them to nodes. A puid without a
-// record gets no entry.
+// record gets no entry. What is in memory counts under the lease only: without it another process may have resolved
+// the records.
 func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
 	var missing []entity.PUID
+	held := r.held()
 	for _, p := range puids {
 		if nodes[p] != nil {
 			continue
 		}
-		if n := r.cache.get(p); n != nil {
+		if n := r.cache.get(p); n != nil && held {
 			nodes[p] = n
 		} else {
 			missing = append(missing, p)
@@ -100,7 +102,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 		return err
 	}
 	for _, p := range missing {
-		if n := nodes[p]; n != nil {
+		if n := nodes[p]; n != nil && held {
 			r.cache.put(n)
 		}
 	}

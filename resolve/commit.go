@@ -252,7 +252,7 @@ func (b *batch) answer(ctx context.Context) {
 		if w := b.writes[n.Anchor]; w != nil && w.new == nil {
 			anchor = w.old
 		}
-		if anchor != nil && !anchor.Birth.IsZero() {
+		if anchor != nil && !anchor.Deleted() {
 			res.Entity = anchor.Birth
 		}
 		if res.Outcome == Founded && n.Anchor != res.PUID {

@@ -75,7 +75,7 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 // does not notice.
 func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return 0, err
 	}

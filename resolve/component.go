@@ -4,6 +4,7 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -26,20 +27,36 @@ type Component struct {
 	Least match.Score
 }
 
-// reading is a batch that writes nothing and reads beside whatever the resolver does.
-type reading struct{ *batch }
+// reading is a batch that writes nothing. It reads beside whatever the resolver does, unless ask says otherwise.
+type reading struct {
+	*batch
+	ask asking
+	// unread, if not nil, takes the records that cannot be read, and why: the others are read all the same.
+	unread map[entity.PUID]error
+}
 
-func (r *Resolver) reading() reading { return reading{newBatch(r, nil, nil, nil)} }
+func (r *Resolver) reading() reading { return reading{batch: newBatch(r, nil, nil, nil), ask: r.view} }
 
 // load reads records that were not read yet.
 func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 	missing := slices.DeleteFunc(unique(slices.Clone(puids)), func(p entity.PUID) bool { return v.nodes[p] != nil })
-	return v.readNodes(ctx, v.view, v.nodes, missing)
+	err := v.readNodes(ctx, v.ask, v.nodes, missing)
+	if err == nil || v.unread == nil || errors.Is(err, ErrUnavailable) || outdated(err) || ctx.Err() != nil {
+		return err
+	}
+	for _, p := range missing {
+		if err := v.readNodes(ctx, v.ask, v.nodes, []entity.PUID{p}); errors.Is(err, ErrUnavailable) {
+			return err
+		} else if err != nil {
+			v.unread[p] = err
+		}
+	}
+	return nil
 }
 
 // readAround is that of a batch.
 func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
-	partners, err := v.look(ctx, v.view, func(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
+	partners, err := v.look(ctx, v.ask, func(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
 		return tx.Decisions(ctx, group)
 	}, stored, puids)
 	if err != nil || len(partners) == 0 {
@@ -53,16 +70,8 @@ func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, p
 func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, error) {
 	v := r.reading()
 	g := newGraph(v.batch, map[entity.PUID]edges{}, nil)
-	members := g.component(&g.is, p)
-	for members == nil {
-		if err := v.readAround(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
-			return nil, err
-		}
-		clear(g.missing)
-		clear(g.is.short)
-		members = g.component(&g.is, p)
-	}
-	if err := v.load(ctx, members); err != nil {
+	members, err := v.component(ctx, g, p)
+	if err != nil {
 		return nil, err
 	}
 	c := &Component{Least: max(g.is.least[p], match.Threshold)}
@@ -85,6 +94,20 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 		})
 	}
 	return c, nil
+}
+
+// component walks to the component of a record, and loads it.
+func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]entity.PUID, error) {
+	members := g.component(&g.is, p)
+	for members == nil {
+		if err := v.readAround(ctx, g.stored, slices.Collect(maps.Keys(g.missing))); err != nil {
+			return nil, err
+		}
+		clear(g.missing)
+		clear(g.is.short)
+		members = g.component(&g.is, p)
+	}
+	return members, v.load(ctx, members)
 }
 
 // Trace clusters the component again and tells each step.

@@ -4,6 +4,7 @@ package resolve_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -29,14 +30,20 @@ func row(t *testing.T, n int) []resolve.Op {
 			}},
 		}
 	}
+	wantLittle(t, ops[0], ops[1])
+	return ops
+}
+
+// wantLittle fails the test unless the first cut removes the edge between two records.
+func wantLittle(t *testing.T, a, b resolve.Op) {
+	t.Helper()
 	norm := func(op resolve.Op) *match.Record {
 		return matcher.Normalise(op.Source, op.Key, match.Attributes(op.Attributes))
 	}
-	little := matcher.Score(matcher.Compare(norm(ops[0]), norm(ops[1])))
+	little := matcher.Score(matcher.Compare(norm(a), norm(b)))
 	if little < match.Threshold || little >= match.Threshold+match.CutStep {
-		t.Fatalf("the first two have %v bits: an edge that the first cut removes was meant", little)
+		t.Fatalf("%s and %s have %v bits: an edge that the first cut removes was meant", a.Ref, b.Ref, little)
 	}
-	return ops
 }
 
 func TestResolver_AComponentOverTheLimitIsCut(t *testing.T) {
@@ -53,6 +60,28 @@ func TestResolver_AComponentOverTheLimitIsCut(t *testing.T) {
 	in.apply(t, []resolve.Op{{Ref: ops[match.MaxComponent].Ref, Delete: true}})
 	if d := differ(in.check(t), small); d != "" {
 		t.Errorf("one record less did not join it again:\n%s", d)
+	}
+}
+
+// Both ends of a row that is over the limit are cut off. Without one end the row is under the limit again, so the
+// other end belongs to it, although no edge ever led from the one to the other.
+func TestResolver_OneRecordLessJoinsWhatWasCut(t *testing.T) {
+	t.Parallel()
+	ops := row(t, match.MaxComponent+1)
+	first, last := ops[0], ops[match.MaxComponent]
+	last.Attributes["name"] = []string{"Quillab Marzipan Noodles"}
+	wantLittle(t, ops[match.MaxComponent-1], last)
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, ops)
+	alone := func() bool {
+		return slices.Contains(slices.Collect(maps.Values(in.check(t))), last.Ref.String())
+	}
+	if !alone() {
+		t.Fatal("the last record is not cut off")
+	}
+	in.apply(t, []resolve.Op{{Ref: first.Ref, Delete: true}})
+	if alone() {
+		t.Error("the last record is still cut off")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -36,13 +37,45 @@ type Decided struct {
 // Decide makes decisions, or withdraws them, and does what follows. They are made one after the other, a
 // millisecond apart, and each is newer than all that were made about its record before. A decision about a pair stands under both records; it is
 // durable once it stands under the one with the lower puid, with a redo entry that carries it to the other.
+//
+// When the context ends first, Decide returns soon. Decisions that wait are not made; of one that may be made yet
+// the Err wraps ErrUnknownOutcome.
 func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	b := newBatch(r, nil, nil, nil)
-	if !b.held() {
-		b.cache.clear() // others may have written since
+	failed := func(err error) []Decided {
+		answers := make([]Decided, len(decisions))
+		for i, d := range decisions {
+			answers[i] = Decided{Decision: d, Err: err}
+		}
+		return answers
 	}
+	if err := r.mu.lockIn(ctx); err != nil {
+		return failed(err)
+	}
+	done := make(chan []Decided, 1)
+	go func() {
+		defer r.unlock()
+		done <- r.decide(ctx, decisions)
+	}()
+	select {
+	case answers := <-done:
+		return answers
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(decideGrace)
+	defer grace.Stop()
+	select {
+	case answers := <-done: // what had not begun says so
+		return answers
+	case <-grace.C:
+		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrUnknownOutcome, context.Cause(ctx).Error()))
+	}
+}
+
+// decideGrace is how long Decide waits for the answer of a cell whose caller's time is over.
+const decideGrace = 100 * time.Millisecond
+
+func (r *Resolver) decide(ctx context.Context, decisions []entity.Decision) []Decided {
+	b := newBatch(r, nil, nil, nil)
 	answers := make([]Decided, len(decisions))
 	groups := map[cell.ID][]int{}
 	for i, d := range decisions {
@@ -62,7 +95,7 @@ func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []De
 	for i := range answers {
 		answers[i].Marks = marks
 	}
-	r.yield(ctx, leaseSlice)
+	r.yield(ctx, leaseTurn)
 	r.idle = r.opts.Now()
 	return answers
 }
@@ -209,34 +242,43 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 	return entered, nil
 }
 
-// follow does what follows from decisions, under the lease.
+// follow has done what follows from decisions, under the lease: here or in another process.
 func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
-	err := b.hold(ctx, leasePatience)
-	if err == nil {
-		last := map[entity.PUID]Redo{}
-		for _, e := range entries {
-			if e.Decided >= last[e.PUID].Decided {
-				last[e.PUID] = e
-			}
+	last := map[entity.PUID]Redo{}
+	cells := map[cell.ID]struct{}{}
+	for _, e := range entries {
+		if e.Decided >= last[e.PUID].Decided {
+			last[e.PUID] = e
 		}
-		var once []Redo
-		for _, e := range last {
-			once = append(once, e)
-		}
-		slices.SortFunc(once, func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
-		err = b.redoAll(ctx, once, changelog.CauseDecision)
-	}
-	if err != nil {
-		b.doubt()
-		if errors.Is(err, lease.ErrLost) && b.lease != nil {
-			b.lease.Lost()
+		if id, err := b.home(e.PUID); err == nil {
+			cells[id] = struct{}{}
 		}
 	}
+	once := slices.SortedFunc(maps.Values(last), func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	left, err := b.followed(ctx, once, slices.Collect(maps.Keys(cells)))
 	for i := range answers {
 		a := &answers[i]
-		_, waits := b.blocked[lower(a.Decision).A]
-		a.Pending = a.Err == nil && (err != nil || waits)
+		a.Pending = a.Err == nil && (err != nil || left(lower(a.Decision).A))
 	}
+}
+
+// followed has entries of decisions worked off, and says of which records something is left to do.
+func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (left func(entity.PUID) bool, err error) {
+	done, err := b.elsewhere(ctx, cells)
+	if err == nil && done {
+		waits := map[entity.PUID]bool{}
+		err := b.learn(ctx, entries, cells, func(p entity.PUID) { waits[p] = true })
+		return func(p entity.PUID) bool { return waits[p] }, err
+	}
+	if err == nil {
+		if err = b.work(ctx, entries, changelog.CauseDecision, leasePatience); err != nil {
+			_ = b.mend(ctx, err)
+		}
+	}
+	if errors.Is(err, lease.ErrLost) && b.lease != nil {
+		b.leaveTo(ctx, cells)
+	}
+	return func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits }, err
 }
 
 // mirror writes decisions under the other records of their pairs, and takes these along: what a decision

@@ -16,16 +16,19 @@ import (
 const (
 	// leaseName is the lease under which postings, edges and entities are written.
 	leaseName = "resolve"
-	// leaseTTL is how long a process that holds it may be silent. A part of a round takes less.
+	// leaseTTL is how long a process that holds it may be silent where nothing is slow.
 	leaseTTL = 5 * time.Second
-	// leasePatience is how long a batch waits for the lease before its records stay pending: long enough
-	// to take it over from a process that is gone.
+	// leasePatience is how long a batch waits for the process that has the lease before its records stay pending:
+	// long enough to take it over from one that is gone.
 	leasePatience = leaseTTL + time.Second
-	// leasePoll is how often it asks meanwhile.
-	leasePoll = 4 * time.Millisecond
-	// leaseSlice is for how long a process with work to do keeps the lease though others wait: taking it
-	// over costs as much as a batch.
-	leaseSlice = 150 * time.Millisecond
+	// leasePoll is how often it looks at first whether that is done, and leasePollMost how seldom later.
+	leasePoll     = 4 * time.Millisecond
+	leasePollMost = 100 * time.Millisecond
+	// leaseTurn is for how long a process with work to do keeps the lease though one that needs it waits: taking
+	// it over costs as much as a batch.
+	leaseTurn = 150 * time.Millisecond
+	// leaseStuck is for how long a process keeps the lease while no statement of its work comes to an end.
+	leaseStuck = time.Minute
 )
 
 // newLease makes the holder of the lease, which lies in the authority of the cell map.
@@ -55,7 +58,7 @@ func (r *Resolver) newLease(owner string) *lease.Holder {
 	})
 }
 
-// held tells whether this process holds the lease; a process that is alone always does.
+// held reports whether this process holds the lease; a process that is alone always does.
 func (r *Resolver) held() bool {
 	if r.lease == nil {
 		return true
@@ -64,66 +67,129 @@ func (r *Resolver) held() bool {
 	return held
 }
 
-// hold takes the lease or gives a sign of life. A lease that was another's before comes with whatever that
-// one left undone, and makes all that is remembered of records doubtful.
+// hold takes the lease, or gives a sign of life, and begins what is done under it.
 func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	if r.lease == nil {
 		return r.know(ctx)
 	}
-	before, was := r.lease.Held()
 	give := time.NewTimer(patience)
 	defer give.Stop()
 	for {
 		held, err := r.lease.Take(ctx, r.opts.Cells.Map().Epoch())
-		if held && err != nil && !errors.Is(err, lease.ErrLost) {
-			// The authority does not answer. Nobody else can take the lease there either.
-			return r.know(ctx)
+		if r.held() && err != nil { // the authority does not answer: no other process can take the lease there either
+			held, err = true, nil
+		}
+		if held {
+			return r.begin(ctx)
 		}
 		if err != nil && !errors.Is(err, lease.ErrLost) {
 			return err
 		}
-		if held {
-			break
-		}
-		poll := time.NewTimer(leasePoll)
-		select {
-		case <-poll.C:
-		case <-give.C:
-			poll.Stop()
-			return fmt.Errorf("%w: another process holds it", lease.ErrLost)
-		case <-ctx.Done():
-			poll.Stop()
-			return fmt.Errorf("wait for the lease %s: %w", leaseName, context.Cause(ctx))
+		if err := pause(ctx, leasePoll, give.C); err != nil {
+			return err
 		}
 	}
-	l, _ := r.lease.Held()
-	if was && l.Token == before.Token {
-		return r.know(ctx)
+}
+
+// pause waits for a while, unless the patience for the lease is over before.
+func pause(ctx context.Context, d time.Duration, over <-chan time.Time) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-over:
+		return fmt.Errorf("%w: another process holds it", lease.ErrLost)
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the lease %s: %w", leaseName, context.Cause(ctx))
 	}
-	if !mutant.On("P9i") {
-		r.doubt()
+}
+
+// begin begins what is done under the lease, which this process has. One that was another's before comes with
+// whatever that one left undone, and makes all that is remembered of records doubtful. One that this process
+// gave back, and no other has had since, does not: what others have put in the meantime they ask for.
+func (r *Resolver) begin(ctx context.Context) error {
+	l, held := r.lease.Held()
+	if !held {
+		return lease.ErrLost
 	}
-	r.took = r.opts.Now()
-	if !mutant.On("P9u") {
-		r.known = false // rules are changed under the lease
-	}
+	r.beats(ctx)
 	if l.Epoch > r.opts.Cells.Map().Epoch() {
 		if err := r.refresh(ctx, cell.ErrStaleMap); err != nil {
 			return err
 		}
 	}
+	if l.Token != r.token {
+		if own := l.Token == r.token+1 && l.Fence < l.Token; !own {
+			if !mutant.On("P9i") {
+				r.doubt()
+			}
+			if !mutant.On("P9u") {
+				r.known = false // rules are changed under the lease
+			}
+			r.finished.Store(0)
+			r.reign++
+		}
+		r.token, r.took = l.Token, r.opts.Now()
+	}
 	return r.know(ctx)
 }
 
-// beat gives a sign of life between two parts of the rounds.
+// beat gives a sign of life between two parts of the rounds, and ends them if the lease is lost.
 func (r *Resolver) beat(ctx context.Context) error {
 	if r.lease == nil {
 		return nil
 	}
-	if held, _ := r.lease.Take(ctx, r.opts.Cells.Map().Epoch()); !held {
+	_ = r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()) // an authority that does not answer gives the lease to no other
+	if !r.held() {
 		return lease.ErrLost
 	}
 	return nil
+}
+
+// beats gives signs of life from now on until the resolver is unlocked, however long the statements of the work
+// take that is done: but not for one of them alone. A process that stands still gives none.
+func (r *Resolver) beats(ctx context.Context) {
+	if r.lease == nil || r.pulse != nil {
+		return
+	}
+	stop := make(chan struct{})
+	r.pulse = stop
+	r.moves()
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		tick := time.NewTicker(leaseTTL / 6)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-stop:
+				return
+			}
+			if r.opts.Now().Sub(r.born)-time.Duration(r.moved.Load()) > leaseStuck {
+				continue
+			}
+			if err := r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()); errors.Is(err, lease.ErrLost) {
+				return
+			}
+		}
+	}()
+}
+
+// moves notes that a statement of the work has come to an end.
+func (r *Resolver) moves() {
+	if r.lease != nil {
+		r.moved.Store(int64(r.opts.Now().Sub(r.born)))
+	}
+}
+
+// unlock ends what was done, and the signs of life for it.
+func (r *Resolver) unlock() {
+	if r.pulse != nil {
+		close(r.pulse)
+		r.pulse = nil
+	}
+	r.mu.Unlock()
 }
 
 // doubt forgets what may have become otherwise, and has the redo set worked off.
@@ -189,18 +255,19 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	return c, nil
 }
 
-// yield gives the lease back if somebody waits for it and this process has had its turn.
+// yield gives the lease back if another process needs it, as far as is known, and this one has had its turn.
 func (r *Resolver) yield(ctx context.Context, turn time.Duration) {
-	if r.lease == nil || r.opts.Now().Sub(r.took) < turn {
+	if r.lease == nil {
 		return
 	}
-	if wanted, err := r.lease.Wanted(ctx); err == nil && wanted {
+	if l, held := r.lease.Held(); held && l.Wanted && r.opts.Now().Sub(r.took) >= turn {
 		r.give(ctx)
 	}
 }
 
-// give takes out the redo entries that are done, which nobody need do again, and gives the lease back.
+// give takes out the redo entries that are done, which need not be done again, and gives the lease back.
 func (r *Resolver) give(ctx context.Context) {
+	r.telling.Wait()
 	if r.lease == nil || !r.held() {
 		return
 	}

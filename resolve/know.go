@@ -17,8 +17,10 @@ var errOldRules = errors.New("resolve: the rules have changed")
 // Reload reads the rules of the installation, if this process does not have the newest ones. An
 // installation that has none is given those of the options.
 func (r *Resolver) Reload(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if err := r.mu.lockIn(ctx); err != nil {
+		return err
+	}
+	defer r.unlock()
 	return r.reload(ctx)
 }
 

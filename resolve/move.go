@@ -3,18 +3,22 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 )
 
-// Move moves a cell to the database at url while it is written to; see cell.Move. Entities are not copied as
+// Move moves a cell to another database while it is written to; see cell.Move. Entities are not copied as
 // rows: every database indexes them in its own way, so they are written again with what their members say.
-func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, url string, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
-	return cell.Move(ctx, cells, id, url, cell.MoveOptions[Tx]{
+func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	return cell.Move(ctx, cells, id, to, cell.MoveOptions[Tx]{
+		Owner:  cmp.Or(r.opts.Owner, "this process"),
+		Leases: func(tx Tx) lease.Store { return tx },
 		Copier: func(tx Tx) cell.Copier { return tx },
 		Made: func(ctx context.Context, tx Tx, after []any, limit int) ([][]any, error) {
 			entities, err := tx.ListEntities(ctx, anchorOf(after), limit)

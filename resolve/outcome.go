@@ -11,5 +11,5 @@ const (
 	Joined    Outcome = "joined"    // new, and joined records that were there
 	Updated   Outcome = "updated"   // a new version of a record that was there
 	Unchanged Outcome = "unchanged" // the same content is stored already
-	Stale     Outcome = "stale"     // a newer observation is stored already; nothing was written
+	Stale     Outcome = "stale"     // a newer observation is stored already, or another one of the same moment that counts; nothing was written
 )

@@ -127,7 +127,7 @@ func (p *plan) write(out *outcomes) {
 			}
 		}
 		old := p.olds[anchor]
-		if old != nil && old.Stamp == c.entity.Stamp {
+		if old != nil && old.Stamp == c.entity.Stamp && (!p.repair || equal(old, c.entity)) {
 			continue
 		}
 		o := out.at(anchor)

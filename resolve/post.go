@@ -49,7 +49,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	if err := b.writePostings(ctx, m); err != nil {
 		return nil, err
 	}
-	if err := b.readCarriers(ctx, m); err != nil {
+	if err := b.readCarriers(ctx, b.read, m); err != nil {
 		return nil, err
 	}
 	drawn, err := b.drawnIn(ctx, m)
@@ -68,7 +68,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 			b.writes[p] = &write{puid: p, old: n, new: n}
 		}
 	}
-	return m, b.readCarriers(ctx, m)
+	return m, b.readCarriers(ctx, b.read, m)
 }
 
 // drawnIn are the carriers of features that the batch took over the limit, or back.
@@ -126,7 +126,7 @@ func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error)
 		if certain {
 			return drawn, nil
 		}
-		if err := b.readCarriers(ctx, m); err != nil {
+		if err := b.readCarriers(ctx, b.read, m); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +189,7 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 
 // readCarriers reads the carriers of every feature that the batch's records carry or lost and that
 // was not read yet.
-func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
+func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error {
 	groups := map[cell.ID][]uint64{}
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
@@ -217,7 +217,7 @@ func (b *batch) readCarriers(ctx context.Context, m *meetings) error {
 			limits[i] = m.limit(f)
 		}
 		var carriers [][]entity.PUID
-		if err := b.read(ctx, id, func(tx Tx) (err error) {
+		if err := ask(ctx, id, func(tx Tx) (err error) {
 			carriers, err = tx.Carriers(ctx, features, limits)
 			return err
 		}); err != nil {

@@ -60,6 +60,7 @@ func (b *batch) pause(ctx context.Context, attempt int) error {
 func (b *batch) refuse(group []int, err error) {
 	for _, i := range group {
 		b.results[i] = Result{Err: err}
+		b.tell(i, b.results[i])
 	}
 }
 
@@ -94,6 +95,11 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 			switch {
 			case err == nil:
 				b.took(id, p)
+				for _, i := range p.group {
+					if !slices.Contains(p.vanished, i) {
+						b.tell(i, b.results[i])
+					}
+				}
 				written = append(written, id)
 				maps.Copy(elsewhere, p.elsewhere)
 				vanished = append(vanished, p.vanished...)

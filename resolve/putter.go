@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -132,15 +133,17 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		rec.Observed = p.now
 	}
 	if !live {
-		birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
-		if err != nil {
-			return fmt.Errorf("mint a birth id: %w", err)
-		}
-		rec.Birth = birth
 		if stored != nil {
-			rec.Version = stored.Version + 1
+			rec.Version, rec.Birth = stored.Version+1, stored.Birth
 		}
-		p.births = append(p.births, entity.Birth{ID: birth, PUID: puid})
+		if rec.Birth.IsZero() {
+			birth, err := p.opts.Mint(op.Ref, p.opts.Cells.Map().Segment(p.id, p.targets[i].key.Position()))
+			if err != nil {
+				return fmt.Errorf("mint a birth id: %w", err)
+			}
+			rec.Birth = birth
+		}
+		p.births = append(p.births, entity.Birth{ID: rec.Birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
 		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil && !mutant.On("P9o")}, rec)
@@ -149,7 +152,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
 	same := rec.Kind == stored.Kind && maps.EqualFunc(op.Attributes, stored.Attributes, slices.Equal)
 	switch {
-	case !op.Observed.IsZero() && op.Observed.Before(stored.Observed):
+	case !op.Observed.IsZero() && (op.Observed.Before(stored.Observed) || op.Observed.Equal(stored.Observed) && contents(rec, stored) < 0):
 		p.results[i].Outcome = Stale
 	case same && (op.Observed.IsZero() || op.Observed.Equal(stored.Observed)):
 		p.results[i].Outcome = Unchanged
@@ -162,12 +165,18 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	return nil
 }
 
+// contents orders what was observed of a thing at one moment: the greater one counts, so that it makes no difference
+// in which order they arrive.
+func contents(a, b *entity.Record) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Attributes.Compare(b.Attributes))
+}
+
 func (p *putter) put(w *write, rec *entity.Record) {
 	p.add(w, rec, changelog.Change{Kind: changelog.Put, Cause: changelog.CausePut, Entity: rec.Birth, After: versionOf(w.new)})
 }
 
 func (p *putter) delete(i int, stored *entity.Record) {
-	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Anchor: stored.Anchor}
+	tombstone := &entity.Record{PUID: stored.PUID, Version: stored.Version + 1, Birth: stored.Birth, Anchor: stored.Anchor}
 	p.add(&write{puid: stored.PUID, old: p.node(stored)}, tombstone, changelog.Change{Kind: changelog.Deleted, Cause: changelog.CauseDelete, Entity: stored.Birth})
 	p.births = append(p.births, entity.Birth{ID: stored.Birth, Successor: p.successors[stored.PUID]})
 	p.counts.Records--

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -25,10 +27,60 @@ type Queue struct {
 	done     chan struct{} // closed when the last one is answered
 }
 
+// call is one caller's ops.
+//
+//	waiting ── begin ──► begun ──► done
+//	   │                   └─ leave ──► what is known: durable and pending, refused, or unknown
+//	   └─ leave ──► withdrawn: none of them is done
 type call struct {
 	ops     []Op
 	results []Result
 	done    chan struct{}
+
+	mu    sync.Mutex
+	begun bool
+	left  bool
+	known []*Result // of each op, once its first round is over
+}
+
+// begin reports whether the caller still waits.
+func (c *call) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.left {
+		c.begun, c.known = true, make([]*Result, len(c.ops))
+	}
+	return c.begun
+}
+
+// tell notes what the first round made of an op.
+func (c *call) tell(i int, r Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.left {
+		c.known[i] = &r
+	}
+}
+
+// leave returns what is known when the caller's time is over; the work goes on if it has begun.
+func (c *call) leave(reason error) ([]Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = true
+	if !c.begun {
+		return nil, fmt.Errorf("wait for a place in the queue: %w", reason)
+	}
+	results := make([]Result, len(c.ops))
+	for i, r := range c.known {
+		switch {
+		case r == nil:
+			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", ErrUnknownOutcome, reason.Error())
+		default:
+			results[i] = *r
+			results[i].Pending = r.Err == nil && r.Outcome != Unchanged && r.Outcome != Stale
+		}
+	}
+	return results, nil
 }
 
 // NewQueue starts a queue over a resolver. waiting is how many callers may wait while others are
@@ -39,9 +91,10 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 	return q
 }
 
-// Do writes ops as Resolver.Apply does, in one batch with what others want written at the time. The
-// context bounds the wait for a place; once the work has begun it is finished, so that an answer is
-// never unknown only because somebody lost patience.
+// Do writes ops as Resolver.Apply does, in one batch with what others want written at the time. When the context
+// ends first, Do returns at once. Ops that wait are withdrawn, which is an error. Work that has begun goes on, and
+// the results say how far it is known to be: records that are durable are Pending, and ops that may yet
+// be done have an Err that wraps ErrUnknownOutcome.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	c := &call{ops: ops, done: make(chan struct{})}
 	select {
@@ -58,6 +111,8 @@ func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	}
 	select {
 	case <-c.done:
+	case <-ctx.Done():
+		return c.leave(context.Cause(ctx))
 	case <-q.done:
 		select {
 		case <-c.done:
@@ -147,14 +202,23 @@ func (q *Queue) gather(first *call) []*call {
 }
 
 func (q *Queue) serve(ctx context.Context, group []*call) {
-	ops := group[0].ops
-	if len(group) > 1 {
-		ops = nil
-		for _, c := range group {
-			ops = append(ops, c.ops...)
-		}
+	group = slices.DeleteFunc(group, func(c *call) bool { return !c.begin() })
+	var ops []Op
+	var first []int // of each call's ops
+	for _, c := range group {
+		first = append(first, len(ops))
+		ops = append(ops, c.ops...)
 	}
-	results := q.resolver.Apply(ctx, ops)
+	if len(ops) == 0 {
+		return
+	}
+	results := q.resolver.apply(ctx, ops, func(i int, r Result) {
+		n, exact := slices.BinarySearch(first, i)
+		if !exact {
+			n--
+		}
+		group[n].tell(i-first[n], r)
+	})
 	for _, c := range group {
 		c.results, results = results[:len(c.ops):len(c.ops)], results[len(c.ops):]
 		close(c.done)

@@ -19,16 +19,12 @@ import (
 )
 
 const (
-	// redoBatch is how many entries are worked off at once.
+	// redoBatch is how many entries are read at once.
 	redoBatch = 500
 	// retryBlocked is how often entries that wait for a cell are tried again.
 	retryBlocked = time.Second
-	// sweepEvery is how often a process that is not alone looks for what others left undone.
-	sweepEvery = 5 * time.Second
-	// idleLease is how long an idle process keeps the lease, in case more comes, and idlePoll how often
-	// it looks meanwhile whether somebody waits for it.
-	idleLease = 50 * time.Millisecond
-	idlePoll  = 10 * time.Millisecond
+	// retryShare is how many times as long as it takes to try them nothing of it is tried.
+	retryShare = 9
 )
 
 // whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
@@ -37,85 +33,155 @@ func (r *Resolver) whole() bool {
 	return !r.dirty && len(r.blocked) == 0 && !r.unread && r.Rules().former == nil
 }
 
-// mend follows a round that failed: what it wrote is half done.
+// mend follows work that failed: what it wrote is half done.
 func (r *Resolver) mend(ctx context.Context, err error) error {
 	r.doubt()
 	switch {
 	case errors.Is(err, lease.ErrLost):
 		if r.lease != nil {
 			r.lease.Lost()
+			r.slice.lost()
 		}
-		return r.hold(ctx, leasePatience)
 	case outdated(err):
 		return r.refresh(ctx, err)
 	}
 	return nil
 }
 
-// drain works off the redo sets of all cells if that is due, and answers with the versions of records that
-// it did. In health it reads nothing. Entries that take a cell that does not answer stay; so do those of
-// such a cell, and those at the versions of own, which the caller does itself.
-func (r *Resolver) drain(ctx context.Context, own map[entity.PUID]int64) (map[entity.PUID]int64, error) {
-	if !r.dirty && (r.whole() || r.opts.Now().Before(r.sweep)) {
-		return nil, nil
-	}
-	worked := map[entity.PUID]int64{}
-	clear(r.cleared)
-	clear(r.blocked)
-	r.unread = false
-	r.asks.Lock()
-	clear(r.down)
-	r.asks.Unlock()
-	if err := r.drainCells(ctx, own, worked); err != nil {
-		r.dirty = true
-		return nil, err
-	}
-	r.dirty = false
-	r.sweep = r.opts.Now().Add(sweepEvery)
-	if !r.whole() {
-		r.sweep = r.opts.Now().Add(retryBlocked)
-	}
-	return worked, nil
+// due reports whether the redo sets of all cells are to be looked through. A process that is not alone does so now
+// and then however busy it is: one that crashed before it asked for what it had put never will.
+func (r *Resolver) due() bool {
+	return r.dirty || (r.lease != nil || !r.whole()) && !r.opts.Now().Before(r.sweep)
 }
 
-// drainCells works off the redo sets of all cells together: what came in together belongs together.
-func (r *Resolver) drainCells(ctx context.Context, own, worked map[entity.PUID]int64) error {
-	entries, err := r.readRedo(ctx)
+// work works off redo entries: own, for which the caller waits, and with them what other processes have asked for.
+// What else is left undone is next, if it is due to look for that, for as long as patience lasts.
+// Entries that take a cell that does not answer stay.
+func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, patience time.Duration) error {
+	cells, number := r.requests()
+	due := r.due()
+	if due {
+		if !r.dirty {
+			_ = r.clear(ctx) // what stays in is done twice, which changes nothing
+		}
+		cells = r.opts.Cells.Map().Cells()
+		clear(r.cleared)
+		clear(r.blocked)
+		r.unread = false
+		r.asks.Lock()
+		clear(r.down)
+		r.asks.Unlock()
+	}
+	began := r.opts.Now()
+	until := began.Add(patience)
+	if number > 0 {
+		r.shared = r.opts.Now()
+	}
+	entries, err := r.readRedo(ctx, cells)
 	if err != nil {
+		r.dirty = true
 		return fmt.Errorf("read the redo set: %w", err)
 	}
-	clear(r.undone)
+	if due {
+		clear(r.undone)
+		r.dirty = true // until all of it is done
+	}
 	r.leave(entries)
-	entries = slices.DeleteFunc(entries, func(e Redo) bool { return own[e.PUID] == e.Version })
-	for batch := range slices.Chunk(entries, redoBatch) {
-		if err := r.redoAll(ctx, batch, changelog.CauseRedo); err != nil {
+	asked, decided := r.sort(entries, own)
+	first := own
+	if !due && cause == "" {
+		first, asked = append(slices.Clip(own), asked...), nil // in one go
+	}
+	if _, err := r.slices(ctx, first, cause, time.Time{}); err != nil {
+		return err
+	}
+	left := 0
+	for _, rest := range []struct {
+		entries []Redo
+		cause   changelog.Cause
+	}{{decided, changelog.CauseDecision}, {asked, changelog.CauseRedo}} {
+		n, err := r.slices(ctx, rest.entries, rest.cause, until)
+		if err != nil {
 			return err
 		}
-		for _, e := range batch {
-			if _, waits := r.blocked[e.PUID]; !waits {
-				worked[e.PUID] = e.Version
-			}
+		left += n
+	}
+	if left > 0 {
+		r.dirty = true
+		return nil
+	}
+	if due {
+		r.dirty = false
+		now := r.opts.Now()
+		r.sweep = now.Add(sweepEvery)
+		if !r.whole() {
+			// Nor may entries that wait for a cell take all of the time of those that do not.
+			r.sweep = now.Add(max(retryBlocked, retryShare*now.Sub(began)))
 		}
 	}
+	r.tell(ctx, number)
 	return nil
 }
 
-// readRedo reads the redo sets of all cells that answer, a page of each and then the next.
-func (r *Resolver) readRedo(ctx context.Context) (entries []Redo, err error) {
+// sort are the entries that are not the caller's own, those of decisions apart.
+func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
+	mine := make(map[entity.PUID]Redo, len(own))
+	for _, e := range own {
+		mine[e.PUID] = e
+	}
+	for _, e := range entries {
+		switch m, is := mine[e.PUID]; {
+		case is && m.Version == e.Version && m.Decided == e.Decided:
+		case e.Decided != 0:
+			decided = append(decided, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	return others, decided
+}
+
+// slices works off entries, some at a time, so that what is done stays done whatever happens to the next. It ends
+// early when the time is over, unless that is zero, and returns how many are left.
+func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.Cause, until time.Time) (left int, err error) {
+	for len(entries) > 0 {
+		n := min(r.slice.size, len(entries))
+		begun := r.opts.Now()
+		if err := r.redoAll(ctx, entries[:n], cause); err != nil {
+			return 0, err
+		}
+		entries = entries[n:]
+		now := r.opts.Now()
+		r.slice.took(n, now.Sub(begun))
+		if !until.IsZero() && now.After(until) {
+			break
+		}
+	}
+	return len(entries), nil
+}
+
+// readRedo reads the redo sets of cells that answer, a page of each and then the next.
+func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Redo, err error) {
 	after := map[cell.ID]entity.PUID{}
-	for _, id := range r.opts.Cells.Map().Cells() {
+	for _, id := range cells {
 		after[id] = math.MinInt64
 	}
 	for len(after) > 0 {
 		var mu sync.Mutex
 		if err := eachCell(maps.Clone(after), func(id cell.ID, from entity.PUID) error {
 			var page []Redo
+			var head cell.Head
 			err := r.read(ctx, id, func(tx Tx) (err error) {
-				page, err = tx.Redo(ctx, from, redoBatch)
+				if page, err = tx.Redo(ctx, from, redoBatch); err == nil {
+					head, err = tx.Head(ctx)
+				}
 				return err
 			})
 			mu.Lock()
 			defer mu.Unlock()
+			if head.Unsettled() {
+				r.unsettled.Store(true)
+			}
 			if len(page) < redoBatch {
 				delete(after, id)
 			} else {
@@ -199,7 +265,7 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	for _, e := range entries {
 		w := &write{puid: e.PUID, lost: e.Lost}
 		if n := b.nodes[e.PUID]; n == nil {
-			continue
+			b.nodes[e.PUID] = gone(e.PUID)
 		} else if n.norm != nil {
 			w.new = n
 		}
@@ -326,67 +392,4 @@ func (r *Resolver) clear(ctx context.Context) error {
 	}
 	clear(r.cleared)
 	return nil
-}
-
-// Drain finishes what a crash or a cell that did not answer left undone, and takes the redo entries that
-// are done out of the stores. If another process holds the lease that is its task, and Drain does nothing.
-// It is called when a service starts and before it stops; Rest does it in between.
-func (r *Resolver) Drain(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.hold(ctx, 0); err != nil {
-		if errors.Is(err, lease.ErrLost) {
-			return nil
-		}
-		return err
-	}
-	r.dirty = !r.whole()
-	if _, err := r.drain(ctx, nil); err != nil {
-		return err
-	}
-	return r.clear(ctx)
-}
-
-// Rest is for when nobody wants anything: it takes out the redo entries that are done, looks for what was
-// left undone when that is due, and gives the lease back. It answers when it wants to be called again; 0
-// is not before the next Apply.
-func (r *Resolver) Rest(ctx context.Context) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.opts.Now()
-	due := r.dirty || (r.lease != nil || !r.whole()) && !now.Before(r.sweep)
-	if due && r.hold(ctx, 0) == nil {
-		r.dirty = true
-		if _, err := r.drain(ctx, nil); err != nil && r.mend(ctx, err) != nil {
-			r.sweep = now.Add(retryBlocked)
-		}
-	} else if due {
-		r.sweep = now.Add(sweepEvery) // whoever has the lease does it
-	}
-	if r.lease == nil {
-		_ = r.clear(ctx)
-		if r.whole() {
-			return 0
-		}
-		return retryBlocked
-	}
-	if !r.held() {
-		return sweepEvery
-	}
-	_ = r.clear(ctx)
-	if r.yield(ctx, 0); !r.held() {
-		return sweepEvery
-	}
-	if wait := idleLease - now.Sub(r.idle); wait > 0 {
-		return min(wait, idlePoll)
-	}
-	r.give(ctx)
-	return sweepEvery
-}
-
-// Leave gives the lease back, before a process stops.
-func (r *Resolver) Leave(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.give(ctx)
 }

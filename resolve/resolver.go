@@ -24,7 +24,7 @@ import (
 // sooner, see match.MostCarriers.
 const MaxCarriers = match.GenericAbove
 
-// Options of New. All but Owner, Cache and OnBatch are required.
+// Options of New. All but Owner, Cache, OnBatch and OnOthers are required.
 type Options struct {
 	// Cells are the databases of the installation; *cell.Cells[Tx] has them.
 	Cells cell.Source[Tx]
@@ -40,6 +40,9 @@ type Options struct {
 	Cache int
 	// OnBatch, if set, is called after every Apply.
 	OnBatch func(Batched)
+	// OnOthers, if set, is called when something may have been resolved for which no Apply asked: by another
+	// process, or by Rest and Resume.
+	OnOthers func()
 }
 
 // Op is one write: a record put, or deleted.
@@ -95,13 +98,26 @@ type Resolver struct {
 	dir   *cell.Directory[Tx]
 	lease *lease.Holder // nil if the process is alone
 
-	mu      sync.Mutex
+	mu      mutex
 	cache   *cache
 	cleared map[cell.ID][]Redo     // redo entries that are done and not taken out yet
 	packs   map[string]*match.Pack // those that the rules have named, by their hashes
 	known   bool                   // the rules were read, and nobody who has the lease can have changed them
-	took    time.Time              // when the lease was taken
 	idle    time.Time              // when the last Apply ended
+	slice   slice                  // how many entries are worked off at once
+
+	token    int64          // of the lease when this process had it last
+	reign    int            // counts how often another one had it before this one
+	took     time.Time      // when the lease was taken
+	pulse    chan struct{}  // closed to end the signs of life, nil if there are none
+	telling  sync.WaitGroup // for who tells other processes what is done of what they asked for
+	finished atomic.Int64   // how much of it that is
+	shared   time.Time      // when other processes last asked for something
+	usual    time.Duration  // how long another process took for what this one asked for
+	seen     lease.Lease    // as it was when this process watched it last
+	wait     time.Duration  // how long until it does so again
+	born     time.Time
+	moved    atomic.Int64 // how long after that the last statement under the lease ended
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
@@ -109,6 +125,8 @@ type Resolver struct {
 	trouble error                    // why, if it is no cell that does not answer
 	unread  bool                     // a cell did not say what its redo set is
 	sweep   time.Time                // when the redo set is looked through again
+
+	unsettled atomic.Bool // a cell came back from a copy of itself, see Settle
 
 	asks   sync.Mutex        // guards what follows: cells are asked side by side
 	down   map[cell.ID]bool  // the cells that did not answer
@@ -121,16 +139,31 @@ type Resolver struct {
 	compared  int // candidates of the Apply that runs
 }
 
+// mutex is a lock that is waited for as long as a context lasts.
+type mutex chan struct{}
+
+func (m mutex) Lock()   { m <- struct{}{} }
+func (m mutex) Unlock() { <-m }
+
+func (m mutex) lockIn(ctx context.Context) error {
+	select {
+	case m <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the batch that is being written: %w", context.Cause(ctx))
+	}
+}
+
 // New makes a resolver. What a crash left undone is done before its first batch.
 func New(opts Options) (*Resolver, error) {
 	if opts.Cache == 0 {
 		opts.Cache = 50_000
 	}
 	r := &Resolver{
-		opts: opts, dir: cell.NewDirectory[Tx](opts.Cells),
+		opts: opts, mu: make(mutex, 1), dir: cell.NewDirectory[Tx](opts.Cells),
 		cache: newCache(opts.Cache), cleared: map[cell.ID][]Redo{}, packs: map[string]*match.Pack{}, fenced: map[cell.ID]int64{},
 		dirty: true, blocked: map[entity.PUID]struct{}{}, undone: map[entity.PUID]struct{}{}, down: map[cell.ID]bool{}, marks: map[cell.ID]changelog.Seq{},
-		undecided: map[cell.ID]bool{},
+		undecided: map[cell.ID]bool{}, slice: slice{size: sliceFirst}, born: opts.Now(),
 	}
 	r.rules.Store(opts.Rules)
 	if opts.Owner != "" {
@@ -147,12 +180,20 @@ func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
 // every cell, but for what follows from a record that is Pending. Putting the same again changes
 // nothing.
 func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
+	return r.apply(ctx, ops, func(int, Result) {})
+}
+
+// apply is Apply that tells what the first round has made of each op as soon as that is durable, or refused. tell is
+// called by many goroutines.
+func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Result)) []Result {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	results := make([]Result, len(ops))
 	report := Batched{Ops: len(ops)}
 	for _, pass := range passes(ops) {
-		newBatch(r, ops, pass, results).run(ctx, &report)
+		b := newBatch(r, ops, pass, results)
+		b.tell = tell
+		b.run(ctx, &report)
 	}
 	marks := r.takeMarks()
 	report.Merges, report.Splits = r.takeCounts()
@@ -166,7 +207,7 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 			report.Pending++
 		}
 	}
-	r.yield(ctx, leaseSlice)
+	r.yield(ctx, leaseTurn)
 	r.idle = r.opts.Now()
 	if r.opts.OnBatch != nil {
 		r.opts.OnBatch(report)
@@ -250,6 +291,7 @@ func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 	if err == nil {
 		err = c.Read(ctx, fn)
 	}
+	r.moves()
 	return r.asked(id, err)
 }
 
@@ -273,6 +315,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) err
 			return fn(tx)
 		})
 	}
+	r.moves()
 	return r.asked(id, err)
 }
 

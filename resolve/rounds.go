@@ -3,13 +3,16 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/lease"
 )
 
 // write is a record that changed in this batch: what it was and what it is. Either may be nil.
@@ -29,6 +32,7 @@ type batch struct {
 	ops     []Op
 	pass    []int // the positions in ops that this batch does
 	results []Result
+	tell    func(i int, r Result) // see Resolver.apply
 	now     time.Time
 
 	writes map[entity.PUID]*write
@@ -42,7 +46,7 @@ type batch struct {
 
 func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	return &batch{
-		Resolver: r, ops: ops, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
+		Resolver: r, ops: ops, tell: func(int, Result) {}, pass: pass, results: results, now: r.opts.Now().UTC().Truncate(time.Millisecond),
 		writes: make(map[entity.PUID]*write, len(pass)), nodes: make(map[entity.PUID]*node, 4*len(pass)),
 		redo: map[cell.ID][]Redo{}, decided: map[entity.PUID][]entity.Decision{},
 	}
@@ -51,19 +55,18 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 // run does the three rounds. After the first, each record that it reports is durable; what the others
 // could not do stands in the redo set.
 func (b *batch) run(ctx context.Context, report *Batched) {
-	held := b.held()
-	if !held {
-		b.cache.clear() // others may have written since
-	}
 	if err := b.know(ctx); err != nil {
 		b.refuse(b.pass, err)
 		return
 	}
+	reign := b.reign
+	heard := b.listen(ctx)
 	begin := time.Now()
 	b.put(ctx)
+	heard()
 	report.Put += time.Since(begin)
-	if len(b.writes) > 0 {
-		if err := b.settle(ctx, held, report); err != nil {
+	if len(b.writes) > 0 || b.lease != nil && b.held() && (b.due() || b.wanted()) {
+		if err := b.settle(ctx, reign, report); err != nil {
 			report.Err = errors.Join(report.Err, err)
 			b.pend(func(entity.PUID) bool { return true })
 		}
@@ -71,51 +74,57 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	b.answer(ctx)
 }
 
-// settle does the second and the third round, by the short way if this process has had the lease since
-// before the first one and nothing is left undone, else by way of the redo set.
-func (b *batch) settle(ctx context.Context, held bool, report *Batched) error {
-	if err := b.hold(ctx, leasePatience); err != nil {
-		return err
+// settle has the second and the third round done: by another process if that has the lease, else by this one. It
+// goes the short way if no other process has had the lease since before the first round, nothing is left undone and
+// no other process asked for anything; else by way of the redo set.
+func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
+	var own []Redo
+	var cells []cell.ID
+	for id, entries := range b.redo {
+		own, cells = append(own, entries...), append(cells, id)
 	}
-	if held && b.whole() {
-		err := b.rounds(ctx, report)
-		if err == nil {
-			for id, entries := range b.redo {
-				b.cleared[id] = append(b.cleared[id], entries...)
+	slices.SortFunc(own, func(a, b Redo) int { return cmp.Compare(a.PUID, b.PUID) })
+	for attempt := 0; ; attempt++ {
+		done, err := b.elsewhere(ctx, cells)
+		if err != nil {
+			return err
+		}
+		if done {
+			waits := map[entity.PUID]bool{}
+			err := b.learn(ctx, own, cells, func(p entity.PUID) { waits[p] = true })
+			b.pend(func(p entity.PUID) bool { return waits[p] })
+			return err
+		}
+		if reign == b.reign && b.whole() && !b.due() && !b.wanted() {
+			if err = b.rounds(ctx, report); err == nil {
+				for id, entries := range b.redo {
+					b.cleared[id] = append(b.cleared[id], entries...)
+				}
+				return nil
 			}
+		} else if err = b.work(ctx, own, "", leasePatience); err == nil {
+			report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
+			b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
+			b.nodes = map[entity.PUID]*node{} // what worked them off has read them again
 			return nil
 		}
 		report.Err = errors.Join(report.Err, err)
-		if err := b.mend(ctx, err); err != nil {
+		short := reign == b.reign && b.whole()
+		if mended := b.mend(ctx, err); mended != nil || ctx.Err() != nil {
+			return errors.Join(err, mended)
+		}
+		lost := errors.Is(err, lease.ErrLost)
+		if attempt == settleAttempts || !short && !lost && !outdated(err) {
+			if lost {
+				b.leaveTo(ctx, cells)
+			}
 			return err
 		}
 	}
-	own := map[entity.PUID]int64{}
-	for _, entries := range b.redo {
-		for _, e := range entries {
-			own[e.PUID] = e.Version
-		}
-	}
-	worked, err := b.drain(ctx, own)
-	if err != nil {
-		return err
-	}
-	var left []Redo
-	for _, entries := range b.redo {
-		for _, e := range entries {
-			if _, waits := b.blocked[e.PUID]; !waits && worked[e.PUID] < e.Version {
-				left = append(left, e)
-			}
-		}
-	}
-	if err := b.redoAll(ctx, left, ""); err != nil {
-		return err
-	}
-	report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
-	b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
-	b.nodes = map[entity.PUID]*node{} // whoever worked them off has read them anew
-	return nil
 }
+
+// settleAttempts is how often a batch is begun again in which the lease was lost, or a cell refused.
+const settleAttempts = 3
 
 // rounds are the second and the third.
 func (b *batch) rounds(ctx context.Context, report *Batched) error {

@@ -13,19 +13,21 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
 
 // faulty is a cell that does not answer while it is down.
 type faulty struct {
 	resolve.Cell
-	down *atomic.Bool
+	down  *atomic.Bool
+	asked *atomic.Int64
 }
 
 var errDown = fmt.Errorf("%w: it does not answer", resolve.ErrUnavailable)
 
 func (c faulty) ask(ask func(context.Context, func(resolve.Tx) error) error, ctx context.Context, fn func(resolve.Tx) error) error {
-	if c.down.Load() {
+	if c.asked.Add(1); c.down.Load() {
 		return errDown
 	}
 	return ask(ctx, fn)
@@ -55,7 +57,7 @@ func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
 	broken := cells.Map().Cells()[which]
 	return process(t, cells, "", func(id cell.ID, c resolve.Cell) resolve.Cell {
 		if id == broken {
-			c = faulty{c, &down}
+			c = faulty{c, &down, new(atomic.Int64)}
 		}
 		return c
 	}), &down
@@ -179,6 +181,129 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 	}
 	if replaced < 8 {
 		t.Errorf("stopped %d times only", replaced)
+	}
+}
+
+// twins are two records of one thing.
+func twins() (one, other resolve.Op) {
+	one = resolve.Op{Ref: entity.Ref{Source: "1", Key: "a"}, Attributes: entity.Attributes{
+		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"},
+	}}
+	other = resolve.Op{Ref: entity.Ref{Source: "2", Key: "b"}, Attributes: entity.Attributes{
+		"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"},
+	}}
+	return one, other
+}
+
+// put applies one op and returns its result.
+func (in *installation) put(t testing.TB, op resolve.Op) resolve.Result {
+	t.Helper()
+	r := in.Apply(t.Context(), []resolve.Op{op})[0]
+	if r.Err != nil || r.Pending {
+		t.Fatalf("%v: %+v", op.Ref, r)
+	}
+	return r
+}
+
+// A process remembers a record from before another one joined it to an entity. When it deletes the record, its id
+// leads to that entity all the same.
+func TestP09_AnIdLeadsToTheEntityThatAnotherProcessMade(t *testing.T) {
+	t.Parallel()
+	for _, swap := range []bool{false, true} {
+		first, second := twins()
+		if swap {
+			first, second = second, first
+		}
+		cells := open(t, t.TempDir(), nil).cells
+		a, b := process(t, cells, "a", nil), process(t, cells, "b", nil)
+		gone := a.put(t, first).Entity
+		a.Leave(t.Context())
+		stays := b.put(t, second).PUID
+		b.Leave(t.Context())
+		a.put(t, resolve.Op{Ref: first.Ref, Delete: true})
+		a.Leave(t.Context())
+		entities := a.check(t)
+		if to := a.leads(t, gone); entities[to] != second.Ref.String() {
+			t.Errorf("id %v leads to %v: %q, want the entity of %v (puid %v)", gone, to, entities[to], second.Ref, stays)
+		}
+	}
+}
+
+// A process keeps the lease, and remembers a record that another one has changed and could not resolve. When it
+// works that off it looks at what the record says now.
+func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
+	t.Parallel()
+	first, second := twins()
+	cells := open(t, t.TempDir(), nil).cells
+	now := time.Now()
+	a := processOver(t, wrapped{cells, nil}, cells, "a", func() time.Time { return now })
+	a.put(t, first)
+	a.put(t, second)
+	fault := &crash{left: 1} // the record is durable, and nothing else
+	b := process(t, cells, "b", func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+	second.Attributes = entity.Attributes{"name": {"Harbor Garage"}, "phones": {"212-555-7000"}}
+	if r := b.Apply(t.Context(), []resolve.Op{second})[0]; r.Err != nil || !r.Pending {
+		t.Fatalf("%+v: it was to be killed between its rounds", r)
+	}
+	now = now.Add(time.Minute)
+	a.Rest(t.Context())
+	if n := len(a.check(t)); n != 2 {
+		t.Errorf("%d entities, want 2", n)
+	}
+	a.Leave(t.Context())
+}
+
+// A record that waits for a cell that is down is set aside without asking that cell once more for each record: one
+// whose features lie there, and one that lost some that do.
+func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
+	t.Parallel()
+	const n = 80
+	for name, change := range map[string]bool{"new": false, "changed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var down atomic.Bool
+			var asked atomic.Int64
+			cells := open(t, t.TempDir(), nil).cells
+			m := cells.Map()
+			away := m.Cells()[2]
+			in := process(t, cells, "", func(id cell.ID, c resolve.Cell) resolve.Cell {
+				if id == away {
+					return faulty{c, &down, &asked}
+				}
+				return c
+			})
+			var ops []resolve.Op
+			for i := 0; len(ops) < n; i++ {
+				op := sharing(i, fmt.Sprintf("415-555-%04d", i))
+				if change {
+					op.Attributes["name"] = []string{fmt.Sprintf("Place%c%c", 'a'+i%26, 'a'+i/26%26)}
+				}
+				if m.Home(m.KeyOf(op.Source, op.Key).Position()) != away {
+					ops = append(ops, op)
+				}
+			}
+			if change {
+				in.apply(t, ops)
+				for i := range ops {
+					delete(ops[i].Attributes, "phones")
+					ops[i].Observed = ops[i].Observed.Add(time.Second)
+				}
+			}
+			down.Store(true)
+			in.Apply(t.Context(), ops)
+			if depth := in.depth(t); depth < n/4 {
+				t.Fatalf("%d records wait: the test does not reach what it is for", depth)
+			}
+			asked.Store(0)
+			if err := in.Drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := asked.Load(); n > 5 {
+				t.Errorf("the cell that is down was asked %d times", n)
+			}
+			down.Store(false)
+			in.check(t)
+		})
 	}
 }
 

@@ -26,7 +26,7 @@ func (r *Resolver) Switch(ctx context.Context, s *match.Schema, p *match.Pack) (
 		return false, err // nobody could read it again
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return false, err
 	}
@@ -105,7 +105,7 @@ func counted(was, is *match.Schema) error {
 // Keep stores a pack for a kind, beside the one that it is resolved by.
 func (r *Resolver) Keep(ctx context.Context, kind string, p *match.Pack) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return err
 	}
@@ -125,7 +125,9 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
 		for _, id := range r.opts.Cells.Map().Cells() {
 			for more := true; more; {
 				var err error
-				if more, err = r.resumeCell(ctx, id); err != nil {
+				more, err = r.resumeCell(ctx, id)
+				r.others()
+				if err != nil {
 					more, failed = false, errors.Join(failed, fmt.Errorf("cell %v: %w", id, err))
 				} else if c := r.Rules().change; c != nil && progress != nil {
 					progress(c)
@@ -147,7 +149,7 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
 // resumeCell resolves a page of records anew, and answers whether there are more in the cell.
 func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return false, err
 	}
@@ -156,7 +158,7 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 	if change == nil || change.Cells[id].Done {
 		return false, nil
 	}
-	if _, err := r.drain(ctx, nil); err != nil {
+	if err := r.work(ctx, nil, "", forever); err != nil {
 		return false, errors.Join(err, r.mend(ctx, err))
 	}
 	err = r.raise(ctx, id)
@@ -226,7 +228,7 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn Turn) (entries []
 // finish forgets the former rules, if every cell of the newest map is through.
 func (r *Resolver) finish(ctx context.Context) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if err := r.hold(ctx, leasePatience); err != nil {
 		return err
 	}

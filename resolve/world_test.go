@@ -178,10 +178,16 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 		norms[rec.PUID] = in.by.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 	}
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
-		var puids []entity.PUID
-		for p := range entity.PUID(2000) {
-			puids = append(puids, lo+p)
+		keys, err := tx.ReadRows(t.Context(), "edge", nil, 1<<20)
+		if err != nil {
+			return err
 		}
+		var puids []entity.PUID
+		for _, row := range keys {
+			puids = append(puids, entity.PUID(row[0].(int64)))
+		}
+		slices.Sort(puids)
+		puids = slices.Compact(puids)
 		rows, err := tx.Edges(t.Context(), puids)
 		for _, e := range rows {
 			edges[resolve.Pair{A: e.A, B: e.B}] = e

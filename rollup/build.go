@@ -22,6 +22,8 @@ var (
 	written = 5000
 	// scanned is how many rows or changes a reader reads at once.
 	scanned = 5000
+	// falls is into how many groups one thing may fall, maxSlots how many values of the dimension a group may have.
+	falls, maxSlots = MaxProduct, MaxSlots
 )
 
 // unbuilt is the watermark of a generation that failed before it was true anywhere.
@@ -126,6 +128,9 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	if wrong == nil && groups > MaxGroups {
 		wrong = tooMany(&g.Definition)
 	}
+	if wrong == nil {
+		wrong = g.Definition.boundedRows(rows)
+	}
 	if err == nil && wrong != nil {
 		return f.failed(ctx, g, unfit{wrong})
 	}
@@ -190,9 +195,7 @@ func (dl *delta) recount(ctx context.Context, tx Tx, progress func(int)) error {
 			return err
 		}
 		for i := range items {
-			if err := dl.add(&items[i].Image, 1); err != nil {
-				return unfit{err}
-			}
+			dl.add(&items[i].Image, 1)
 		}
 		if n += len(items); progress != nil {
 			progress(n)

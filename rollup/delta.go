@@ -5,7 +5,6 @@ package rollup
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +13,51 @@ import (
 )
 
 // slot is what is kept of one group at one value of the dimension: how many things there are, how many
-// values were skipped, then the numbers of the measures in their order, one of a sum, two of an average,
-// none of the others. All of them commute, so no order of changes can make a difference.
+// values were skipped, then the numbers of the measures in their order: the two halves of a sum, beside which
+// an average has how many values it is of, none of the others. All of them commute, so no order of changes
+// can make a difference.
 type slot []int64
+
+// sum is the sum that begins at a place.
+func (s slot) sum(at int) Int128 { return Int128{s[at], s[at+1]} }
+
+func (s slot) addSum(at int, t Int128) {
+	t = s.sum(at).Plus(t)
+	s[at], s[at+1] = t.High, t.Low
+}
+
+// addSlot adds what is kept of other things to a slot.
+func (d *Definition) addSlot(s, other slot) {
+	s[slotCount] += other[slotCount]
+	s[slotSkipped] += other[slotSkipped]
+	at := slotNumbers
+	for _, m := range d.Measures {
+		if m.Func == Sum || m.Func == Avg {
+			s.addSum(at, other.sum(at))
+		}
+		if m.Func == Avg {
+			s[at+2] += other[at+2]
+		}
+		at += m.numbers()
+	}
+}
+
+// less is what takes the things of a slot away.
+func (d *Definition) less(s slot) slot {
+	less := make(slot, len(s))
+	less[slotCount], less[slotSkipped] = -s[slotCount], -s[slotSkipped]
+	at := slotNumbers
+	for _, m := range d.Measures {
+		if m.Func == Sum || m.Func == Avg {
+			less.addSum(at, s.sum(at).Negative())
+		}
+		if m.Func == Avg {
+			less[at+2] = -s[at+2]
+		}
+		at += m.numbers()
+	}
+	return less
+}
 
 const (
 	slotCount   = iota // things
@@ -37,9 +78,9 @@ func (d *Definition) width() int {
 func (m Measure) numbers() int {
 	switch m.Func {
 	case Sum:
-		return 1
-	case Avg:
 		return 2
+	case Avg:
+		return 3
 	default:
 		return 0
 	}
@@ -71,8 +112,6 @@ type delta struct {
 	// values are what the measures count whose values are kept: how many times each, by the key of its
 	// row.
 	values map[string]int64
-	// unfit says which groups cannot be added up, and why, where that is wanted; else nil, and no group may be.
-	unfit map[string]error
 }
 
 func newDelta(d *Definition) *delta {
@@ -80,25 +119,21 @@ func newDelta(d *Definition) *delta {
 }
 
 // change takes the image before away and adds the one after.
-func (dl *delta) change(c *changelog.Change) error {
-	if c.Kind.OfRecord() != (dl.Over == Records) {
-		return nil
+func (dl *delta) change(c *changelog.Change) {
+	if c.Kind.OfRecord() == (dl.Over == Records) {
+		dl.add(c.Was, -1)
+		dl.add(c.Is, 1)
 	}
-	if err := dl.add(c.Was, -1); err != nil {
-		return err
-	}
-	return dl.add(c.Is, 1)
 }
 
-// add adds an image times times.
-func (dl *delta) add(im *changelog.Image, times int64) error {
+// add adds an image times times: 1 or -1.
+func (dl *delta) add(im *changelog.Image, times int64) {
 	if im != nil && im.Kind != dl.Kind {
-		return nil
+		return
 	}
 	var m measured
 	read := false
-	var overflow error
-	err := dl.Expand(im, func(of []string, dimension string) {
+	dl.Expand(im, func(of []string, dimension string) {
 		if !read {
 			m, read = dl.read(im), true
 		}
@@ -108,17 +143,11 @@ func (dl *delta) add(im *changelog.Image, times int64) error {
 			g = &group{}
 			dl.groups[key] = g
 		}
-		switch err := dl.addTo(g.at(dimension, dl.wide), key, dimension, &m, times); {
-		case err != nil && dl.unfit != nil:
-			dl.unfit[key] = err
-		case err != nil:
-			overflow = err
-		}
+		dl.addTo(g.at(dimension, dl.wide), key, dimension, &m, times)
 	})
-	return errors.Join(err, overflow)
 }
 
-func (dl *delta) addTo(s slot, key, dimension string, m *measured, sign int64) error {
+func (dl *delta) addTo(s slot, key, dimension string, m *measured, sign int64) {
 	s[slotCount] += sign
 	s[slotSkipped] += sign * m.skipped
 	at := slotNumbers
@@ -128,22 +157,16 @@ func (dl *delta) addTo(s slot, key, dimension string, m *measured, sign int64) e
 				dl.values[valueKey(key, dimension, i, string(appendOrdered(nil, n)))] += sign
 				continue
 			}
-			product, fits := times(n, sign)
-			sum, ok := add(s[at], product)
-			if !fits || !ok {
-				return fmt.Errorf("rollup %s: measure %s of group %q does not fit into 64 bits", dl.Name, measure.Name, shown(key))
-			}
-			s[at] = sum
+			s.addSum(at, NewInt128(n).times(sign))
 		}
 		if measure.Func == Avg {
-			s[at+1] += sign * int64(len(m.of[i].numbers))
+			s[at+2] += sign * int64(len(m.of[i].numbers))
 		}
 		for _, text := range m.of[i].texts {
 			dl.values[valueKey(key, dimension, i, shorten(text))] += sign
 		}
 		at += measure.numbers()
 	}
-	return nil
 }
 
 // Rows of a generation are groups and values. The parts of their keys are divided by the separator, and
@@ -222,13 +245,7 @@ func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, e
 	}
 	for _, change := range changes {
 		at := g.at(change.value, dl.wide)
-		for i, n := range change.slot {
-			sum, ok := add(at[i], n)
-			if !ok {
-				return nil, fmt.Errorf("rollup %s: a measure of group %q does not fit into 64 bits", dl.Name, shown(key))
-			}
-			at[i] = sum
-		}
+		dl.addSlot(at, change.slot)
 		switch {
 		case at[slotCount] < 0:
 			return nil, fmt.Errorf("rollup %s: group %q has %d things under %q: rebuild it", dl.Name, shown(key), at[slotCount], change.value)
@@ -237,10 +254,29 @@ func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, e
 		}
 	}
 	g = slices.DeleteFunc(g, func(s dimensioned) bool { return s.slot[slotCount] == 0 })
-	if len(g) > MaxSlots {
-		return nil, fmt.Errorf("rollup %s: group %q has %d values of %s, %d are allowed: make it one of the attributes of the group", dl.Name, shown(key), len(g), dl.Dimension, MaxSlots)
-	}
 	return encodeGroup(g), nil
+}
+
+// bounded reports the first row of a group with more values of the dimension than may be stored. A reader or
+// a verification that works such a group out has an answer all the same.
+func (d *Definition) bounded(key, body []byte) error {
+	if key[0] != rowGroup[0] {
+		return nil
+	}
+	if n, _ := binary.Uvarint(body); n > uint64(maxSlots) {
+		return fmt.Errorf("%w: rollup %s: group %q has %d values of %s, %d are allowed: make it one of the attributes of the group",
+			ErrLimit, d.Name, shown(string(key[1:])), n, d.Dimension, maxSlots)
+	}
+	return nil
+}
+
+func (d *Definition) boundedRows(rows []Row) error {
+	for _, r := range rows {
+		if err := d.bounded(r.Key, r.Body); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (dl *delta) applyValue(key string, stored []byte) ([]byte, error) {

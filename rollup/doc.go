@@ -58,7 +58,7 @@
 //
 // The groups of a generation that can be read equal the recomputation from what the cell held at the
 // watermark ([Verify] compares the two at any time), and the watermark of what serves never goes back. A
-// generation that cannot go on, since a sum does not fit into 64 bits, say, stays true where it is and
+// generation that cannot go on, since it has too many groups, say, stays true where it is and
 // says why.
 //
 // It rests on the log, whose order is the order of commits (package changelog), on transactions that read

@@ -153,14 +153,7 @@ func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
 	case err != nil:
 		return nil, err
 	}
-	fw, at, err := newForward(&now.Definition, changes, to)
-	if err != nil { // the follower will come to stand here, too
-		next := changes[at]
-		if fw, _, err = newForward(&now.Definition, changes[:at], next.Seq-1); err != nil {
-			return nil, err
-		}
-		now.Oldest = next.Time
-	}
+	fw := newForward(&now.Definition, changes, to)
 	if now.Watermark = fw.to; len(fw.changes) > 0 {
 		now.At = fw.changes[len(fw.changes)-1].Time
 	}

@@ -93,7 +93,10 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 	}
 	w.forward.apply(docs)
 	for _, d := range docs {
-		if w.groups += d.grew; d.err != nil {
+		if w.groups += d.grew; d.err == nil {
+			d.err = w.from.Definition.bounded(d.Key, d.next)
+		}
+		if d.err != nil {
 			return unfit{d.err}
 		}
 	}

@@ -20,9 +20,12 @@ import (
 // A value twice in one list counts once. Whatever has no value for one of the group's attributes is in no
 // group; without a value for the dimension it is under "", which no real value is. A value that is too
 // long for a key is shortened, with a hash at its end, so that no two become one.
-func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) error {
+//
+// One thing cannot stop the rollup of all others: if it has so many values that it would fall into more than
+// MaxProduct groups, it falls into one, whose attributes are all [Crowded].
+func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) {
 	if im == nil || !d.holds(im) {
-		return nil
+		return
 	}
 	dimension := ""
 	if d.Dimension != "" {
@@ -36,8 +39,11 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 		lists[i] = distinct(valuesOf(im, name))
 		product *= len(lists[i])
 	}
-	if product > MaxProduct {
-		return fmt.Errorf("rollup %s: one of the things falls into %d groups, %d are allowed: group by less", d.Name, product, MaxProduct)
+	if product > falls {
+		product = 1
+		for i := range d.Group {
+			lists[i] = []string{Crowded}
+		}
 	}
 	var group [maxAttributes]string
 	for n := range product {
@@ -48,8 +54,10 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 		}
 		each(group[:len(d.Group)], dimension)
 	}
-	return nil
 }
+
+// Crowded stands for the values of what would fall into more than MaxProduct groups.
+const Crowded = "…"
 
 // valuesOf are those of an attribute of the kind, or of one that every image has.
 func valuesOf(im *changelog.Image, attribute string) []string {

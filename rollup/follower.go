@@ -145,6 +145,10 @@ func (f *Follower) note() {
 	f.token.Store(l.Token)
 }
 
+// Pause says for how long the next Step may be away, because there is nothing to do: others wait longer before they
+// take over. It is written with the next Step.
+func (f *Follower) Pause(d time.Duration) { f.lease.Pause(d) }
+
 // Release gives the lease back, so that another process need not wait for it to run out.
 func (f *Follower) Release(ctx context.Context) error {
 	err := f.lease.Give(ctx)
@@ -273,19 +277,12 @@ func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	last := changes[len(changes)-1]
 	w := work{from: g, to: last.Seq, at: last.Time, read: len(changes)}
 	if g.Definition.apart() {
-		fw, at, err := newForward(&g.Definition, changes, last.Seq)
-		if err != nil {
-			err = fmt.Errorf("change %d: %w", changes[at].Seq, err)
-		}
-		w.forward, w.err = fw, err
+		w.forward = newForward(&g.Definition, changes, last.Seq)
 		return w
 	}
 	w.delta = newDelta(&g.Definition)
 	for i := range changes {
-		if err := w.delta.change(&changes[i]); err != nil {
-			w.err = fmt.Errorf("change %d: %w", changes[i].Seq, err)
-			return w
-		}
+		w.delta.change(&changes[i])
 	}
 	w.keys = w.delta.keys()
 	return w
@@ -303,7 +300,7 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 			continue
 		}
 		g := now[i]
-		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields || g.Fill != w.from.Fill {
+		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields {
 			continue // somebody else was here
 		}
 		if w.err != nil && g.Definition.apart() {
@@ -333,6 +330,9 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 			err = tooMany(&g.Definition)
 		}
 		if err == nil {
+			err = g.Definition.boundedRows(rows)
+		}
+		if err == nil {
 			g.Watermark, g.At, g.Yields = w.to, w.at, 0
 			if mutant.On("P4c") {
 				return tx.PutRows(ctx, g.Number, rows)
@@ -360,5 +360,5 @@ func (f *Follower) late(ctx context.Context, tx Tx, b *batch) error {
 }
 
 func tooMany(d *Definition) error {
-	return fmt.Errorf("rollup %s: more than %d groups in a cell: group by less", d.Name, MaxGroups)
+	return fmt.Errorf("%w: rollup %s: more than %d groups in a cell: group by less", ErrLimit, d.Name, MaxGroups)
 }

@@ -21,17 +21,13 @@ type forward struct {
 	total   *delta             // of all of them
 }
 
-// newForward adds up changes. The error says which of them falls into too many groups; those before it can
-// be added up.
-func newForward(d *Definition, changes []changelog.Change, to changelog.Seq) (fw *forward, at int, err error) {
-	fw = &forward{Definition: d, changes: changes, to: to, total: newDelta(d)}
-	fw.total.unfit = map[string]error{}
+// newForward adds up changes.
+func newForward(d *Definition, changes []changelog.Change, to changelog.Seq) *forward {
+	fw := &forward{Definition: d, changes: changes, to: to, total: newDelta(d)}
 	for i := range changes {
-		if err := fw.total.change(&changes[i]); err != nil {
-			return nil, i, err
-		}
+		fw.total.change(&changes[i])
 	}
-	return fw, len(changes), nil
+	return fw
 }
 
 // keys are those of all groups that the changes touch, in order.
@@ -56,20 +52,12 @@ func found(keys [][]byte, docs []Document) []moved {
 	return all
 }
 
-// after is what some changes make of one group.
-type after struct {
-	group group
-	err   error
-}
-
 // after is what a delta makes of the group of a row's key.
-func (dl *delta) after(key []byte) (a after) {
-	key = key[len(rowGroup):]
-	if g := dl.groups[string(key)]; g != nil {
-		a.group = g.clone()
+func (dl *delta) after(key []byte) group {
+	if g := dl.groups[string(key[len(rowGroup):])]; g != nil {
+		return g.clone()
 	}
-	a.err = dl.unfit[string(key)]
-	return a
+	return nil
 }
 
 func (g *group) clone() group {
@@ -89,16 +77,13 @@ func (fw *forward) apply(docs []moved) {
 		if !ahead {
 			rest = fw.total.after(d.Key)
 		}
-		if d.err = rest.err; d.err != nil {
-			continue
-		}
 		key := string(d.Key[len(rowGroup):])
-		if d.next, d.err = fw.total.applyGroup(key, rest.group, d.Body); d.err != nil {
+		if d.next, d.err = fw.total.applyGroup(key, rest, d.Body); d.err != nil {
 			continue
 		}
 		was := d.Body
 		if ahead { // what it was where the changes begin
-			if was, d.err = fw.total.applyGroup(key, fw.total.after(d.Key).group.less(), d.next); d.err != nil {
+			if was, d.err = fw.total.applyGroup(key, fw.total.lessOf(fw.total.after(d.Key)), d.next); d.err != nil {
 				continue
 			}
 		}
@@ -107,7 +92,7 @@ func (fw *forward) apply(docs []moved) {
 }
 
 // late are the documents that contain some of the changes, with what the others make of them.
-func (fw *forward) late(docs []moved) map[int]after {
+func (fw *forward) late(docs []moved) map[int]group {
 	var ahead []int
 	for i, d := range docs {
 		if d.is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq && !mutant.On("P4g") {
@@ -118,29 +103,25 @@ func (fw *forward) late(docs []moved) map[int]after {
 		return nil
 	}
 	slices.SortFunc(ahead, func(i, j int) int { return cmp.Compare(docs[j].Watermark, docs[i].Watermark) })
-	late := make(map[int]after, len(ahead))
+	late := make(map[int]group, len(ahead))
 	dl := newDelta(fw.Definition)
-	dl.unfit = map[string]error{}
 	for i := len(fw.changes) - 1; i >= 0; i-- { // from the end, so that each document stops at its own place
 		c := &fw.changes[i]
 		for ; len(ahead) > 0 && docs[ahead[0]].Watermark >= c.Seq; ahead = ahead[1:] {
 			late[ahead[0]] = dl.after(docs[ahead[0]].Key)
 		}
-		if err := dl.change(c); err != nil {
-			break // newForward has said so
-		}
+		dl.change(c)
 	}
 	return late
 }
 
-// less is what takes the changes back.
-func (g group) less() group {
-	for i := range g {
-		for k := range g[i].slot {
-			g[i].slot[k] = -g[i].slot[k]
-		}
+// lessOf is what takes changes back.
+func (d *Definition) lessOf(g group) group {
+	less := make(group, len(g))
+	for i, s := range g {
+		less[i] = dimensioned{s.value, d.less(s.slot)}
 	}
-	return g
+	return less
 }
 
 // insert puts groups that have no document yet where they belong.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -78,9 +77,11 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 
 		var pages, single []rollup.Group
 		limit := rapid.IntRange(1, 3).Draw(t, "limit")
-		for q := (rollup.Query{Limit: limit}); ; {
+		for q := (rollup.Query{}); ; {
 			parts = nil
 			for _, c := range cells {
+				// One whose groups became empty while they were read names fewer than it was asked for.
+				q.Limit = rapid.IntRange(1, limit).Draw(t, "named")
 				parts = append(parts, partOf(t, c, q))
 			}
 			page, more := rollup.Merge(&d, parts, limit)
@@ -107,6 +108,28 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 			t.Fatalf("asked for one by one they are\n%s\nwant\n%s", got, want)
 		}
 	})
+}
+
+// Cells say of different places that there are more groups after them, since groups may have become empty
+// while they were read. The page ends at the first of these places, whichever cell is named first.
+func TestMerge_EndsWhereTheFirstCellDoes(t *testing.T) {
+	t.Parallel()
+	d := definitions(`{ rollup: a, kind: k, group: g, measures: { n: count } }`)[0]
+	things := func(groups ...string) (of []changelog.Image) {
+		for _, g := range groups {
+			of = append(of, changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {g}}})
+		}
+		return of
+	}
+	first := partOf(t, counted(t, d, things("a", "c", "d")...), rollup.Query{Limit: 1})  // names a
+	second := partOf(t, counted(t, d, things("a", "b", "c")...), rollup.Query{Limit: 2}) // names a, b
+	whole := partOf(t, counted(t, d, things("a", "b", "d")...), rollup.Query{Limit: 3})
+	for _, parts := range [][]*rollup.Part{{first, second, whole}, {second, whole, first}} {
+		groups, more := rollup.Merge(&d, parts, 3)
+		if got, want := fmt.Sprint(shown(&d, groups)), fmt.Sprint(naive(&d, things("a", "a", "a"))); got != want || !more {
+			t.Errorf("the page is %s, more: %v, want %s and more", got, more, want)
+		}
+	}
 }
 
 func TestGroup_JSON(t *testing.T) {
@@ -137,17 +160,38 @@ func TestGroup_JSON(t *testing.T) {
 	}
 }
 
-// A sum that does not fit over all cells is none, whatever comes after it.
-func TestMerge_ASumThatDoesNotFit(t *testing.T) {
+// Sums are exact beyond 64 bits, in one cell and over cells alike.
+func TestP04_SumsBeyond64Bits(t *testing.T) {
 	t.Parallel()
-	d := definitions(`{ rollup: a, kind: k, group: g, measures: { s: { sum: w }, m: { avg: w } } }`)[0]
-	var parts []*rollup.Part
-	for _, w := range []string{fmt.Sprint(math.MaxInt64), "1", "-5"} {
-		parts = append(parts, partOf(t, counted(t, d, changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {"g"}, "w": {w}}}), rollup.Query{}))
-	}
-	groups, _ := rollup.Merge(&d, parts, 0)
-	if got, err := json.Marshal(groups[0].Total); err != nil || string(got) != `{"m":null,"s":null}` {
-		t.Errorf("the total is %s, %v", got, err)
+	d := definitions(`{ rollup: a, kind: k, group: g, measures: { s: { sum: w, scale: 1 }, m: { avg: w, scale: 1 } } }`)[0]
+	const most, least = "922337203685477580.7", "-922337203685477580.8"
+	for _, c := range []struct {
+		weights []string
+		sum     string
+		avg     string
+	}{
+		{[]string{most, "0.1"}, "922337203685477580.8", "461168601842738790.4"},
+		{[]string{most, "0.1", "-0.5"}, "922337203685477580.3", "307445734561825860.1"},
+		{[]string{least, "-0.1"}, "-922337203685477580.9", "-461168601842738790.45"},
+		{[]string{most, most, most, least, least, least}, "-0.3", "-0.05"},
+		{[]string{least, least, least, least}, "-3689348814741910323.2", least},
+		{[]string{"-0", "NaN", "Infinity", "1e3", "9" + most}, "0", "0"},
+	} {
+		want := fmt.Sprintf(`{"m":%s,"s":%s}`, c.avg, c.sum)
+		for cells := range len(c.weights) {
+			things := make([][]changelog.Image, cells+1)
+			for i, w := range c.weights {
+				things[i%len(things)] = append(things[i%len(things)], changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {"g"}, "w": {w}}})
+			}
+			var parts []*rollup.Part
+			for _, of := range things {
+				parts = append(parts, partOf(t, counted(t, d, of...), rollup.Query{}))
+			}
+			groups, _ := rollup.Merge(&d, parts, 0)
+			if got, err := json.Marshal(groups[0].Total); err != nil || string(got) != want {
+				t.Errorf("%v in %d cells: %s, %v, want %s", c.weights, len(things), got, err, want)
+			}
+		}
 	}
 }
 

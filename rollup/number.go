@@ -5,7 +5,6 @@ package rollup
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -41,11 +40,16 @@ func isDigits(s string) bool {
 
 // formatNumber is the reverse of parseNumber.
 func formatNumber(n int64, scale int) string {
+	return point(strconv.FormatInt(n, 10), scale)
+}
+
+// point writes a whole number of last digits with its decimal point.
+func point(digits string, scale int) string {
 	if scale == 0 {
-		return strconv.FormatInt(n, 10)
+		return digits
 	}
-	sign, digits := "", strconv.FormatInt(n, 10)
-	if n < 0 {
+	sign := ""
+	if digits[0] == '-' {
 		sign, digits = "-", digits[1:]
 	}
 	if len(digits) <= scale {
@@ -119,19 +123,4 @@ func readOrdered(b []byte) (int64, bool) {
 		return 0, false
 	}
 	return int64(binary.BigEndian.Uint64(b) ^ 1<<63), true
-}
-
-// add is a + b, or false if that does not fit.
-func add(a, b int64) (int64, bool) {
-	c := a + b
-	return c, (c > a) == (b > 0)
-}
-
-// times is a * b, or false if that does not fit.
-func times(a, b int64) (int64, bool) {
-	if a == 0 || b == 0 {
-		return 0, true
-	}
-	c := a * b
-	return c, c/b == a && (a != -1 || b != math.MinInt64) && (b != -1 || a != math.MinInt64)
 }

@@ -139,18 +139,22 @@ func TestOrdered_BytesAreOrderedAsNumbers(t *testing.T) {
 	})
 }
 
-func TestArithmetic_EqualsBig(t *testing.T) {
+func TestInt128_EqualsBig(t *testing.T) {
 	t.Parallel()
 	numbers := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1}))
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := numbers.Draw(t, "a"), numbers.Draw(t, "b")
-		sum, fits := add(a, b)
-		if want := new(big.Int).Add(big.NewInt(a), big.NewInt(b)); fits != want.IsInt64() || fits && sum != want.Int64() {
-			t.Fatalf("%d + %d = %d, %v", a, b, sum, fits)
+		var got Int128
+		want := new(big.Int)
+		for range rapid.IntRange(0, 20).Draw(t, "numbers") {
+			n, sign := numbers.Draw(t, "n"), rapid.SampledFrom([]int64{1, -1}).Draw(t, "sign")
+			got = got.Plus(NewInt128(n).times(sign))
+			want.Add(want, new(big.Int).Mul(big.NewInt(n), big.NewInt(sign)))
 		}
-		product, fits := times(a, b)
-		if want := new(big.Int).Mul(big.NewInt(a), big.NewInt(b)); fits != want.IsInt64() || fits && product != want.Int64() {
-			t.Fatalf("%d * %d = %d, %v", a, b, product, fits)
+		if got.Big().Cmp(want) != 0 || got.fits() != want.IsInt64() || got.format(0) != want.String() {
+			t.Fatalf("the sum is %s (%+v), want %s", got.format(0), got, want)
+		}
+		if nothing := got.Plus(got.Negative()); nothing != (Int128{}) {
+			t.Fatalf("%s less itself is %s", want, nothing.format(0))
 		}
 	})
 }

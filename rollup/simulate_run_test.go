@@ -443,12 +443,18 @@ func (w *simWorld) image(rng *rand.Rand, of rollup.Over) *changelog.Image {
 		}
 		return values
 	}
-	weights := []string{"1", "2.5", "-3", "7.0", "0.25", "heavy"}
+	crowded := rng.IntN(40) == 0
+	weights := []string{"1", "2.5", "-3", "7.0", "0.25", "heavy", "900000000000000000", "-900000000000000000"}
+	tags := pick(rng.IntN(4), "mammal", "wings", "ears")
+	for i := 0; crowded && i <= rollup.Falls; i++ {
+		tags = append(tags, fmt.Sprint(i))
+	}
+	cities := pick(rng.IntN(2), "a", "b", "c") // with none as many as may be
 	if w.poison {
-		weights = append(weights[:2], "900000000000000000")
+		cities, tags = pick(1, "a", "b", "c", "d", "e", "f", "g"), append(tags, "mammal")
 	}
 	im := &changelog.Image{Kind: "animal", Sources: pick(1, "crm", "web"), Attributes: map[string][]string{
-		"tags": pick(rng.IntN(4), "mammal", "wings", "ears"), "city": pick(rng.IntN(2), "a", "b", "c"), "weight": pick(rng.IntN(3), weights...),
+		"tags": tags, "city": cities, "weight": pick(rng.IntN(3), weights...),
 	}}
 	if of == rollup.Records {
 		im.Outcome = pick(1, changelog.Founded, changelog.Joined)[0]

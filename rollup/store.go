@@ -160,6 +160,8 @@ var (
 	// ErrGone means that a cell does not hold the generation any more, or not yet: look again which one
 	// serves.
 	ErrGone = errors.New("rollup: no such generation in the cell")
+	// ErrLimit means that a rollup has more groups than it may have, or a group more values of the dimension.
+	ErrLimit = errors.New("rollup: past a limit")
 	// ErrNoDocuments means that the groups are in documents that this process was not given.
 	ErrNoDocuments = errors.New("rollup: the groups are in documents that this process does not have")
 )

@@ -17,16 +17,15 @@ type Value struct {
 	*Measure
 	// N is a count, of an average how many values it is of, of Distinct how many there are.
 	N int64
-	// Number is a sum, a minimum or a maximum, or the sum of which an average is made, in units of the last
+	// Number is a minimum or a maximum, and Sum a sum or that of which an average is made, in units of the last
 	// digit that Scale allows.
 	Number int64
+	Sum    Int128
 	// List are the largest values, largest first.
 	List []int64
 	// None says that there is no value: the average, minimum or maximum of nothing.
 	None bool
 
-	// lost says that a sum did not fit into 64 bits.
-	lost bool
 	// kept is how many times each value of a multiset is there, as far as it was read.
 	kept map[string]int64
 }
@@ -40,6 +39,8 @@ func (v Value) String() string {
 		return strconv.FormatInt(v.N, 10)
 	case v.Func == Avg:
 		return v.average()
+	case v.Func == Sum:
+		return v.Sum.format(v.Scale)
 	case v.Func == Top:
 		list := make([]string, len(v.List))
 		for i, n := range v.List {
@@ -54,7 +55,7 @@ func (v Value) String() string {
 // average has six digits more than the values.
 func (v Value) average() string {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)
-	mean := new(big.Rat).SetFrac(big.NewInt(v.Number), new(big.Int).Mul(big.NewInt(v.N), unit))
+	mean := new(big.Rat).SetFrac(v.Sum.Big(), new(big.Int).Mul(big.NewInt(v.N), unit))
 	text := strings.TrimSuffix(strings.TrimRight(mean.FloatString(v.Scale+6), "0"), ".")
 	if text == "-0" {
 		return "0"
@@ -115,10 +116,9 @@ func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
 		case Count:
 			v.N += s[slotCount]
 		case Sum, Avg:
-			sum, fits := add(v.Number, s[at])
-			v.Number, v.lost = sum, v.lost || !fits
+			v.Sum = v.Sum.Plus(s.sum(at))
 			if m.Func == Avg {
-				v.N += s[at+1]
+				v.N += s[at+2]
 			}
 		default:
 			v.keep(kept[i])
@@ -142,8 +142,9 @@ func (v *Value) keep(values map[string]int64) {
 func (vs Values) settle() {
 	for i := range vs {
 		switch v := &vs[i]; v.Func {
-		case Count, Sum, Avg:
-			v.None = v.lost || v.Func == Avg && v.N == 0
+		case Count, Sum:
+		case Avg:
+			v.None = v.N == 0
 		default:
 			v.settle()
 		}
@@ -183,7 +184,9 @@ func (v Value) rank() *big.Rat {
 	case v.Func == Count, v.Func == Distinct:
 		return new(big.Rat).SetInt64(v.N)
 	case v.Func == Avg:
-		return new(big.Rat).SetFrac64(v.Number, v.N)
+		return new(big.Rat).SetFrac(v.Sum.Big(), big.NewInt(v.N))
+	case v.Func == Sum:
+		return new(big.Rat).SetInt(v.Sum.Big())
 	default:
 		return new(big.Rat).SetInt64(v.Number)
 	}

@@ -4,6 +4,8 @@ package rollup_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +132,41 @@ func TestStanding_Lag(t *testing.T) {
 	}
 	if st := standing(); st.Lag(time.UnixMilli(0)) != 0 {
 		t.Errorf("the lag is %v by a clock that is behind", st.Lag(time.UnixMilli(0)))
+	}
+}
+
+// What has stood still for longer than the log is kept cannot be compared any more, and verification says why and what
+// to do, as of any mistake in a definition.
+func TestP04_VerifyWithoutTheLogSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	d := definitions(`{ rollup: pets, kind: animal, group: tags, dimension: at }`)[0]
+	s.update(func(c *cell) error { _, _, err := rollup.Define(t.Context(), c, d, s.now); return err })
+	f := s.follower("a")
+	s.step(f)
+	for _, v := range s.step(f).Missing {
+		s.build(f, v)
+	}
+	for i := range int64(rollup.Slots + 1) {
+		s.update(func(c *cell) error {
+			c.put(rollup.Entities, i, &changelog.Image{Kind: "animal", Attributes: map[string][]string{"tags": {"ears"}, "at": {fmt.Sprint(i)}}})
+			return nil
+		})
+	}
+	for s.step(f).More {
+	}
+	verify := func() error {
+		_, err := rollup.Verify(t.Context(), s.at, 1, nil)
+		return err
+	}
+	if g := s.at.generations[1]; g.State != rollup.Failed || verify() != nil {
+		t.Fatalf("%+v, %v", g, verify())
+	}
+	s.update(func(c *cell) error {
+		_, err := rollup.Trim(t.Context(), c, s.now.AddDate(1, 0, 0), 100)
+		return err
+	})
+	if err := verify(); !errors.Is(err, rollup.ErrLimit) || !strings.Contains(err.Error(), "rebuild it") || !strings.Contains(err.Error(), "5 values of at") {
+		t.Errorf("the error is %v", err)
 	}
 }

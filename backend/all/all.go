@@ -6,7 +6,6 @@ package all
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -16,9 +15,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
-
-// ErrScheme means that no driver has the URL's scheme.
-var ErrScheme = errors.New("all: unknown kind of database")
 
 // Cells is an opened installation.
 type Cells = cell.Cells[resolve.Tx]
@@ -40,9 +36,11 @@ type Options struct {
 	// UnsafeDurability takes servers that may lose what they have acknowledged, and connections to other
 	// hosts that are not verified.
 	UnsafeDurability bool
-	// Restored takes databases of servers as they are that were restored from backups or promoted: for
-	// locus cell restored.
+	// Restored takes cells as they are that were restored from backups or promoted: for locus cell
+	// restored.
 	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	Readdress *cell.Readdress
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
@@ -65,11 +63,11 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	drivers := newDrivers(opts)
 	switch {
 	case kind == sqlite.Scheme && path == "":
-		return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", ErrScheme)
+		return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", ErrURL)
 	case kind == sqlite.Scheme:
 		cells, err := sqlite.OpenDir(ctx, path, &sqlite.DirOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
-			Driver: drivers.of,
+			Restored: opts.Restored, Readdress: opts.Readdress, Driver: drivers.of,
 		})
 		if err == nil {
 			drivers.databases.Follow(cells)
@@ -78,10 +76,10 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	case postgres.IsURL(url):
 		return postgres.OpenMap(ctx, url, &postgres.MapOptions{
 			Cells: opts.Cells, Rules: opts.Rules, MustExist: opts.MustExist, Notice: opts.Notice, OnEvent: opts.OnEvent,
-			Driver: drivers.databases, Other: drivers.of,
+			Driver: drivers.databases, Other: drivers.of, Restored: opts.Restored, Readdress: opts.Readdress,
 		})
 	}
-	return nil, fmt.Errorf("%w %q: give a directory, sqlite:DIR, or postgres://HOST/NAME", ErrScheme, kind)
+	return nil, fmt.Errorf("%w: %.40q is no kind of database: give a directory, sqlite:DIR, or postgres://HOST/NAME", ErrURL, kind)
 }
 
 // drivers are those of one installation, which share its connections.
@@ -102,13 +100,13 @@ func (d *drivers) of(url string) (cell.Driver[resolve.Tx], error) {
 	m := scheme.FindStringSubmatch(url)
 	switch {
 	case m == nil:
-		return nil, fmt.Errorf("%w: %q has no scheme: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, cell.Redact(url))
+		return nil, fmt.Errorf("%w: %.200q has no scheme: write sqlite:PATH or postgres://HOST/DATABASE", ErrURL, cell.Redact(url))
 	case m[1] == sqlite.Scheme:
 		return &d.files, nil
 	case postgres.IsURL(url):
 		return d.databases, nil
 	}
-	return nil, fmt.Errorf("%w %q: write sqlite:PATH or postgres://HOST/DATABASE", ErrScheme, m[1])
+	return nil, fmt.Errorf("%w: %.40q is no kind of database that a cell lives in: write sqlite:PATH or postgres://HOST/DATABASE", ErrURL, m[1])
 }
 
 // Driver answers with the driver of a URL, for cells of no installation.

@@ -69,8 +69,8 @@ func TestOpen_Refuses(t *testing.T) {
 		"sqlite:":           "the directory is missing",
 	} {
 		cells, err := all.Open(t.Context(), url, nil)
-		if !errors.Is(err, all.ErrScheme) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
-			t.Errorf("%q: %v, want ErrScheme and %s", url, err, says)
+		if !errors.Is(err, all.ErrURL) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
+			t.Errorf("%q: %v, want ErrURL and %s", url, err, says)
 		}
 		if cells != nil {
 			t.Errorf("%q: cells beside an error", url)
@@ -120,4 +120,16 @@ func ExampleOpen() {
 	// Output:
 	// g0-3 4611686018427387905 true
 	// g0-3 4611686018427387905 false
+}
+
+// A parameter that the server refuses is wrong in the URL: the server is not away, and there is no use in trying again.
+func TestOpen_RefusesParametersOfTheServer(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t, nil).URL("locus")
+	for _, parameter := range []string{"nosuch=1", "options=-c%20fsync=off", "work_mem=much"} {
+		cells, err := all.Open(t.Context(), url+"&"+parameter, &all.Options{Cells: 2})
+		if !errors.Is(err, all.ErrURL) || cells != nil || strings.Contains(err.Error(), "SQLSTATE") {
+			t.Errorf("%s: %v, want ErrURL", parameter, err)
+		}
+	}
 }

@@ -16,10 +16,14 @@ var (
 	ErrMissing = cell.ErrMissing
 	// ErrIdentity means that a database is not the cell that it should be.
 	ErrIdentity = cell.ErrIdentity
+	// ErrStrange means that the server of the cell map was promoted or restored.
+	ErrStrange = postgres.ErrStrange
+	// ErrRefused means that a server refuses the role or its password.
+	ErrRefused = postgres.ErrRefused
 	// ErrFormat means that a newer release wrote the data.
 	ErrFormat = cell.ErrFormat
 	// ErrURL means that a URL does not name a database.
-	ErrURL = postgres.ErrURL
+	ErrURL = cell.ErrURL
 	// ErrPreflight means that the machine or the database cannot keep what Locus promises.
 	ErrPreflight = cell.ErrPreflight
 )

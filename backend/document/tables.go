@@ -57,6 +57,14 @@ func Table(name string) (cell.Table, bool) {
 	return cell.Table{}, false
 }
 
+// Readable returns the table of a name whose rows can be read: those that are copied, and of entities their anchors.
+func Readable(name string) (cell.Table, bool) {
+	if name == cell.JournaledEntity {
+		return cell.Table{Name: name, Columns: []string{"anchor"}, Key: 1}, true
+	}
+	return Table(name)
+}
+
 // Totals is the row of cell.Total.
 type Totals struct {
 	Used    int64 // puids given away

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -116,6 +118,9 @@ func parse(uri string, o Options) (client *options.ClientOptions, name, shown st
 		client.SetServerSelectionTimeout(selection)
 	}
 	_, name, _ = strings.Cut(shown[strings.Index(shown, "://")+3:], "/")
+	if len(name) > 63 || strings.ContainsAny(name, `/\. "$*<>:|?%#`) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return nil, "", shown, fmt.Errorf("%w: MongoDB takes no database of the name %.70q: take letters, digits, - and _, at most 63 bytes, as in mongodb://HOST/locus", ErrURI, name)
+	}
 	return client, cmp.Or(name, o.Name, defaultName), shown, nil
 }
 

@@ -65,8 +65,8 @@ const adoptionGap = 1 << 20
 // copy or a promoted replica. Such a database may have forgotten that it was sealed, and which puids and
 // numbers of its log it gave away. So the cell is sealed, or retired, if the newest map says that newer
 // generations take the keys; the sequence of puids passes over 2^20; so do the log and each lease, whose
-// owner is as if it had been lost without being given back; a copy gets the next incarnation; and from
-// then on the database is the cell's home. newest reads the map of the authority; it is called while nobody
+// owner is as if it had been lost without being given back; it gets the next incarnation, since it may be
+// behind what others saw of the cell; and from then on the database is the cell's home. newest reads the map of the authority; it is called while no other
 // else can write in the cell, since a map that was read before may be too old. Adopting a database that
 // is not strange does nothing.
 //
@@ -95,9 +95,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 				ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
 		}
 		h := t.head.Rejoin(id.Cell, m)
-		if home.system != at.system || home.oid != at.oid {
-			h.Incarnation++
-		}
+		h.Incarnation++
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
 		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1", int64(adoptionGap))
 		return errors.Join(t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/locus-db/locus/backend/breaker"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
@@ -41,7 +42,7 @@ type Options struct {
 	// Restored takes the database of the cell that keeps the cell map as it is, though it was restored
 	// from a backup or promoted: for locus cell restored.
 	Restored bool
-	// Now is the clock of lifetimes and breakers. Defaults to time.Now.
+	// Now is the clock of lifetimes. Defaults to time.Now.
 	Now func() time.Time
 	// Rand answers with a number in [0, 1), for what must not happen everywhere at once. Defaults to
 	// math/rand.
@@ -90,8 +91,14 @@ func NewDriver(opts *Options) *Driver {
 	return &Driver{opts: opts.withDefaults(), pools: map[string]*pool{}}
 }
 
-// Dial opens the database at a URL. create makes it if it is not there, with the schema of a cell, and
-// brings an old schema up to date; several processes may do that at once. Without it the error is
+// Check implements cell.Driver.
+func (d *Driver) Check(url string) error {
+	_, err := parseURL(url, d.opts.Unsafe)
+	return err
+}
+
+// Dial opens the database at a URL, and brings an old schema up to date. create makes the database if it is not
+// there, with the schema of a cell; several processes may do that at once. Without it the error is
 // ErrMissing if there is no database, or no cell in it.
 func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
 	t, err := parseURL(url, d.opts.Unsafe)
@@ -99,17 +106,21 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 		return nil, err
 	}
 	if err := t.prepare(ctx, d.opts, create); err != nil {
+		if why := refusedParameter(err); create && why != "" {
+			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", ErrURL, t.shown, why)
+		}
 		return nil, err
 	}
 	c := &Cell{
 		driver: d, target: t, opts: d.opts, pool: d.pool(t), closed: make(chan struct{}),
-		breaker: breaker{now: d.opts.Now, rand: d.opts.Rand},
 	}
+	c.readable = breaker.New(breaker.Options{Probe: c.probe(readers), Rand: d.opts.Rand})
+	c.writable = breaker.New(breaker.Options{Probe: c.probe(writers), Rand: d.opts.Rand})
 	on, err := c.acquire(ctx, false)
 	switch {
 	case errors.Is(err, ErrStrange): // transactions will say so, and Adopt may change that
 	case err != nil:
-		return nil, err
+		return nil, errors.Join(err, c.Close())
 	default:
 		c.release(on, false)
 	}
@@ -142,12 +153,17 @@ func (d *Driver) Pools() []Pool {
 
 // Cell is one database. It is safe for many goroutines.
 type Cell struct {
-	driver  *Driver
-	target  *target
-	opts    *Options
-	pool    *pool
-	breaker breaker
-	spans   spansThere
+	driver *Driver
+	target *target
+	opts   *Options
+	pool   *pool
+	spans  spansThere
+	// What reads and what writes have a breaker each: a lock may stop one of them alone.
+	readable, writable *breaker.Breaker
+	wrote              atomic.Int64 // when a transaction that writes ended well last, in nanoseconds since 1970
+
+	pulse    atomic.Pointer[cell.Pulse] // as it was read last
+	unbeaten atomic.Bool                // something was written since that lasts
 
 	mu     sync.Mutex
 	id     cell.Identity
@@ -203,6 +219,8 @@ func (c *Cell) Close() error {
 		close(c.idle)
 	}
 	c.mu.Unlock()
+	c.readable.Close()
+	c.writable.Close()
 	<-c.idle
 	c.pool.drop(c)
 	c.dying.wait()

@@ -5,6 +5,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -156,7 +157,7 @@ func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.All
 		}
 		for i, k := range late {
 			if puids[i] == cell.Nothing || puids[i] == cell.Tombstone {
-				return t.fail(fmt.Errorf("%w: key at %d of the ring was neither allocated nor there", errRow, k.Ring))
+				return t.fail(cell.Damaged("locus_key", k.Ring, errors.New("the key was neither allocated nor there")))
 			}
 			theirs[k] = puids[i]
 		}

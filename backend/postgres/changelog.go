@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
@@ -97,7 +98,7 @@ func readChange(r pgx.Rows) (c changelog.Change, err error) {
 		c.Is, err = document.ParseImage(*became)
 	}
 	if err != nil {
-		return c, fmt.Errorf("%w: change %d: %w", errRow, c.Seq, err)
+		return c, cell.Damaged("change", int64(c.Seq), err)
 	}
 	return c, nil
 }

@@ -45,6 +45,10 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 // settings; behind a pooler a transaction brings them along, and no statement is prepared.
 func (t *target) with(o *Options) *pgx.ConnConfig {
 	config := t.config.Copy()
+	// The password file is read again: a password that was changed there holds from now on.
+	if fresh, err := pgx.ParseConfig(t.config.ConnString()); err == nil {
+		config.Password = fresh.Password
+	}
 	config.ConnectTimeout = o.ConnectTimeout
 	config.StatementCacheCapacity = 256
 	if config.RuntimeParams["application_name"] == "" {
@@ -73,6 +77,8 @@ func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMissing, t.shown)
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("connect to %s: %w", t.shown, &slowError{err})
+	case isRefused(err):
+		return nil, fmt.Errorf("connect to %s: %w: %w", t.shown, ErrRefused, err)
 	}
 	return nil, fmt.Errorf("connect to %s: %w", t.shown, &lostError{err})
 }
@@ -95,10 +101,12 @@ func (c *Cell) connect(ctx context.Context, strange bool) (*conn, error) {
 	return got, nil
 }
 
-// run sends statements at once, reads their answers, and explains how that ended.
-func (c *conn) run(ctx context.Context, b *pgx.Batch) error {
+// run sends statements at once, reads their answers, and explains how that ended. m is the mode of their
+// transaction.
+func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, c.cell.opts.StatementTimeout+patience)
 	defer cancel()
+	defer c.cell.watch(limited, m, cancel)()
 	err := c.SendBatch(limited, b).Close()
 	switch {
 	case err == nil:

@@ -65,8 +65,8 @@ func (c copied) kind(column string) kind {
 	return number
 }
 
-func (t *tx) table(name string) (copied, error) {
-	table, ok := document.Table(name)
+func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, error) {
+	table, ok := find(name)
 	if !ok {
 		return copied{}, t.fail(fmt.Errorf("postgres: no rows of a table %q are copied", name))
 	}
@@ -115,7 +115,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 		}
 		return t.RowsAt(ctx, table, [][]any{{int64(1)}})
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 	if table == cell.Total {
 		return t.totals(ctx, keys)
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	if table == cell.Total {
 		return t.writeTotals(ctx, rows)
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -208,7 +208,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(keys) == 0 {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -249,7 +250,7 @@ func (t *tx) addMany(table counter.Table, add []increment, made func(counter.Spa
 		for _, a := range add {
 			v := values[a.key]
 			if len(v) != table.Width() {
-				return t.fail(fmt.Errorf("%w: a span of %s has %d values", errRow, of.name, len(v)))
+				return t.fail(cell.Damaged(of.name, "", fmt.Errorf("it has %d values", len(v))))
 			}
 			slots := []int{a.slot}
 			if table == counter.Days {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -99,7 +100,7 @@ func scanRemembered(r pgx.Rows, m *counter.Remembered, before ...any) error {
 		return err
 	}
 	if copy(m.Print[:], print); len(print) != len(m.Print) {
-		return fmt.Errorf("%w: a fingerprint of %d bytes", errRow, len(print))
+		return cell.Damaged("counter_key", "", fmt.Errorf("a fingerprint of %d bytes", len(print)))
 	}
 	return nil
 }

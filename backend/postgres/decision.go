@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -34,7 +35,7 @@ func readDecision(r pgx.Rows) (entity.Decision, error) {
 	}
 	d, err := document.ParseDecision(body, at)
 	if err != nil {
-		return d, fmt.Errorf("%w: decision under record %d: %w", errRow, puid, err)
+		return d, cell.Damaged("decision", puid, err)
 	}
 	return d, nil
 }

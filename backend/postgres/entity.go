@@ -46,7 +46,7 @@ func readRecord(r pgx.Rows) (*entity.Record, error) {
 	record.Observed = time.UnixMilli(observed).UTC()
 	if body != nil {
 		if record.Attributes, err = document.ParseAttributes(*body); err != nil {
-			return nil, fmt.Errorf("%w: attributes of record %s: %w", errRow, record.PUID, err)
+			return nil, cell.Damaged("record", record.PUID, err)
 		}
 	}
 	return &record, nil
@@ -230,7 +230,7 @@ func readEntity(r pgx.Rows) (anchor entity.PUID, e *entity.Entity, err error) {
 	}
 	e.Stamp, e.Rank = uint64(stamp), document.ParseRank(rank)
 	if err = document.ParseEntity(body, e); err != nil {
-		return 0, nil, fmt.Errorf("%w: entity of anchor %s: %w", errRow, anchor, err)
+		return 0, nil, cell.Damaged("entity", anchor, err)
 	}
 	return anchor, e, nil
 }

@@ -5,6 +5,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -26,14 +27,15 @@ var (
 	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
 	// makes it the cell.
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
+	// ErrRefused means that the server does not let this role in, or not do what it has to do.
+	ErrRefused = fmt.Errorf("postgres: the server refuses the role: %w", cell.ErrUnavailable)
 	// ErrTx means that a transaction was used after its function had returned.
 	ErrTx = errors.New("postgres: the transaction is over")
-	// ErrURL means that a URL does not name a database.
-	ErrURL = errors.New("postgres: unusable URL")
+	// ErrURL is cell.ErrURL.
+	ErrURL = cell.ErrURL
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
 	errNobody  = errors.New("postgres: the cell was never told who it is")
-	errRow     = errors.New("malformed row")
 )
 
 // What PostgreSQL says, by SQLSTATE.
@@ -50,6 +52,12 @@ const (
 	tooManyConnections = "53300"
 	lockNotAvailable   = "55P03"
 	queryCanceled      = "57014"
+	noRole             = "28000" // also: pg_hba.conf has no line for it
+	wrongPassword      = "28P01"
+	noPrivilege        = "42501"
+	dataCorrupted      = "XX001"
+	indexCorrupted     = "XX002"
+	fileMissing        = "58P01"
 )
 
 // state is the SQLSTATE of an error, "" if it is not the server's.
@@ -58,6 +66,15 @@ func state(err error) string {
 		return e.Code
 	}
 	return ""
+}
+
+// isRefused reports whether the server refuses the role.
+func isRefused(err error) bool {
+	switch state(err) {
+	case noRole, wrongPassword, noPrivilege:
+		return true
+	}
+	return false
 }
 
 // again tells whether the server asks for the transaction to be run again.
@@ -74,8 +91,12 @@ func explain(err error) error {
 		return fmt.Errorf("other transactions hold what this one needs: %w: %w", cell.ErrUnavailable, err)
 	case queryCanceled:
 		return fmt.Errorf("a statement took too long: %w: %w", cell.ErrUnavailable, err)
+	case noPrivilege:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case outOfMemory, tooManyConnections:
 		return fmt.Errorf("the server is short of something: %w: %w", cell.ErrUnavailable, err)
+	case dataCorrupted, indexCorrupted, fileMissing:
+		return &cell.DamagedError{Err: err}
 	}
 	return err
 }
@@ -87,7 +108,26 @@ func (e *lostError) Error() string { return "connection lost: " + e.reason.Error
 
 // Unwrap says that nothing was done; who knows better adds cell.ErrUnknownOutcome. It does not say that
 // a context is over: the caller's is not.
-func (e *lostError) Unwrap() error { return cell.ErrUnavailable }
+func (e *lostError) Unwrap() []error {
+	if errors.Is(e.reason, syscall.EMFILE) || errors.Is(e.reason, syscall.ENFILE) {
+		return []error{cell.ErrUnavailable, cell.ErrFiles}
+	}
+	return []error{cell.ErrUnavailable}
+}
+
+// refusedParameter is what a server says of a parameter of the URL that it does not know, or does not take
+// from a client; "" if that is not why there is no connection.
+func refusedParameter(err error) string {
+	lost, ok := errors.AsType[*lostError](err)
+	if !ok {
+		return ""
+	}
+	switch said, _ := errors.AsType[*pgconn.PgError](lost.reason); state(lost.reason) {
+	case "42704", "22023", "42601", "55P02", "42501": // undefined, bad value, syntax, only at the start, not permitted
+		return said.Message
+	}
+	return ""
+}
 
 // isLost tells whether a connection was lost.
 func isLost(err error) bool {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -46,8 +48,7 @@ func redo(ctx context.Context, c cell.Opened[resolve.Tx], puid entity.PUID) erro
 func TestServerGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	at := &clock{now: time.Unix(1, 0)}
-	s, driver, opened := opens(t, 1, &postgres.Options{Now: at.Now})
+	s, driver, opened := opens(t, 1, nil)
 	c := opened[0]
 	for i := range entity.PUID(3) {
 		if err := redo(ctx, c, i+1); err != nil {
@@ -62,16 +63,9 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	}
 	opensBefore := driver.Pools()[0].Opened
 	s.Kill(t)
-	for range 3 {
-		if err := redo(ctx, c, 9); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
-			t.Errorf("a server that is down: %v, want ErrUnavailable", err)
-		}
-	}
+	refusedAtOnce(t, c)
 	s.Restart(t)
-	if err := redo(ctx, c, 9); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
-		t.Errorf("soon after the failures: %v, want ErrUnavailable", err)
-	}
-	at.pass(time.Second)
+	takesWrites(t, c)
 	if err := redo(ctx, c, 10); err != nil {
 		t.Errorf("later: %v", err)
 	}
@@ -93,24 +87,93 @@ func TestServerGoesAndComesBack(t *testing.T) {
 func TestServerHangs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	at := &clock{now: time.Unix(1, 0)}
-	s, _, opened := opens(t, 1, &postgres.Options{Now: at.Now}) // shorter timeouts would also end what comes before on a busy machine
+	s, _, opened := opens(t, 1, nil)
 	c := opened[0]
 	if err := redo(ctx, c, 1); err != nil {
 		t.Fatal(err)
 	}
 	s.Pause(t)
-	for range 3 {
-		if err := redo(ctx, c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a server that hangs: %v, want ErrUnavailable", err)
+	began := time.Now()
+	if err := redo(ctx, c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server that hangs: %v, want ErrUnavailable", err)
+	}
+	if took := time.Since(began); took > 6*time.Second {
+		t.Errorf("a server that hangs was given up after %v, as if its statement were merely slow", took)
+	}
+	refusedAtOnce(t, c)
+	s.Continue(t)
+	takesWrites(t, c)
+	if err := redo(ctx, c, 3); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// refusedAtOnce waits until a cell is known not to answer.
+func refusedAtOnce(t *testing.T, c cell.Opened[resolve.Tx]) {
+	t.Helper()
+	for patience := time.Now().Add(time.Minute); ; {
+		err := redo(t.Context(), c, 9)
+		switch {
+		case !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome):
+			t.Fatalf("a cell that does not answer: %v, want ErrUnavailable", err)
+		case strings.Contains(err.Error(), "not asked again"):
+			if err := c.Writable(t.Context()); !errors.Is(err, cell.ErrUnavailable) {
+				t.Errorf("Writable: %v, want ErrUnavailable", err)
+			}
+			return
+		case time.Now().After(patience):
+			t.Fatalf("it is asked again and again: %v", err)
 		}
 	}
-	if err := redo(ctx, c, 2); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
-		t.Errorf("after three failures: %v, want ErrUnavailable at once", err)
+}
+
+// takesWrites waits until a cell that did not answer is known to answer again, though no write asks it.
+func takesWrites(t *testing.T, c cell.Opened[resolve.Tx]) {
+	t.Helper()
+	for patience := time.Now().Add(time.Minute); ; {
+		err := c.Writable(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(patience) {
+			t.Fatalf("it answers again, but: %v", err)
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.Context().Done():
+		}
 	}
-	s.Continue(t)
-	at.pass(time.Minute)
-	if err := redo(ctx, c, 3); err != nil {
+}
+
+// A table that another program has locked costs one write the time for which locks are waited for. Those after it
+// are refused at once, what the lock is not in the way of goes on, and the cell is used again by itself.
+func TestP12_LockedTable(t *testing.T) {
+	t.Parallel()
+	s, _, opened := opens(t, 1, nil)
+	c := opened[0]
+	if err := redo(t.Context(), c, 1); err != nil {
+		t.Fatal(err)
+	}
+	other, err := pgx.Connect(t.Context(), s.URL("cell_0"))
+	must(t, err)
+	defer other.Close(context.Background())
+	_, err = other.Exec(t.Context(), "BEGIN; LOCK TABLE redo IN SHARE MODE")
+	must(t, err)
+	began := time.Now()
+	if err := redo(t.Context(), c, 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("a table that is locked: %v, want ErrUnavailable", err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // ten attempts would take 15 s
+		t.Errorf("refused after %v", took)
+	}
+	refusedAtOnce(t, c)
+	if err := c.View(t.Context(), func(tx resolve.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
+		t.Errorf("what reads: %v", err)
+	}
+	_, err = other.Exec(t.Context(), "ROLLBACK")
+	must(t, err)
+	takesWrites(t, c)
+	if err := redo(t.Context(), c, 3); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -29,15 +29,28 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 		return err
 	}
 	err := c.run(ctx, reading, read)
-	if err == nil && got == nil {
+	if err == nil && (got == nil || *got != want) {
+		told := false
 		err = c.run(ctx, alone, func(t *tx) error {
-			if err := read(t); err != nil || got != nil {
+			told = false
+			if err := read(t); err != nil {
 				return err
 			}
+			if got != nil {
+				took, err := t.take(ctx, want, *got)
+				if took {
+					got = &want
+				}
+				return err
+			}
+			told = true
 			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
 			return nil
 		})
+		if err == nil && told {
+			c.unbeaten.Store(false) // the pulse of a new cell begins with what is written from now on
+		}
 	}
 	if err == nil && got != nil {
 		err = want.Check(*got, c.target.shown)
@@ -49,6 +62,21 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	defer c.mu.Unlock()
 	c.id = want
 	return nil
+}
+
+// take makes the database that of another cell, if it may.
+func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
+	head, err := t.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	used, err := rows(ctx, t, scalar[int64], sqlUsed)
+	if err != nil || !want.Takes(got, head, uint64(used[0]-got.Lo)) {
+		return false, err
+	}
+	t.exec("UPDATE locus_cell SET lo = $1, hi = $2", want.Lo, want.Hi)
+	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d", want.Lo+1, want.Hi))
+	return true, nil
 }
 
 // identity reads who the cell is, nil for one that was never told.

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-const sqlLease = "SELECT owner, token, beat, ttl, fence, wanted, epoch FROM locus_lease WHERE name = $1"
+const sqlLease = "SELECT owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly FROM locus_lease WHERE name = $1"
 
 // Lease reads one row; an update makes it if it is not there, so that there is something to hold.
 func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) {
@@ -26,7 +26,7 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 	}
 	err = t.query(ctx, sql, func(r pgx.Rows) error {
 		var ttl, epoch int64
-		err := r.Scan(&l.Owner, &l.Token, &l.Beat, &ttl, &l.Fence, &l.Wanted, &epoch)
+		err := r.Scan(&l.Owner, &l.Token, &l.Beat, &ttl, &l.Fence, &l.Wanted, &epoch, &l.Asked, &l.Done, &l.Asks, &l.Partly)
 		l.TTL, l.Epoch = time.Duration(ttl), uint64(epoch)
 		return err
 	}, name)
@@ -38,12 +38,14 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 
 // PutLease writes one row.
 func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
-	if err := t.alter(ctx); err != nil {
+	if err := t.write(ctx); err != nil {
 		return err
 	}
-	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
-		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch))
+		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch,
+		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly`,
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch), l.Asked, l.Done, l.Asks, l.Partly)
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 var migrations embed.FS
 
 // format is the number of the newest migration.
-const format = 1
+const format = 2
 
 // prepare sees to it that the database is there and has the newest format. What that takes has no other
 // limit than the context.
@@ -101,17 +101,14 @@ func (t *target) create(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// migrate brings the schema to the newest format. Each migration is one transaction.
+// migrate brings the schema to the newest format, and makes it if create is set. Each migration is one transaction.
 func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create bool) error {
 	has, err := t.format(ctx, on)
 	if err != nil || has == format {
 		return err
 	}
-	if !create {
-		if has == 0 {
-			return fmt.Errorf("%w: %s has no tables", ErrMissing, t.shown)
-		}
-		return fmt.Errorf("%w: %s has format %d, this Locus wants %d: start locus serve, which brings it up to date", ErrFormat, t.shown, has, format)
+	if !create && has == 0 {
+		return fmt.Errorf("%w: %s has no tables", ErrMissing, t.shown)
 	}
 	// Whoever has this lock migrates, the others wait. A transaction keeps it, and keeps one server
 	// behind a pooler.

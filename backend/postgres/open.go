@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ type MapOptions struct {
 	MustExist bool
 	// Notice is how long before its start a generation of cells is announced. Defaults to one hour.
 	Notice time.Duration
+	// Restored takes cells that went back as they are: for locus cell restored.
+	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	Readdress *cell.Readdress
 	// Driver opens the databases of the servers. Required.
 	Driver *Driver
 	// Other answers with the driver of cells that are in no database of a server. nil has no such cells.
@@ -32,7 +37,11 @@ type MapOptions struct {
 	OnEvent func(cell.Event)
 }
 
-const defaultCells = 16
+const (
+	defaultCells = 16
+	// beat is how often cells attest each other's pulses while they are written to.
+	beat = time.Second
+)
 
 // OpenMap opens the installation whose cell map is where Template says, or makes one. Any number of
 // processes may have it open. Databases of cells are opened when they are first needed: one that is
@@ -43,7 +52,8 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[re
 		return nil, err
 	}
 	options := cell.CellsOptions[resolve.Tx]{
-		Authority: authority, Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
+		Authority: authority, Others: first(template), Rules: opts.Rules, Notice: opts.Notice, OnEvent: opts.OnEvent,
+		Beat: beat, Restored: opts.Restored || opts.Driver.opts.Unsafe, Readdress: opts.Readdress,
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if IsURL(url) || opts.Other == nil {
 				return opts.Driver, nil
@@ -68,6 +78,15 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*cell.Cells[re
 		return nil, errors.Join(err, cells.Close())
 	}
 	return cells, nil
+}
+
+// first are the URLs of the first cell of each server of a template.
+func first(template []string) []string {
+	urls := make([]string, len(template))
+	for i, url := range template {
+		urls[i] = strings.NewReplacer("{g}", "0", "{i}", strconv.Itoa(i)).Replace(url)
+	}
+	return urls
 }
 
 // IsURL tells whether a URL is one of a database of a server.

@@ -33,7 +33,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
 
 // whole are the tables of one row, and the sequence, that are read as a whole.
-var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|counter_floor)\b`)
+var whole = regexp.MustCompile(`Seq Scan on (locus_cell|locus_total|locus_filter|locus_puid|locus_pulse|counter_floor)\b`)
 
 // identified is a new cell with one connection.
 func identified(t *testing.T) *Cell {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
 )
 
 // sqlServer asks what durability rests on, of the connection, since a role or a database may override
@@ -84,7 +86,10 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	b := new(pgx.Batch)
 	b.Queue(sqlServer).QueryRow(s.scan)
 	b.Queue(sqlHome).Query(readHome(&home))
-	if err := on.run(ctx, b); err != nil {
+	seen := c.pulse.Load() // before the database is asked: both may rise while it answers
+	var p cell.Pulse
+	b.Queue(sqlStood).Query(readPulse(&p))
+	if err := on.run(ctx, reading, b); err != nil {
 		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
 	}
 	if s.standby {
@@ -93,5 +98,8 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 	if err := s.check(c.opts, c.target.shown, c.target.pooler); err != nil {
 		return err
 	}
-	return c.recognise(s.place, home)
+	if err := c.recognise(s.place, home); err != nil || home == nil {
+		return err
+	}
+	return c.stood(p, seen)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -86,7 +87,7 @@ func bodies[T any](ctx context.Context, t *tx, lock int, sql string) ([]T, error
 			return one, err
 		}
 		if err := json.Unmarshal(body, &one); err != nil {
-			return one, fmt.Errorf("%w: %w", errRow, err)
+			return one, cell.Damaged("rollup", "", err)
 		}
 		return one, nil
 	}, sql)

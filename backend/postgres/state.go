@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, journal FROM locus_cell"
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11"
 )
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
 	var epoch, told int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, &h.Rules, journal)
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, &h.Rules, &h.Returns, &h.Settled, &h.Move, journal)
 	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
 	return err
 }
@@ -85,7 +85,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules).
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move).
 		Exec(func(tag pgconn.CommandTag) error {
 			if tag.RowsAffected() == 0 {
 				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)

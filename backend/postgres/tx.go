@@ -31,7 +31,9 @@ type tx struct {
 	begun bool // the first statements have passed
 	over  bool
 	err   error // what failed first; a transaction is not committed after it
-	guess bool  // rows of counters may be taken to be there
+	// lasting is whether something may have been written that counts in the pulse.
+	lasting bool
+	guess   bool // rows of counters may be taken to be there
 
 	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
 	counts  entity.Counts
@@ -92,7 +94,11 @@ func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) error {
 		// A lock that is not to be had may be one of a process that was stopped in the middle of a
 		// transaction, which the server ends after a while. Who wants the cell alone gives way to
 		// those who queue behind it.
-		repeat := again(failure) || m != reading && state(failure) == lockNotAvailable
+		repeat := again(failure)
+		if m != reading && state(failure) == lockNotAvailable {
+			// Or a table is locked, for who knows how long.
+			repeat = m >= alone || c.writable.Ask(ctx) == nil
+		}
 		if errors.Is(failure, errSpansMissing) {
 			guess = false // or one that changes rows which are there, and others, would run for ever
 			continue
@@ -121,10 +127,17 @@ func (c *Cell) pause(ctx context.Context, try int) error {
 // attempt runs fn once, or twice if the first connection turns out to have ended while nobody used it.
 // failure is what the database did wrong, if anything.
 func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, failure error) {
-	if err := c.breaker.enter(); err != nil {
+	if err := c.breaker(m).Err(); err != nil {
 		return fmt.Errorf("cell %s: %w", c, err), nil
 	}
-	defer func() { c.breaker.leave(c.verdict(ctx, failure)) }()
+	defer func() {
+		switch {
+		case doubtful(failure):
+			c.breaker(m).Doubt()
+		case err == nil && m != reading:
+			c.wrote.Store(time.Now().UnixNano())
+		}
+	}()
 	err, failure, stale := c.once(ctx, m, fn)
 	if stale {
 		c.pool.drop(c) // the others will have ended with it
@@ -136,18 +149,6 @@ func (c *Cell) attempt(ctx context.Context, m mode, fn func(*tx) error) (err, fa
 		}
 	}
 	return err, failure
-}
-
-// verdict is what the breaker is told: errors of the server are answers, as good as any.
-func (c *Cell) verdict(ctx context.Context, failure error) error {
-	_, slow := errors.AsType[*slowError](failure)
-	if slow || isLost(failure) || state(failure) == queryCanceled {
-		return failure
-	}
-	if failure != nil && ctx.Err() != nil {
-		return errImpatient
-	}
-	return nil
 }
 
 // once runs fn in a transaction on one connection. stale means that it had ended before, and that nothing
@@ -212,7 +213,7 @@ func (t *tx) flush(ctx context.Context) error {
 	}
 	queue := t.queue
 	t.queue = new(pgx.Batch)
-	if err := t.conn.run(ctx, queue); err != nil {
+	if err := t.conn.run(ctx, t.mode, queue); err != nil {
 		return t.fail(err)
 	}
 	if t.begun {
@@ -242,7 +243,10 @@ func (t *tx) finish(ctx context.Context) error {
 		t.over = true
 		return nil
 	})
-	err := t.conn.run(context.WithoutCancel(ctx), t.queue)
+	err := t.conn.run(context.WithoutCancel(ctx), t.mode, t.queue)
+	if t.lasting { // also if it is not known whether it was committed
+		t.cell.unbeaten.Store(true)
+	}
 	if err == nil {
 		return nil
 	}
@@ -263,7 +267,7 @@ func (t *tx) end() {
 	}
 	b := new(pgx.Batch)
 	b.Queue("ROLLBACK")
-	if err := t.conn.run(context.Background(), b); err != nil {
+	if err := t.conn.run(context.Background(), t.mode, b); err != nil {
 		t.conn.close()
 	}
 }
@@ -282,8 +286,14 @@ func (t *tx) use(ctx context.Context) error {
 	return nil
 }
 
-// alter is the beginning of every method that writes.
+// alter is the beginning of every method that writes what lasts.
 func (t *tx) alter(ctx context.Context) error {
+	t.lasting = true
+	return t.write(ctx)
+}
+
+// write is the beginning of methods that write what is written while nothing happens, too.
+func (t *tx) write(ctx context.Context) error {
 	if err := t.use(ctx); err != nil {
 		return err
 	}

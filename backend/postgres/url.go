@@ -3,11 +3,14 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,16 +32,24 @@ type target struct {
 func parseURL(raw string, unsafe bool) (*target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it cannot be parsed", ErrURL) // the error would show a password
+		return nil, unparsed(raw, err)
 	}
 	t := &target{shown: cell.Redact(raw), db: strings.TrimPrefix(u.Path, "/")}
-	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, fmt.Errorf("%w: %s does not begin with postgres://", ErrURL, t.shown)
+	q, err := url.ParseQuery(u.RawQuery)
+	switch {
+	case u.Scheme != "postgres" && u.Scheme != "postgresql" || !strings.Contains(raw, "://"):
+		return nil, fmt.Errorf("%w: %s does not begin with postgres://: %s", ErrURL, t.shown, example)
+	case t.db == "" || strings.Contains(t.db, "/"):
+		return nil, fmt.Errorf("%w: %s names no database: %s", ErrURL, t.shown, example)
+	case len(t.db) > longestName:
+		return nil, fmt.Errorf("%w: the name of the database in %s has %d bytes: PostgreSQL cuts it after %d, so choose a shorter one", ErrURL, t.shown, len(t.db), longestName)
+	case !utf8.ValidString(t.db) || strings.ContainsFunc(t.db, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return nil, fmt.Errorf("%w: the name of the database in %s has a character that does not print: %s", ErrURL, t.shown, example)
+	case u.Fragment != "":
+		return nil, fmt.Errorf("%w: %s has a #: leave out what follows it, or write it as %%23", ErrURL, t.shown)
+	case err != nil:
+		return nil, fmt.Errorf("%w: the parameters of %s cannot be read: write ?NAME=VALUE&NAME=VALUE, and other characters as %%20", ErrURL, t.shown)
 	}
-	if t.db == "" || strings.Contains(t.db, "/") {
-		return nil, fmt.Errorf("%w: %s names no database: write postgres://host/database", ErrURL, t.shown)
-	}
-	q := u.Query()
 	switch v := q.Get("pooler"); v {
 	case "", "0":
 	case "1":
@@ -53,7 +64,8 @@ func parseURL(raw string, unsafe bool) (*target, error) {
 	parse := func() (err error) {
 		u.RawQuery = q.Encode()
 		if t.config, err = pgx.ParseConfig(u.String()); err != nil {
-			return fmt.Errorf("%w: %s: %s", ErrURL, t.shown, strings.ReplaceAll(err.Error(), u.String(), t.shown))
+			_, why, _ := strings.Cut(strings.ReplaceAll(err.Error(), u.String(), t.shown), "`: ")
+			return fmt.Errorf("%w: %s: %s: %s", ErrURL, t.shown, why, example)
 		}
 		return nil
 	}
@@ -71,6 +83,24 @@ func parseURL(raw string, unsafe bool) (*target, error) {
 	}
 	t.server = t.config.User + "@" + strings.Join(t.hosts(), ",")
 	return t, nil
+}
+
+const (
+	example = "write postgres://HOST/DATABASE or postgres://USER@HOST:5432/DATABASE, an IPv6 address as in postgres://[::1]/DATABASE"
+	// longestName is how long the name of a database may be, in bytes.
+	longestName = 63
+)
+
+// unparsed says what is wrong with a URL in words of its own: those of package url would show a password.
+func unparsed(raw string, err error) error {
+	why := "its host or its port cannot be read"
+	switch {
+	case !strings.Contains(raw, "://"):
+		why = "it does not begin with postgres://"
+	case errors.As(err, new(url.EscapeError)):
+		why = "a % in it is not followed by two hex digits"
+	}
+	return fmt.Errorf("%w: %s cannot be parsed: %s: %s", ErrURL, cell.Redact(raw), why, example)
 }
 
 // hosts are all that the URL names, with their ports.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"sync/atomic"
 
+	"github.com/locus-db/locus/backend/breaker"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
@@ -64,7 +66,9 @@ type Cell struct {
 	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
 	closed  chan struct{}
 	closing atomic.Bool
-	failure atomic.Pointer[error] // the reason why the cell closed itself
+	breaker *breaker.Breaker           // open while another program holds the lock of writers
+	failure atomic.Pointer[error]      // the reason why the cell closed itself
+	pulse   atomic.Pointer[cell.Pulse] // as it was committed or read last
 
 	pending int // pages in the log; whoever has the write connection may touch it
 	pages   int // size of the log from which it is copied into the file, in pages
@@ -108,6 +112,7 @@ func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
 	c.pages = c.opts.LogSize / int(size.int(0))
 	c.writer = make(chan *conn, 1)
 	c.writer <- w
+	c.breaker = breaker.New(breaker.Options{Probe: c.probe, Rand: rand.Float64})
 	c.readers = make(chan *conn, c.opts.Readers)
 	for range c.opts.Readers {
 		c.readers <- nil
@@ -169,12 +174,15 @@ func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
 
 // write is a transaction on the write connection.
 func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
+	if err := c.breaker.Err(); err != nil {
+		return fmt.Errorf("cell %s: %w", c, err)
+	}
 	w, err := take(ctx, c, c.writer)
 	if err != nil {
 		return err
 	}
 	defer func() { c.writer <- w }()
-	t, err := c.begin(w, m)
+	t, err := c.lock(ctx, w, m)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -183,6 +191,9 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 		return c.failed(err)
 	}
 	if err := errors.Join(t.err, ctx.Err()); err != nil {
+		return c.failed(err)
+	}
+	if err := t.count(ctx); err != nil {
 		return c.failed(err)
 	}
 	if err := t.keep(); err != nil {
@@ -196,6 +207,9 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 		return fmt.Errorf("commit in cell %s: %w", c, err)
 	}
 	t.over = true
+	if t.state != nil && t.lasting {
+		c.raise(t.state.pulse())
+	}
 	c.checkpoint(w)
 	return nil
 }
@@ -310,6 +324,7 @@ func (c *Cell) Close() error {
 		return nil
 	}
 	close(c.closed)
+	c.breaker.Close()
 	w := <-c.writer
 	var errs []error
 	for range c.opts.Readers {

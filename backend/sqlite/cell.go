@@ -5,6 +5,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -162,7 +163,7 @@ func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, 
 	keys, err := rows(ctx, t, func(r row) (k cell.Row, err error) {
 		k = cell.Row{Key: cell.Key{Ring: r.int(0)}, PUID: r.puid(2)}
 		if copy(k.Key.Digest[:], r.blob(1)) != len(k.Key.Digest) {
-			err = fmt.Errorf("%w: digest of a key", errRow)
+			err = cell.Damaged("locus_key", r.int(0), errors.New("the digest of a key is too short"))
 		}
 		return k, err
 	}, sqlScan, ring, digest, int64(limit))

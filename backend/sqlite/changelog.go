@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 )
 
@@ -92,7 +93,7 @@ func readChange(r row) (c changelog.Change, err error) {
 		c.Is, err = document.ParseImage(r.text(8))
 	}
 	if err != nil {
-		return c, fmt.Errorf("%w: change %d: %w", errRow, c.Seq, err)
+		return c, cell.Damaged("change", int64(c.Seq), err)
 	}
 	return c, nil
 }

@@ -21,6 +21,8 @@ type conn struct {
 	stmts map[string]*stmt
 	// cache is the memory for pages that the connection's cell had when it took its part of it.
 	cache, parts int64
+	// changes is how many rows the connection had changed when its last transaction was counted.
+	changes int64
 }
 
 // dial opens a connection to the file and applies and checks the settings.
@@ -31,11 +33,11 @@ func dial(path string, settings []setting) (*conn, error) {
 	}
 	raw, err := new(sqlite.Driver).Open(uri)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return nil, explain(fmt.Errorf("open %s: %w", path, err))
 	}
 	c := &conn{raw: raw, stmts: make(map[string]*stmt)}
 	if err := c.apply(settings); err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, explain(errors.Join(err, c.close()))
 	}
 	return c, nil
 }

@@ -26,9 +26,9 @@ type copied struct {
 	at      string // a = ? AND b = ?
 }
 
-// table answers with the table of a name; the totals are none.
-func (t *tx) table(name string) (copied, error) {
-	table, ok := document.Table(name)
+// rowsOf returns the table that find knows by a name; the totals are none.
+func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, error) {
+	table, ok := find(name)
 	if !ok {
 		return copied{}, t.fail(fmt.Errorf("sqlite: no rows of a table %q are copied", name))
 	}
@@ -50,7 +50,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 		}
 		return t.RowsAt(ctx, table, [][]any{{int64(1)}})
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 		}
 		return found, nil
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Readable)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 	if table == cell.Total {
 		return t.writeTotal(ctx, rows)
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Table)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	of, err := t.table(table)
+	of, err := t.rowsOf(table, document.Table)
 	if err != nil {
 		return err
 	}

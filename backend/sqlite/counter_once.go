@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -52,7 +53,7 @@ const (
 func readRemembered(r row) (of counter.Remembered, err error) {
 	of = counter.Remembered{Seq: uint64(r.int(1)), Newest: r.int(2), Results: r.blob(4)}
 	if print := r.blob(3); copy(of.Print[:], print) != len(print) {
-		err = fmt.Errorf("%w: print of %d bytes", errRow, len(print))
+		err = cell.Damaged("counter_key", "", fmt.Errorf("a fingerprint of %d bytes", len(print)))
 	}
 	return of, err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -40,7 +41,7 @@ func newSpanTable(table counter.Table, name, values string) spanTable {
 // readSpan reads the numbers of a span.
 func readSpan(table counter.Table, b []byte) ([]int64, error) {
 	if len(b) != 8*table.Width() {
-		return nil, fmt.Errorf("%w: %d bytes in %s", errRow, len(b), spanTables[table].name)
+		return nil, cell.Damaged(spanTables[table].name, "", fmt.Errorf("it has %d bytes, want %d", len(b), 8*table.Width()))
 	}
 	values := make([]int64, table.Width())
 	for i := range values {

@@ -30,6 +30,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	if path := os.Getenv(writerDir); path != "" {
+		if err := writeDir(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

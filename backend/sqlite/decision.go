@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -24,7 +25,7 @@ const (
 func readDecision(r row) (entity.Decision, error) {
 	d, err := document.ParseDecision(r.text(2), r.int(1))
 	if err != nil {
-		return d, fmt.Errorf("%w: decision under record %d: %w", errRow, r.int(0), err)
+		return d, cell.Damaged("decision", r.int(0), err)
 	}
 	return d, nil
 }

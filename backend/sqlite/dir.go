@@ -32,6 +32,11 @@ type DirOptions struct {
 	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
 	// one process has the directory, and reads the new map when it writes it.
 	Notice time.Duration
+	// Restored takes cells that went back as they are: for locus cell restored.
+	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress. It is not asked where the
+	// files of the directory are.
+	Readdress *cell.Readdress
 	// Driver answers with the driver of cells that are in no file. nil has no such cells.
 	Driver func(url string) (cell.Driver[resolve.Tx], error)
 	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
@@ -44,11 +49,14 @@ const (
 	// authority is where the cell is that holds the cell map, cellURL where all are at first.
 	authority = "sqlite:cells/g0-0.db"
 	cellURL   = "sqlite:cells/g{g}-{i}.db"
+	// beat is how often cells attest each other's pulses while they are written to.
+	beat = time.Second
 )
 
 // OpenDir opens the data directory at path, or makes one, and all cells that are in files:
 //
 //	DIR/lock             the process that has the directory
+//	DIR/witness          how far each cell has come, see cell.Ledger
 //	DIR/cells/g0-0.db    the authority: the cell that holds the cell map
 //	DIR/cells/g0-1.db    ...
 //	DIR/cells/g1-0.db    cells that were added later
@@ -72,15 +80,22 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
 		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", ErrMissing, path)
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%w: %q is a file: write the path of a directory", cell.ErrURL, path)
+	}
 	if err := makeDir(path); err != nil {
 		return nil, fmt.Errorf("create data directory: %w", err)
 	}
 	locked, err := lock(path)
 	if err != nil {
-		return nil, err
+		return nil, unusable(path, err)
+	}
+	ledger, err := openLedger(path)
+	if err != nil {
+		return nil, errors.Join(err, unlock(locked), locked.Close())
 	}
 	var made *cell.Spec
-	if !o.MustExist {
+	if !o.MustExist && !ledger.knows() { // a directory that had cells is not made again
 		made = &cell.Spec{Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
 		if o.Cells == 0 {
 			made.Generations[0].Cells = defaultCells
@@ -88,7 +103,14 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[resolve.Tx]{
 		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
-		OnClose: func() error { return errors.Join(unlock(locked), locked.Close()) },
+		Ledger: ledger, Beat: beat, Restored: o.Restored, Readdress: readdress(o.Readdress),
+		Check: func(m *cell.Map) error {
+			if o.Readdress != nil {
+				return nil
+			}
+			return uncopied(m, ledger, path, o.Restored)
+		},
+		OnClose: func() error { return errors.Join(ledger.close(), unlock(locked), locked.Close()) },
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			if isFile(url) || o.Driver == nil {
 				return driver, nil
@@ -105,6 +127,9 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if err == nil {
 		err = openFiles(ctx, cells)
 	}
+	if err == nil {
+		err = cells.Verify(ctx)
+	}
 	if err == nil && cells.Map().Until().IsZero() {
 		err = date(ctx, cells)
 	}
@@ -115,6 +140,41 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 }
 
 func isFile(url string) bool { return strings.HasPrefix(url, Scheme+":") }
+
+// isWithin reports whether a URL is one of a file that is copied with the directory.
+func isWithin(url string) bool {
+	file, ok := strings.CutPrefix(url, Scheme+":")
+	return ok && !filepath.IsAbs(filepath.FromSlash(file))
+}
+
+// readdress leaves the files of the directory where they are.
+func readdress(r *cell.Readdress) *cell.Readdress {
+	if r == nil {
+		return nil
+	}
+	return &cell.Readdress{Agree: r.Agree, URL: func(url string) (string, bool) {
+		if isWithin(url) {
+			return url, true
+		}
+		return r.URL(url)
+	}}
+}
+
+// uncopied refuses a copy of a directory some of whose cells are elsewhere: it would write into those of the
+// original. One that is restored without its witnesses is a copy.
+func uncopied(m *cell.Map, l *ledger, path string, restored bool) error {
+	copied, err := l.copied()
+	if err != nil || !copied && (!restored || l.knows()) {
+		return err
+	}
+	for _, id := range m.Cells() {
+		if url := m.URL(id); !isWithin(url) {
+			return fmt.Errorf("%w: %s was copied, and cell %v is at %s, which the original works with: use the original; or, if that is gone for good, run locus cell restored --map OLD=NEW, with OLD=OLD for databases that only this directory works with now",
+				cell.ErrCopy, path, id, cell.Redact(url))
+		}
+	}
+	return nil
+}
 
 // openFiles opens all cells that are in files, several at a time: a file that is missing or was
 // swapped is a mistake to be told of at once, not when somebody asks for what is in it.

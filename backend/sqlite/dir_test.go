@@ -140,7 +140,7 @@ func TestOpenDir_Refuses(t *testing.T) {
 		"two cells swapped":    {func(dir string) error { return swap(file(dir, "g0-1"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "swapped"},
 		"a cell as authority":  {func(dir string) error { return swap(file(dir, "g0-0"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, sqlite.ErrIdentity, "g0-3"},
 		"nothing there":        {os.RemoveAll, sqlite.DirOptions{Rules: "r", MustExist: true}, sqlite.ErrMissing, "holds no data"},
-		"a file, no directory": {func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) }, sqlite.DirOptions{Rules: "r"}, nil, "not a directory"},
+		"a file, no directory": {func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) }, sqlite.DirOptions{Rules: "r"}, cell.ErrURL, "is a file"},
 		"too many cells":       {os.RemoveAll, sqlite.DirOptions{Cells: 1 << 40}, cell.ErrMap, "cell"},
 		"a cell of another place": {func(dir string) error {
 			other := filepath.Join(dir, "other")
@@ -198,7 +198,7 @@ func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET told = 0"))
 		},
 		"with an empty authority": func(dir string) error {
-			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "cells")), os.Remove(filepath.Join(dir, "witness")), os.Mkdir(filepath.Join(dir, "cells"), 0o700),
 				os.WriteFile(filepath.Join(dir, "cells", "g0-0.db"), nil, 0o600))
 		},
 	} {

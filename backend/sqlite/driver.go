@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
@@ -41,6 +43,11 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	path, err := d.path(url)
 	if err != nil {
 		return nil, err
+	}
+	if create {
+		if err := d.Check(url); err != nil {
+			return nil, err
+		}
 	}
 	c, err := open(ctx, path, &Options{CacheSize: cacheSize / defaultCells, MustExist: !create})
 	if err != nil {
@@ -76,21 +83,59 @@ func (d *Driver) share(change func(open map[*Cell]struct{})) {
 	}
 }
 
+// Check implements cell.Driver: a file may be there or not, but nothing else may be in its place.
+func (d *Driver) Check(url string) error {
+	path, err := d.path(url)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%w: %q is a directory: write the path of a file, as in %s", cell.ErrURL, url, Scheme+":"+filepath.ToSlash(filepath.Join(path, "g0-3.db")))
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %q is no regular file: %s", cell.ErrURL, url, example)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return unusable(url, err)
+	}
+	return nil
+}
+
+const example = "write sqlite:PATH, as in sqlite:/srv/locus/g0-3.db"
+
 // path is where a file is.
 func (d *Driver) path(url string) (string, error) {
 	path, ok := strings.CutPrefix(url, Scheme+":")
 	path = filepath.FromSlash(path)
 	switch {
 	case !ok || path == "":
-		return "", fmt.Errorf("%q is no file: write sqlite:PATH", url)
+		return "", fmt.Errorf("%w: %q names no file: %s", cell.ErrURL, url, example)
+	case strings.HasPrefix(path, "//"):
+		return "", fmt.Errorf("%w: %q begins with //, but a file has no host: %s", cell.ErrURL, url, example)
+	case strings.ContainsAny(path, "?%"):
+		return "", fmt.Errorf("%w: %q: a path is written as it is, without parameters, and may not have ? or %%: %s", cell.ErrURL, url, example)
 	case filepath.IsAbs(path):
 		return path, nil
 	case d.Dir == "":
-		return "", fmt.Errorf("%q is relative, but there is no data directory: write an absolute path", url)
+		return "", fmt.Errorf("%w: %q is relative, but there is no data directory: %s", cell.ErrURL, url, example)
 	case !filepath.IsLocal(path):
-		return "", fmt.Errorf("%q is no file below %s: write a path without .., or an absolute one", url, d.Dir)
+		return "", fmt.Errorf("%w: %q leads out of %s: leave .. out, or write an absolute path, as in sqlite:/srv/locus/g0-3.db", cell.ErrURL, url, d.Dir)
 	}
 	return filepath.Join(d.Dir, path), nil
+}
+
+// unusable says why a file cannot be made, with the system's reason: mostly it is where it was to be.
+func unusable(where string, err error) error {
+	var reason syscall.Errno
+	switch {
+	case !errors.As(err, &reason):
+		return err
+	case reason == syscall.ENOSPC || reason == syscall.EDQUOT:
+		return fmt.Errorf("create %q: %w: %w", where, cell.ErrNoRoom, reason)
+	case reason == syscall.EMFILE || reason == syscall.ENFILE:
+		return fmt.Errorf("create %q: %w", where, cell.OutOfFiles(reason))
+	}
+	return fmt.Errorf("%w: %q: %w: choose a place that this process may write to", cell.ErrURL, where, reason)
 }
 
 // makeFile makes an empty file that only its owner may read, unless it is there. SQLite gives the
@@ -100,11 +145,11 @@ func makeFile(path string) error {
 		return nil
 	}
 	if err := makeDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("create cell: %w", err)
+		return unusable(path, err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return fmt.Errorf("create cell: %w", err)
+		return unusable(path, err)
 	}
 	if err := errors.Join(f.Close(), syncDir(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("create cell: %w", err)

@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func TestDriver_Path(t *testing.T) {
 		url, want string
 	}{
 		{in, "sqlite:cells/g0-1.db", filepath.Join(dir, "cells", "g0-1.db")},
-		{in, "sqlite:100% #?.db", filepath.Join(dir, "100% #?.db")},
+		{in, "sqlite:a #b.db", filepath.Join(dir, "a #b.db")},
 		{in, "sqlite:" + root + "/x.db", filepath.Join(root, "x.db")},
 		{out, "sqlite:" + root + "/x.db", filepath.Join(root, "x.db")},
 	} {
@@ -42,8 +43,11 @@ func TestDriver_Path(t *testing.T) {
 		"/x.db":              {in, "sqlite:PATH"},
 		"SQLITE:" + root:     {in, "sqlite:PATH"},
 		"sqlite:cells/../..": {in, "absolute"},
+		"sqlite://host/x.db": {in, "no host"},
+		"sqlite:x.db?a=b":    {in, "without parameters"},
+		"sqlite:100%.db":     {in, "without parameters"},
 	} {
-		if got, err := c.driver.path(url); err == nil || !strings.Contains(err.Error(), c.says) {
+		if got, err := c.driver.path(url); !errors.Is(err, cell.ErrURL) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %q, %v, want an error that says %s", url, got, err, c.says)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -36,7 +37,7 @@ var (
 func readRecord(r row) (*entity.Record, error) {
 	birth, err := readID(r.blob(5))
 	if err != nil {
-		return nil, fmt.Errorf("%w: birth id of record %d", errRow, r.int(1))
+		return nil, cell.Damaged("record", r.int(1), err)
 	}
 	record := &entity.Record{
 		PUID: entity.PUID(r.int(1)), Ref: entity.Ref{Source: r.text(2), Key: r.text(3)}, Version: r.int(4),
@@ -44,7 +45,7 @@ func readRecord(r row) (*entity.Record, error) {
 	}
 	if !r.null(8) {
 		if record.Attributes, err = document.ParseAttributes(r.text(8)); err != nil {
-			return nil, fmt.Errorf("%w: attributes of record %d: %w", errRow, r.int(1), err)
+			return nil, cell.Damaged("record", r.int(1), err)
 		}
 	}
 	return record, nil
@@ -141,7 +142,7 @@ func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, er
 		func(r row) error {
 			successor, err := readID(r.blob(2))
 			if err != nil {
-				return fmt.Errorf("%w: successor of %s", errRow, ids[r.int(0)])
+				return cell.Damaged("birth", ids[r.int(0)], err)
 			}
 			births[r.int(0)] = &entity.Birth{ID: ids[r.int(0)], PUID: entity.PUID(r.int(1)), Successor: successor}
 			return nil
@@ -183,7 +184,7 @@ func readBirth(r row) (b entity.Birth, err error) {
 	id, err1 := readID(r.blob(0))
 	successor, err2 := readID(r.blob(2))
 	if err := cmp.Or(err1, err2); err != nil {
-		return b, fmt.Errorf("%w: birth %s: %w", errRow, id, err)
+		return b, cell.Damaged("birth", id, err)
 	}
 	return entity.Birth{ID: id, PUID: entity.PUID(r.int(1)), Successor: successor}, nil
 }
@@ -211,7 +212,7 @@ func readEntity(r row) (*entity.Entity, error) {
 		err = document.ParseEntity(r.blob(5), e)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: entity of anchor %d: %w", errRow, r.int(1), err)
+		return nil, cell.Damaged("entity", r.int(1), err)
 	}
 	return e, nil
 }

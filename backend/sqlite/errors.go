@@ -5,6 +5,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -51,6 +52,15 @@ func explain(err error) error {
 		return fmt.Errorf("the disk is full: %w: %w", cell.ErrNoRoom, err)
 	case lib.SQLITE_BUSY:
 		return fmt.Errorf("another program holds the file: %w: %w", cell.ErrUnavailable, err)
+	case lib.SQLITE_CANTOPEN:
+		file, why := os.Open(os.DevNull)
+		if why == nil {
+			why = fmt.Errorf("the file cannot be opened: %w", cell.ErrUnavailable)
+			file.Close()
+		}
+		return fmt.Errorf("%w: %w", cell.OutOfFiles(why), err)
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return &cell.DamagedError{Err: err}
 	}
 	return err
 }

@@ -21,13 +21,21 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 	if err := c.View(ctx, read); err != nil {
 		return fmt.Errorf("read identity of %s: %w", c.path, err)
 	}
-	if got == nil {
+	if got == nil || *got != want {
 		if err := c.write(ctx, alone, func(t *tx) error {
-			if err := read(t); err != nil || got != nil { // somebody else told it meanwhile
+			if err := read(t); err != nil {
+				return err
+			}
+			if got == nil {
+				got = &want
+				return t.setIdentity(want)
+			}
+			s, err := t.own(ctx)
+			if err != nil || !want.Takes(*got, s.head, uint64(s.used)) {
 				return err
 			}
 			got = &want
-			return t.setIdentity(want)
+			return t.exec("UPDATE locus_cell SET lo = ?, hi = ?", want.Lo, want.Hi)
 		}); err != nil {
 			return fmt.Errorf("write identity of %s: %w", c.path, err)
 		}

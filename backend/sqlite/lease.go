@@ -15,10 +15,11 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 	if err := t.use(ctx); err != nil {
 		return l, err
 	}
-	err = t.query(ctx, "SELECT owner, token, beat, ttl, fence, wanted, epoch FROM locus_lease WHERE name = ?", func(r row) error {
+	err = t.query(ctx, "SELECT owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly FROM locus_lease WHERE name = ?", func(r row) error {
 		l = lease.Lease{
 			Owner: r.text(0), Token: r.int(1), Beat: r.int(2), TTL: time.Duration(r.int(3)), Fence: r.int(4),
 			Wanted: r.int(5) == 1, Epoch: uint64(r.int(6)),
+			Asked: r.int(7), Done: r.int(8), Asks: r.text(9), Partly: r.int(10) == 1,
 		}
 		return nil
 	}, name)
@@ -30,19 +31,25 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 
 // PutLease writes one row.
 func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
-	if err := t.alter(ctx); err != nil {
+	if err := t.write(ctx); err != nil {
 		return err
 	}
-	wanted := int64(0)
-	if l.Wanted {
-		wanted = 1
-	}
-	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
-		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, wanted, int64(l.Epoch))
+		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch,
+		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly`,
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, truth(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, truth(l.Partly))
 	if err != nil {
 		return fmt.Errorf("put lease %q: %w", name, err)
 	}
 	return nil
+}
+
+// truth is 1 or 0.
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

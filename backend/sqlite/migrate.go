@@ -23,7 +23,7 @@ const (
 	applicationID = 0x4c4f4373
 	// format is the number of the newest migration. A file carries the number of the newest that
 	// it has seen, so that opening a cell that is up to date costs three pragmas.
-	format = 1
+	format = 2
 )
 
 // migrate brings the file at path to the newest format. Each migration is one transaction.

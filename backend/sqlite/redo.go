@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
@@ -92,7 +93,7 @@ func (t *tx) Redo(ctx context.Context, after entity.PUID, limit int) ([]resolve.
 func readRedo(r row) (resolve.Redo, error) {
 	e, lost := resolve.Redo{PUID: entity.PUID(r.int(0)), Version: r.int(1), Decided: r.int(2)}, r.blob(3)
 	if len(lost)%8 != 0 {
-		return e, fmt.Errorf("%w: redo entry of record %s", errRow, e.PUID)
+		return e, cell.Damaged("redo", e.PUID, fmt.Errorf("%d bytes of features", len(lost)))
 	}
 	for ; len(lost) > 0; lost = lost[8:] {
 		e.Lost = append(e.Lost, binary.BigEndian.Uint64(lost))

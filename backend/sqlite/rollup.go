@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -27,7 +28,7 @@ func (t *tx) Rollups(ctx context.Context) ([]rollup.Rollup, error) {
 // readJSON reads a row that is one JSON document.
 func readJSON[T any](r row) (of T, err error) {
 	if err = json.Unmarshal([]byte(r.text(0)), &of); err != nil {
-		err = fmt.Errorf("%w: %w", errRow, err)
+		err = cell.Damaged("rollup", "", err)
 	}
 	return of, err
 }

@@ -20,12 +20,12 @@ func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
 	}
-	queryOnly := 1
+	queryOnly, busy := 1, 5000
 	if writer {
-		queryOnly = 0
+		queryOnly, busy = 0, lockTry
 	}
 	return []setting{
-		{"busy_timeout", "5000", "5000"},
+		number("busy_timeout", busy),
 		{"journal_mode", "WAL", "wal"},
 		{"synchronous", "FULL", "2"},
 		{"foreign_keys", "ON", "1"},
@@ -38,6 +38,10 @@ func (o *Options) settings(writer bool) []setting {
 		number("query_only", queryOnly),
 	}
 }
+
+// lockTry is how many milliseconds SQLite itself waits for the lock of the file when a write begins; Cell.lock
+// asks again and again.
+const lockTry = 10
 
 // parts is how many times its own memory for pages a connection's cell has.
 func (o *Options) parts(writer bool) int {

@@ -19,13 +19,14 @@ type state struct {
 	seq     int64 // the last change's place in the log
 	trimmed int64 // that of the last change that was trimmed
 	counts  entity.Counts
+	commits int64 // transactions that wrote something that lasts
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, used, seq, trimmed, records, entities, merges, splits FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, used, seq, trimmed, records, entities, merges, splits, commits FROM locus_cell`
 
-	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?,
-		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?`
+	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?, returns = ?, settled = ?, move = ?,
+		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?, commits = ?`
 )
 
 var errNobody = errors.New("sqlite: the cell was never told who it is")
@@ -42,9 +43,11 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 			head: cell.Head{
 				Keys: cell.Keys(r.int(0)), Home: cell.Residence(r.int(1)), Incarnation: int(r.int(2)),
 				Epoch: uint64(r.int(3)), Told: uint64(r.int(4)), Fence: r.int(5), Images: r.text(6), Rules: r.int(7),
+				Returns: int(r.int(8)), Settled: int(r.int(9)), Move: r.text(10),
 			},
-			used: r.int(8), seq: r.int(9), trimmed: r.int(10),
-			counts: entity.Counts{Records: r.int(11), Entities: r.int(12), Merges: r.int(13), Splits: r.int(14)},
+			used: r.int(11), seq: r.int(12), trimmed: r.int(13),
+			counts:  entity.Counts{Records: r.int(14), Entities: r.int(15), Merges: r.int(16), Splits: r.int(17)},
+			commits: r.int(18),
 		}
 		return nil
 	})
@@ -66,7 +69,7 @@ func (t *tx) keep() error {
 	}
 	h, n := s.head, s.counts
 	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
-		s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits)
+		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits)
 	if err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
 	}

@@ -20,8 +20,10 @@ type tx struct {
 	state *state // of the cell, as the transaction has it; nil before it is asked for
 	was   state  // as it stands in its row
 	over  bool
-	err   error // the first statement that failed; a transaction is not committed after one
-	text  []byte
+	// lasting is whether something may have been written that counts as a commit.
+	lasting bool
+	err     error // the first statement that failed; a transaction is not committed after one
+	text    []byte
 }
 
 // mode is what a transaction may do.
@@ -71,8 +73,14 @@ func (t *tx) use(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// alter is the beginning of every method that writes.
+// alter is the beginning of every method that writes what lasts.
 func (t *tx) alter(ctx context.Context) error {
+	t.lasting = true
+	return t.write(ctx)
+}
+
+// write is the beginning of methods that write what is written while nothing happens, too.
+func (t *tx) write(ctx context.Context) error {
 	if err := t.use(ctx); err != nil {
 		return err
 	}
@@ -194,6 +202,5 @@ func inOrder[T any](items []T, compare func(a, b T) int) []T {
 }
 
 var (
-	errRow     = errors.New("malformed row")
 	errReading = errors.New("sqlite: a transaction that reads cannot write")
 )

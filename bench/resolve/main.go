@@ -7,6 +7,8 @@
 //	go run ./bench/resolve                                100,000 records through the library
 //	go run ./bench/resolve -via http -records 1000000     a million through the HTTP API
 //	go run ./bench/resolve -map postgres://db1/bench      a new installation on PostgreSQL
+//	go run ./bench/resolve -map postgres://db1/bench -services 3 -delay 2ms    three processes, the server 2 ms away
+//	go run ./bench/resolve -map postgres://db1/bench -cells 56 -idle 30s       what an installation costs that is idle
 //	go run ./bench/resolve -batch 1 -clients 16           one record a call
 //	go run ./bench/resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
 //	go run ./bench/resolve -records 10000000 -slices 100 -curve docs/scale    the curve: docs/scale.csv and .svg
@@ -33,6 +35,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"sync/atomic"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
@@ -57,6 +60,7 @@ type options struct {
 	rate         int64
 	disk         int64
 	judge        bool
+	delay, idle  time.Duration
 }
 
 func main() {
@@ -78,6 +82,8 @@ func main() {
 	flag.Int64Var(&o.rate, "rate", 0, "so many records a second and no more; latencies are from when a call was due")
 	flag.Int64Var(&o.disk, "disk", 20, "ends the run when the files take so many gigabytes")
 	flag.BoolVar(&o.judge, "judge", true, "compares the entities with the truth at the end")
+	flag.DurationVar(&o.delay, "delay", 0, "how long what is sent to the server of -map, or comes from it, takes")
+	flag.DurationVar(&o.idle, "idle", 0, "for how long to count the transactions of the server of -map when nothing is written any more")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -104,6 +110,13 @@ func run(ctx context.Context, o options) error {
 	var stages stages
 	if o.services > 1 && o.cellmap == "" {
 		return errors.New("-services: files belong to one service: give -map")
+	}
+	if o.delay > 0 {
+		away, err := remove(&o)
+		if err != nil {
+			return err
+		}
+		defer away.Close()
 	}
 	var service *locus.Service
 	var puts []func(context.Context, []demo.Record) error
@@ -153,6 +166,11 @@ func run(ctx context.Context, o options) error {
 	l := &load{o: o, generator: generator, put: put, stages: &stages, size: size, curve: curve}
 	if err := l.run(ctx); err != nil {
 		return err
+	}
+	if o.idle > 0 {
+		if err := rest(ctx, o); err != nil {
+			return err
+		}
 	}
 	if o.rollups {
 		if err := verify(ctx, service); err != nil {

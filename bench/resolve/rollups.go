@@ -23,7 +23,7 @@ func define(ctx context.Context, s *locus.Service) error {
 		if _, _, err := s.DefineRollup(ctx, d); err != nil {
 			return err
 		}
-		if _, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{}); err != nil { // once it serves
+		if _, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}}); err != nil { // once it serves
 			return err
 		}
 	}

@@ -231,7 +231,7 @@ func BenchmarkMove(b *testing.B) {
 		})
 	}
 	id := cell.ID{Index: 1}
-	progress, err := service.Move(b.Context(), id, pgtest.Shared(b).URL("moved"), nil)
+	progress, err := service.Move(b.Context(), id, cell.Destination{URL: pgtest.Shared(b).URL("moved")}, nil)
 	stop()
 	wg.Wait()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -45,6 +46,7 @@ type buggy struct {
 	base    int64              // what is subtracted from puids
 	skipped uint64
 	maps    [][]byte // every version
+	pulses  map[cell.ID]cell.Pulse
 }
 
 type runner = func(context.Context, func(cell.Store) error) error
@@ -229,6 +231,23 @@ func (e *each) CellMaps(ctx context.Context) (texts [][]byte, err error) {
 
 func (e *each) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	return e.do(ctx, func(s cell.Store) error { return s.PutCellMap(ctx, epoch, text) })
+}
+
+func (e *each) Witnesses(ctx context.Context) (pulses map[cell.ID]cell.Pulse, err error) {
+	err = e.do(ctx, func(s cell.Store) (err error) { pulses, err = s.Witnesses(ctx); return err })
+	return pulses, err
+}
+
+func (e *each) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
+	return e.do(ctx, func(s cell.Store) error { return s.Attest(ctx, pulses) })
+}
+
+func (e *each) Mark(ctx context.Context, text string) error {
+	return e.do(ctx, func(s cell.Store) error { return s.Mark(ctx, text) })
+}
+
+func (e *each) Rename(ctx context.Context, mapID string) error {
+	return e.do(ctx, func(s cell.Store) error { return s.Rename(ctx, mapID) })
 }
 
 func (e *each) Filter(ctx context.Context) (f []byte, err error) {
@@ -421,6 +440,25 @@ func (s *buggyStore) CellMaps(ctx context.Context) ([][]byte, error) {
 		return s.maps, nil
 	}
 	return s.Store.CellMaps(ctx)
+}
+
+func (s *buggyStore) Witnesses(ctx context.Context) (map[cell.ID]cell.Pulse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bug == "low pulses overwrite" {
+		return maps.Clone(s.pulses), nil
+	}
+	return s.Store.Witnesses(ctx)
+}
+
+func (s *buggyStore) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pulses == nil {
+		s.pulses = map[cell.ID]cell.Pulse{}
+	}
+	maps.Copy(s.pulses, pulses)
+	return s.Store.Attest(ctx, pulses)
 }
 
 func (s *buggyStore) SetFilter(ctx context.Context, filter []byte) error {

@@ -109,6 +109,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "CellMapConflict", Run: cellMapConflict},
 	{Name: "CellMapConflictAtOnce", Run: cellMapConflictAtOnce},
 	{Name: "Filter", Run: filter},
+	{Name: "Witnesses", Run: witnesses},
 
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }

@@ -105,6 +105,7 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"any map is newer":              "CellMapConflict",
 			"maps are compared outside":     "CellMapConflictAtOnce",
 			"filters are kept":              "Filter",
+			"low pulses overwrite":          "Witnesses",
 		},
 		ByModel: []string{
 			"missing keys are left out", "order is lost", "old keys get new puids", "all are fresh",

@@ -33,7 +33,7 @@ func RunDriver[T cell.Store](t *testing.T, open func(t *testing.T) Kind[T]) {
 				return nil, err
 			}
 			t.Cleanup(func() { db.Close() })
-			return dialled[T]{of[T]{db}, db}, nil
+			return dialled[T]{of[T]{db}, db, func(ctx context.Context) (string, error) { return k.Driver.Marked(ctx, url) }}, nil
 		}}
 	})
 }
@@ -49,18 +49,28 @@ type handle interface {
 	Database
 	Identify(ctx context.Context, id cell.Identity) error
 	Stats(ctx context.Context) (cell.Stats, error)
+	Writable(ctx context.Context) error
+	Pulse(ctx context.Context) (cell.Pulse, error)
+	Latest() (cell.Pulse, bool)
+	Marked(ctx context.Context) (string, error) // of what the URL leads to
 	Close() error
 }
 
 type dialled[T cell.Store] struct {
 	of[T]
 	opened cell.Opened[T]
+	marked func(ctx context.Context) (string, error)
 }
 
 func (d dialled[T]) Identify(ctx context.Context, id cell.Identity) error {
 	return d.opened.Identify(ctx, id)
 }
 func (d dialled[T]) Stats(ctx context.Context) (cell.Stats, error) { return d.opened.Stats(ctx) }
+
+func (d dialled[T]) Writable(ctx context.Context) error            { return d.opened.Writable(ctx) }
+func (d dialled[T]) Pulse(ctx context.Context) (cell.Pulse, error) { return d.opened.Pulse(ctx) }
+func (d dialled[T]) Latest() (cell.Pulse, bool)                    { return d.opened.Latest() }
+func (d dialled[T]) Marked(ctx context.Context) (string, error)    { return d.marked(ctx) }
 
 func (d dialled[T]) Vacuum(ctx context.Context) error { return d.opened.Vacuum(ctx) }
 func (d dialled[T]) Close() error                     { return d.opened.Close() }
@@ -70,9 +80,14 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "KeepsAMapBeforeItHasAName", Run: keepsAMapBeforeItHasAName},
 	{Name: "MapOfTheFirst", Run: mapOfTheFirst},
 	{Name: "OnlyOneIdentity", Run: onlyOneIdentity},
+	{Name: "TakesAnotherRange", Run: takesAnotherRange},
 	{Name: "IdentityAtOnce", Run: identityAtOnce},
 	{Name: "KeepsItsRows", Run: keepsItsRows},
 	{Name: "Stats", Run: stats},
+	{Name: "TakesWrites", Run: takesWrites},
+	{Name: "Pulse", Run: pulse},
+	{Name: "Mark", Run: mark},
+	{Name: "Rename", Run: rename},
 	{Name: "CloseWaits", Run: closeWaits},
 }
 
@@ -97,6 +112,24 @@ func (k kind) identified(t tester, name string) handle {
 		t.Fatalf("Identify a new database: %v", err)
 	}
 	return db
+}
+
+// takesWrites until it is closed, while it writes, too.
+func takesWrites(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "one")
+	if err := db.Writable(ctx); err != nil {
+		t.Fatalf("Writable: %v", err)
+	}
+	if err := db.Update(ctx, func(cell.Store) error { return db.Writable(ctx) }); err != nil {
+		t.Fatalf("Writable while it writes: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	if err := db.Writable(ctx); !errors.Is(err, cell.ErrUnavailable) {
+		t.Fatalf("Writable of a closed database: %v, want ErrUnavailable", err)
+	}
 }
 
 // cellOf is a database of that identity, as the cases of a Store take it.
@@ -205,6 +238,9 @@ func mapOfTheFirst(t tester, k kind) {
 func onlyOneIdentity(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")
+	exclusive(t, cellOf(db), func(ctx context.Context, s cell.Store) error {
+		return s.SetHead(ctx, cell.Head{Incarnation: 1, Told: 1})
+	})
 	for name, change := range map[string]func(*cell.Identity){
 		"another map":        func(id *cell.Identity) { id.Map = "other" },
 		"another cell":       func(id *cell.Identity) { id.Cell.Index++ },
@@ -224,6 +260,29 @@ func onlyOneIdentity(t tester, k kind) {
 		if err := db.Identify(ctx, identity()); err != nil {
 			t.Fatalf("a cell identified again: %v", err)
 		}
+	}
+}
+
+// takesAnotherRange is for growths that were given up before they were announced.
+func takesAnotherRange(t tester, k kind) {
+	ctx := context.Background()
+	db := k.identified(t, "cell")
+	second := identity()
+	second.Lo, second.Hi = second.Lo-1<<32, second.Hi-1<<32
+	for _, id := range []cell.Identity{second, identity(), second} {
+		if err := db.Identify(ctx, id); err != nil {
+			t.Fatalf("an unused cell with another range: %v", err)
+		}
+	}
+	again := k.open(t, "cell", false)
+	if err := again.Identify(ctx, second); err != nil {
+		t.Fatalf("identified again: %v", err)
+	}
+	if got := allocate(t, cellOf(again), keys(1, 1))[0].PUID; got != second.Lo+1 {
+		t.Fatalf("the first puid is %d, want %d", got, second.Lo+1)
+	}
+	if err := db.Identify(ctx, identity()); !errors.Is(err, cell.ErrIdentity) {
+		t.Fatalf("a cell that has given puids, with another range: %v, want ErrIdentity", err)
 	}
 }
 

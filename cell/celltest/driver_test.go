@@ -66,6 +66,10 @@ func (m *mistaken) Identify(ctx context.Context, id cell.Identity) error {
 		if told {
 			id.Lo, id.Hi = was.Lo, was.Hi
 		}
+	case "names stay":
+		if told {
+			id.Map = was.Map
+		}
 	case "rules are not compared":
 		if told {
 			id.Rules = was.Rules
@@ -120,6 +124,29 @@ func (m *mistaken) Stats(ctx context.Context) (cell.Stats, error) {
 	return stats, err
 }
 
+func (m *mistaken) Pulse(ctx context.Context) (cell.Pulse, error) {
+	p, err := m.Handle.Pulse(ctx)
+	if m.bug == "pulses stand still" {
+		p.Commits = 0
+	}
+	return p, err
+}
+
+func (m *mistaken) Latest() (cell.Pulse, bool) {
+	p, more := m.Handle.Latest()
+	if m.bug == "pulses stand still" {
+		p.Commits = 0
+	}
+	return p, more
+}
+
+func (m *mistaken) Marked(ctx context.Context) (string, error) {
+	if m.bug == "marks are lost" {
+		return "", nil
+	}
+	return m.Handle.Marked(ctx)
+}
+
 func (m *mistaken) Close() error {
 	if m.bug == "closed cells go on" {
 		return nil
@@ -142,6 +169,9 @@ func TestRunDriver_FindsEveryBug(t *testing.T) {
 		"the last identity counts":     "IdentityAtOnce",
 		"stats without head":           "Stats",
 		"stats count rows of others":   "Stats",
+		"pulses stand still":           "Pulse",
+		"marks are lost":               "Mark",
+		"names stay":                   "Rename",
 		"closed cells go on":           "CloseWaits",
 	}})
 }

@@ -31,7 +31,7 @@ func DatabasesOf(wrap func(ctx context.Context, dial func(url string, create boo
 				if err != nil {
 					return nil, err
 				}
-				return dialled[cell.Store]{of[cell.Store]{db}, db}, nil
+				return dialled[cell.Store]{of[cell.Store]{db}, db, func(ctx context.Context) (string, error) { return memory.Marked(ctx, url) }}, nil
 			}, url, create)
 		},
 	}

@@ -50,7 +50,9 @@ func headIsKept(t tester, c Cell) {
 		{Incarnation: 2, Fence: 1},
 		{Incarnation: 2, Images: "entities:city"},
 		{Keys: cell.Sealed, Incarnation: 1, Epoch: 9, Told: 10, Fence: 11},
-		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, Told: math.MaxInt64, Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64},
+		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, Told: math.MaxInt64, Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64, Returns: math.MaxInt32, Settled: math.MaxInt32},
+		{Incarnation: 2, Returns: 3, Settled: 2},
+		{Home: cell.Moved, Incarnation: 3, Move: "move.attempt"},
 		{Incarnation: 7},
 	} {
 		exclusive(t, c, func(ctx context.Context, s cell.Store) error {

@@ -79,6 +79,15 @@ func (m *Memory) Save(url string) (restore func()) {
 	return func() { db.now.Store(saved) }
 }
 
+// Clone copies a database to another URL, as restoring its backup elsewhere does.
+func (m *Memory) Clone(from, to string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db := &database{url: to, write: semaphore.NewWeighted(1)}
+	db.now.Store(m.databases[from].now.Load())
+	m.databases[to] = db
+}
+
 // Lose deletes a database.
 func (m *Memory) Lose(url string) {
 	m.mu.Lock()
@@ -116,6 +125,9 @@ func (m *Memory) step(ctx context.Context, s Step) error {
 	return hook(ctx, s)
 }
 
+// Check takes every URL.
+func (m *Memory) Check(string) error { return nil }
+
 // Dial opens the database of a URL.
 func (m *Memory) Dial(ctx context.Context, url string, create bool) (cell.Opened[cell.Store], error) {
 	if err := m.step(ctx, Step{url, "dial", Begins}); err != nil {
@@ -139,6 +151,20 @@ func (m *Memory) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	return &opened{memory: m, db: db}, nil
 }
 
+// Marked reads the mark of a database.
+func (m *Memory) Marked(ctx context.Context, url string) (string, error) {
+	if err := m.step(ctx, Step{url, "marked", Begins}); err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	db, ok := m.databases[url]
+	if !ok {
+		return "", fmt.Errorf("%s: %w", url, cell.ErrMissing)
+	}
+	return db.now.Load().mark, nil
+}
+
 // database is what is kept. Transactions that write are one at a time, in the order in
 // which they came; those that read have the state of a moment.
 type database struct {
@@ -155,6 +181,10 @@ type state struct {
 	rows   *rows
 	maps   []version
 	filter []byte
+	pulses map[cell.ID]cell.Pulse // of other cells
+	mark   string
+	// commits counts those that wrote something that lasts.
+	commits uint64
 }
 
 // version is a version of the cell map.
@@ -231,6 +261,9 @@ func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) 
 	if err := o.memory.step(ctx, step); err != nil {
 		return err
 	}
+	if t.lasting {
+		t.commits++
+	}
 	o.db.now.Store(&t.state)
 	step.When = Replies
 	if err := o.memory.step(ctx, step); err != nil {
@@ -253,10 +286,14 @@ func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	}
 	defer o.db.write.Release(1)
 	s := *o.db.now.Load()
-	if s.id != nil {
+	switch {
+	case s.id == nil:
+		s.id, s.head, s.commits = &id, cell.Head{Incarnation: 1}, 0
+	case id.Takes(*s.id, s.head, s.used):
+		s.id = &id
+	default:
 		return id.Check(*s.id, o.db.url)
 	}
-	s.id, s.head = &id, cell.Head{Incarnation: 1}
 	o.db.now.Store(&s)
 	return nil
 }
@@ -275,6 +312,23 @@ func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
 		return nil
 	})
 	return stats, err
+}
+
+// Writable is possible while the database is up.
+func (o *opened) Writable(ctx context.Context) error {
+	return o.View(ctx, func(cell.Store) error { return nil })
+}
+
+// Pulse is what Latest says.
+func (o *opened) Pulse(ctx context.Context) (cell.Pulse, error) {
+	p, _ := o.Latest()
+	return p, ctx.Err()
+}
+
+// Latest counts every commit.
+func (o *opened) Latest() (cell.Pulse, bool) {
+	s := o.db.now.Load()
+	return cell.Pulse{Incarnation: s.head.Incarnation, Commits: s.commits}, false
 }
 
 // Vacuum does nothing: what is deleted is gone.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/locus-db/locus/cell"
@@ -21,6 +22,8 @@ var (
 type tx struct {
 	state
 	do string
+	// lasting is whether something was written that is counted in the pulse.
+	lasting bool
 	// failed says why the transaction cannot commit, nor go on.
 	failed error
 }
@@ -50,6 +53,7 @@ func (t *tx) use(ctx context.Context, write, identified bool) error {
 	case identified && t.id == nil:
 		return t.fail(errNobody)
 	}
+	t.lasting = t.lasting || write
 	return nil
 }
 
@@ -205,5 +209,50 @@ func (t *tx) SetFilter(ctx context.Context, filter []byte) error {
 		return err
 	}
 	t.filter = bytes.Clone(filter)
+	return nil
+}
+
+func (t *tx) Witnesses(ctx context.Context) (map[cell.ID]cell.Pulse, error) {
+	return maps.Clone(t.pulses), t.use(ctx, false, false)
+}
+
+func (t *tx) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
+	was := t.lasting
+	if err := t.use(ctx, true, true); err != nil {
+		return err
+	}
+	t.lasting = was
+	kept := maps.Clone(t.pulses)
+	if kept == nil {
+		kept = map[cell.ID]cell.Pulse{}
+	}
+	for id, p := range pulses {
+		if kept[id].Before(p) {
+			kept[id] = p
+		}
+	}
+	t.pulses = kept
+	return nil
+}
+
+func (t *tx) Mark(ctx context.Context, text string) error {
+	was := t.lasting
+	if err := t.use(ctx, true, false); err != nil {
+		return err
+	}
+	t.lasting, t.mark = was, text
+	return nil
+}
+
+func (t *tx) Rename(ctx context.Context, mapID string) error {
+	if err := t.use(ctx, true, true); err != nil {
+		return err
+	}
+	if t.do != "exclusive" {
+		return t.fail(errors.New("celltest: a cell is renamed in an Exclusive only"))
+	}
+	id := *t.id
+	id.Map = mapID
+	t.id = &id
 	return nil
 }

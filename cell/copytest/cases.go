@@ -177,6 +177,9 @@ func refusesOtherTables(t tester, p Pair) {
 			"WriteRows":  func(c cell.Copier) error { return c.WriteRows(ctx, table, [][]any{{int64(1)}}) },
 			"DeleteRows": func(c cell.Copier) error { return c.DeleteRows(ctx, table, [][]any{{int64(1)}}) },
 		} {
+			if table == cell.JournaledEntity && (name == "ReadRows" || name == "RowsAt") {
+				continue // the anchors can be read
+			}
 			if err := p.From.Update(ctx, func(tx resolve.Tx) error { return call(copier(tx)) }); err == nil {
 				t.Fatalf("%s of table %q is no error", name, table)
 			}

@@ -33,7 +33,7 @@ func record(puid entity.PUID) *entity.Record {
 
 // tombstone is what deleting leaves of a record.
 func tombstone(puid entity.PUID, version int64) *entity.Record {
-	return &entity.Record{PUID: puid, Version: version, Anchor: puid, Observed: time.UnixMilli(0).UTC()}
+	return &entity.Record{PUID: puid, Version: version, Birth: birthID(int64(puid)), Anchor: puid, Observed: time.UnixMilli(0).UTC()}
 }
 
 // thing is an entity of these records, the anchor first.

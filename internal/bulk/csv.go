@@ -21,12 +21,15 @@ type csvReader struct {
 	name    string
 	lines   *lines
 	columns *Columns
+	stream  bool // what writes the input may stop in the middle of a row, and it would look like the end
 
 	header  []string
 	targets []string
 	raw     []byte // the beginning of the row as it stands
 	text    []byte // the row, unquoted
 	ends    []int  // where each field ends in text
+	span    int64  // how many physical lines the row has
+	ended   bool   // whether the last of them has a line end
 }
 
 // state is where the scanner of a row stands.
@@ -101,12 +104,9 @@ func (r *csvReader) Next() (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{Line: line, Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
-	if len(r.ends) != len(r.targets) {
-		return nil, &RowError{
-			Line: line, Code: "malformed", Row: r.asObject(),
-			Reason: fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets)),
-		}
+	row := &Row{Line: line, Lines: r.span, Source: r.columns.Source, Kind: r.columns.Kind, Attributes: make(map[string][]string, len(r.targets))}
+	if reason := r.incomplete(); reason != "" {
+		return nil, &RowError{Line: line, Lines: r.span, Code: "malformed", Row: r.asObject(), Reason: reason}
 	}
 	for i, target := range r.targets {
 		value := string(r.field(i))
@@ -133,27 +133,54 @@ func (r *csvReader) Next() (*Row, error) {
 	return row, nil
 }
 
-// scan reads one row into text and ends and answers with the number of its first line. A fault
-// costs the row: scanning goes on to the end of the line where it was found.
+// incomplete says why a row that could be taken apart is none. A last row without a line end may be the
+// half of one: a file says how long it is, a stream does not say that its writer was stopped.
+func (r *csvReader) incomplete() string {
+	reason := ""
+	if len(r.ends) != len(r.targets) {
+		reason = fmt.Sprintf("it has %d columns, the header %d", len(r.ends), len(r.targets))
+	}
+	if r.ended || reason == "" && !r.stream {
+		return reason
+	}
+	if reason != "" {
+		reason += ", and "
+	} else {
+		reason = "the input ends in this row: "
+	}
+	return reason + "it has no line end, as if what wrote it had been stopped: see whether it is complete, and end it with a line end"
+}
+
+// scan reads one row into text and ends and returns the number of its first line. A fault
+// costs the row, and a quote that does not close costs its first line only: what follows is read again.
 func (r *csvReader) scan() (first int64, err error) {
-	r.text, r.ends = r.text[:0], r.ends[:0]
+	r.text, r.ends, r.span = r.text[:0], r.ends[:0], 1
+	defer r.lines.letGo()
 	var fault *RowError
 	fail := func(code, format string, args ...any) {
 		if fault == nil {
 			fault = (&RowError{Line: first}).whole(r.raw, code, fmt.Sprintf(format, args...))
 		}
 	}
+	// The quote that was opened in the first line is a stray one.
+	stray := func(why string) (int64, error) {
+		r.lines.back()
+		fault = nil
+		fail("malformed", "a quote is opened and not closed: %s; the lines after this one are read on their own", why)
+		fault.Lines = 1
+		return first, fault
+	}
 	s, size := fieldStart, int64(0)
 	for {
 		line, cut, err := r.lines.read()
-		if errors.Is(err, io.EOF) && first > 0 {
-			fail("malformed", "a quote is opened and never closed")
-			return first, fault
+		if err != nil && first > 0 {
+			return stray("the file ends before")
 		}
 		if err != nil {
-			return first, err
+			return 0, err
 		}
-		if first == 0 {
+		begins := first == 0
+		if begins {
 			text := trimEnd(line)
 			if len(text) == 0 {
 				continue
@@ -162,22 +189,33 @@ func (r *csvReader) scan() (first int64, err error) {
 			r.raw = append(r.raw[:0], text[:min(len(text), 200)]...)
 		}
 		if size += int64(len(line)); cut || size > MaxRow+2 {
+			if !begins {
+				return stray(fmt.Sprintf("a row has at most %d bytes", MaxRow))
+			}
 			fail("too_large", "it is longer than %d bytes", MaxRow)
 		}
 		if i := strictjson.InvalidUTF8(line); i >= 0 && !cut {
 			fail("invalid_utf8", "byte %d of the file is not UTF-8; is the file in another encoding, such as Latin-1?", r.lines.offset+int64(i))
 		}
 		if s = r.scanLine(line, s, fault != nil); s == faulty {
+			if !begins {
+				return stray(fmt.Sprintf("line %d has a quote in the middle of a field", r.lines.number))
+			}
 			fail("malformed", "a quote stands in the middle of a field: put the field into quotes and double the quote")
 		}
 		// The quotes in the rest of a cut line are not known: it is taken for the end of the row.
 		if s == quoted && !cut {
+			if begins {
+				r.lines.hold()
+			}
 			continue
 		}
 		if fault == nil && len(r.ends) > MaxColumns {
 			fail("too_large", "it has %d columns, at most %d", len(r.ends), MaxColumns)
 		}
+		r.span, r.ended = r.lines.number-first+1, ended(line)
 		if fault != nil {
+			fault.Lines = r.span
 			return first, fault
 		}
 		return first, nil

@@ -47,13 +47,16 @@ func (r *jsonlReader) Next() (*Row, error) {
 		if text[0] == '[' && r.lines.number == 1 {
 			return nil, &FileError{Name: r.name, Line: 1, Reason: "a JSON array, but one object a line is meant", Hint: "jq -c '.[]' makes lines of it"}
 		}
-		refused := &RowError{Line: r.lines.number, Code: "invalid"}
+		refused := &RowError{Line: r.lines.number, Lines: 1, Code: "invalid"}
 		if cut {
 			return nil, refused.whole(text, "too_large", fmt.Sprintf("it is longer than %d bytes", MaxRow))
 		}
 		row, err := r.parse(text, refused)
 		if row == nil && err == nil {
 			continue
+		}
+		if err != nil && !ended(line) && refused.Code == "malformed" {
+			refused.Reason += ": the input ends in this line, as if what wrote it had been stopped"
 		}
 		return row, err
 	}
@@ -104,7 +107,7 @@ func (r *jsonlReader) parse(text []byte, refused *RowError) (*Row, error) {
 		refused.Row, refused.Pointer, refused.Reason = bytes.Clone(object.Raw()), at, reason
 		return nil, refused
 	}
-	row.Line = refused.Line
+	row.Line, row.Lines = refused.Line, 1
 	return row, nil
 }
 
@@ -123,7 +126,7 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 			row, wrapped = value, true
 		case "reason":
 			reason = true
-		case "line", "code", "pointer":
+		case "line", "lines", "code", "pointer":
 		default:
 			return row, false
 		}

@@ -10,18 +10,75 @@ import (
 )
 
 // lines reads physical lines with their end and knows where they are. Of a line that is longer
-// than MaxRow the beginning is kept and the rest read past, so memory stays bounded.
+// than MaxRow the beginning is kept and the rest read past, so memory stays bounded. Lines can be
+// held to be read a second time.
 type lines struct {
-	r      *bufio.Reader
-	buf    []byte
+	r   *bufio.Reader
+	buf []byte
+	err error // what ended the input
+	place
+
+	holding bool
+	from    place  // where the held lines begin
+	held    []byte // lines that were read ahead of what is done
+	at      int    // how many bytes of held have been read again
+	end     place  // behind the held lines
+	cut     bool   // the last of them was cut
+}
+
+// place is where the reading stands.
+type place struct {
 	number int64 // of the last line read, from 1
 	offset int64 // of its first byte
 	next   int64 // of the byte after it
 }
 
-// read answers with the next line, valid until the next call, and whether it was cut. At the end
-// it answers io.EOF; a last line without an end is a line.
+// hold keeps the lines that are read from now on, until letGo or back. A line that was cut is the last of them.
+func (l *lines) hold() {
+	l.holding, l.from, l.held, l.at = true, l.place, l.held[l.at:], 0
+}
+
+// letGo forgets the held lines that were read.
+func (l *lines) letGo() { l.holding = false }
+
+// back returns to where hold was called.
+func (l *lines) back() { l.holding, l.place, l.at = false, l.from, 0 }
+
+// read returns the next line, valid until the next call, and whether it was cut. At the end it
+// returns io.EOF; a last line without an end is a line, what stands before another error is none.
 func (l *lines) read() (line []byte, cut bool, err error) {
+	if l.at < len(l.held) {
+		return l.readHeld()
+	}
+	if l.err != nil {
+		return nil, false, l.err
+	}
+	if line, cut, l.err = l.readOn(); l.err != nil {
+		return nil, false, l.err
+	}
+	if l.holding {
+		l.held, l.end, l.cut = append(l.held, line...), l.place, cut
+		l.at = len(l.held)
+	}
+	return line, cut, nil
+}
+
+func (l *lines) readHeld() (line []byte, cut bool, err error) {
+	line = l.held[l.at:]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i+1]
+	}
+	l.at += len(line)
+	if l.at == len(l.held) {
+		l.place, cut = l.end, l.cut
+	} else {
+		l.place = place{number: l.number + 1, offset: l.next, next: l.next + int64(len(line))}
+	}
+	return line, cut, nil
+}
+
+// readOn reads a line that was not read before.
+func (l *lines) readOn() (line []byte, cut bool, err error) {
 	l.buf = l.buf[:0]
 	l.offset = l.next
 	for {
@@ -44,6 +101,9 @@ func (l *lines) read() (line []byte, cut bool, err error) {
 		}
 	}
 }
+
+// ended reports whether a line has a line end: only the last one of a file may lack it.
+func ended(line []byte) bool { return bytes.HasSuffix(line, []byte{'\n'}) }
 
 // trimEnd takes LF or CR LF off the end of a line.
 func trimEnd(line []byte) []byte {

@@ -41,8 +41,9 @@ type Reader struct {
 	// Size is the number of bytes of the file, compressed as it is, -1 if that is not known.
 	Size int64
 
-	taken *counter
-	close []func() error
+	stream bool // it is no regular file
+	taken  *counter
+	close  []func() error
 }
 
 // Next answers with the next row, a *RowError for one that is refused, a *FileError if the rest
@@ -77,7 +78,11 @@ func (r *Reader) Close() error {
 // the file's folder is refused: an import folder that others may write to must not become a way
 // to read the machine. The error is a *FileError; an empty file is none.
 func Open(name string, stdin io.Reader, format Format, columns *Columns) (*Reader, error) {
-	r := &Reader{Name: name, Size: -1, taken: &counter{r: stdin}}
+	r := &Reader{Name: name, Size: -1, stream: true, taken: &counter{r: stdin}}
+	if file, ok := stdin.(fs.File); ok {
+		info, err := file.Stat()
+		r.stream = err != nil || !info.Mode().IsRegular()
+	}
 	if name != Stdin {
 		if err := r.openFile(name); err != nil {
 			return nil, err
@@ -103,7 +108,7 @@ func (r *Reader) openFile(name string) error {
 		}
 		return &FileError{Name: name, Reason: "cannot be opened", Err: unpath(err)}
 	}
-	r.close = append(r.close, file.Close)
+	r.close, r.stream = append(r.close, file.Close), true
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -111,7 +116,7 @@ func (r *Reader) openFile(name string) error {
 	case info.IsDir():
 		return &FileError{Name: name, Reason: "is a directory", Hint: "name its files: " + filepath.Join(name, "*.csv")}
 	case info.Mode().IsRegular():
-		r.Size = info.Size()
+		r.Size, r.stream = info.Size(), false
 	}
 	r.taken.r = file
 	return nil
@@ -184,7 +189,7 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 func (r *Reader) startRows(l *lines, columns *Columns) error {
 	switch r.Format {
 	case CSV:
-		rows := &csvReader{name: r.Name, lines: l, columns: columns}
+		rows := &csvReader{name: r.Name, lines: l, columns: columns, stream: r.stream}
 		if err := rows.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 			return r.broken(err)
 		}

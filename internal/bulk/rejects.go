@@ -13,7 +13,9 @@ import (
 
 // Reject is a line of the file of refused rows.
 type Reject struct {
-	Line    int64  `json:"line"`
+	Line int64 `json:"line"`
+	// Lines is how many lines of the file are refused with the row, if not one.
+	Lines   int64  `json:"lines,omitempty"`
 	Code    string `json:"code"`
 	Pointer string `json:"pointer"`
 	Reason  string `json:"reason"`

@@ -16,8 +16,9 @@ const (
 
 // Row is one record as a file gives it, its columns under the names of attributes.
 type Row struct {
-	// Line is the number of the row's first line, from 1.
+	// Line is the number of the row's first line, from 1, and Lines how many it has.
 	Line   int64
+	Lines  int64
 	Source string
 	Key    string
 	// Kind is what the column kind says, or the kind of the file; "" if nothing does.
@@ -55,8 +56,9 @@ func (r *Row) Values() map[string]any {
 
 // RowError says why a row is refused. Reading goes on with the next one.
 type RowError struct {
-	// Line is the number of the row's first line, from 1.
-	Line int64
+	// Line is the number of the row's first line, from 1, and Lines how many are refused with it.
+	Line  int64
+	Lines int64
 	// Code is one of the codes of the HTTP API: malformed, invalid_utf8, too_large, ...
 	Code string
 	// Pointer leads to the field, such as /phones/0; "" for the row as a whole.

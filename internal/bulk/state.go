@@ -16,7 +16,7 @@ import (
 )
 
 // stateFormat is the number of the format of a state file.
-const stateFormat = 1
+const stateFormat = 2
 
 // State is how far an import has come: all rows before Rows are durable or refused for good. It
 // stands in a small file beside the imported one, and only while the import is not finished.
@@ -29,6 +29,7 @@ type State struct {
 
 	Rows    int64 `json:"rows"`    // rows to pass over, refused ones too
 	Rejects int64 `json:"rejects"` // bytes of the file of refused rows that belong to them
+	Lines   int64 `json:"lines"`   // lines of the file that the refused ones have
 	// Source and Key are those of the last row that was accepted: whoever goes on can ask whether
 	// it is still there.
 	Source string `json:"source,omitempty"`

@@ -68,6 +68,14 @@ func TestState(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
+	// What cannot be read may say that half of the file was imported: it is not passed over.
+	if err := os.Mkdir(bulk.StateName(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := bulk.LoadState(name, print, "job"); s != nil || err == nil {
+		t.Errorf("a state that cannot be read: %v, %v", s, err)
+	}
 }
 
 func TestRejects(t *testing.T) {

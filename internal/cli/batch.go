@@ -56,7 +56,11 @@ func (b *batch) refuse(e *bulk.RowError) {
 }
 
 func reject(e *bulk.RowError) bulk.Reject {
-	return bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row}
+	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row}
+	if e.Lines > 1 {
+		r.Lines = e.Lines
+	}
+	return r
 }
 
 // input is a row as it is sent.
@@ -72,7 +76,7 @@ func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
 			reason += "; " + more.Detail
 		}
 	}
-	return &bulk.RowError{Line: row.Line, Code: string(f.Code), Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
+	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(f.Code), Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
 }
 
 func (b *batch) sharesKey(other *batch) bool {

@@ -62,8 +62,11 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
 	f := *explain(ctx, err)
-	if f.Exit == exitUnavailable || f.Exit == exitConflict {
+	switch f.Exit {
+	case exitUnavailable:
 		f.Hint = goesOn
+	case exitConflict:
+		f.Hint = "" // the message says what is in the way; the same again would be refused too
 	}
 	return nil, &f
 }

@@ -16,18 +16,19 @@ import (
 
 func (a *app) cellMove() *cobra.Command {
 	var f changing
-	var to string
+	var to httpapi.MoveRequest
 	c := &cobra.Command{
 		Use:   "move CELL --to URL",
 		Short: "Move a cell to another database while everybody goes on; its writers wait for some milliseconds",
 		Long: "Rows are copied, then what changed meanwhile; then writers of the cell wait while the last changes follow.\n" +
 			"Until the cell map says where the cell is now, every failure leaves it where it was. It may be stopped and\n" +
-			"begun again anywhere.",
+			"begun again anywhere. A second move of a cell that is being moved is refused. So is a database with rows, unless\n" +
+			"this move has written them; --replace deletes those that the cell left there when it moved away.",
 		Example: "  locus cell move g0-3 --to postgres://db2/locus_g0_3\n" +
 			"  locus cell move g0-3 --to sqlite:/srv/locus/g0-3.db --dry-run",
 		Args: arguments("CELL"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if to == "" {
+			if to.URL == "" {
 				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the database that the cell is to live in")
 			}
 			cl, err := a.connect(c, false)
@@ -35,28 +36,29 @@ func (a *app) cellMove() *cobra.Command {
 				return err
 			}
 			defer cl.close()
-			return a.move(c, cl, args[0], to, &f)
+			return a.move(c, cl, args[0], &to, &f)
 		},
 	}
 	f.flags(c)
-	c.Flags().StringVar(&to, "to", "", "the database that the cell is to live in; made if it is not there")
+	c.Flags().StringVar(&to.URL, "to", "", "the database that the cell is to live in; made if it is not there")
+	c.Flags().BoolVar(&to.Replace, "replace", false, "delete the rows that the cell left in that database when it moved away from there")
 	return a.connection(c)
 }
 
-func (a *app) move(c *cobra.Command, cl *client, name, to string, f *changing) error {
+func (a *app) move(c *cobra.Command, cl *client, name string, to *httpapi.MoveRequest, f *changing) error {
 	path := "/v1/cells/" + url.PathEscape(name)
 	var of httpapi.CellDetail
 	if _, err := cl.get(c.Context(), path, nil, &of); err != nil {
 		return err
 	}
 	if a.json {
-		plan := map[string]any{"type": "plan", "cell": of.Cell.Cell, "from": of.URL, "to": cell.Redact(to), "records": of.Records, "bytes": of.Bytes}
+		plan := map[string]any{"type": "plan", "cell": of.Cell.Cell, "from": of.URL, "to": cell.Redact(to.URL), "records": of.Records, "bytes": of.Bytes}
 		if err := a.printJSON(plan); err != nil {
 			return err
 		}
 	} else {
 		a.say("will move cell %s, %s and %s bytes\nfrom   %s\nto     %s\nits writers wait for some milliseconds at the end, its readers do not",
-			of.Cell.Cell, plural(int(of.Records), "record"), term.Count(of.Bytes), term.Escape(of.URL), term.Escape(cell.Redact(to)))
+			of.Cell.Cell, plural(int(of.Records), "record"), term.Count(of.Bytes), term.Escape(of.URL), term.Escape(cell.Redact(to.URL)))
 	}
 	if f.dryRun {
 		return nil
@@ -64,7 +66,7 @@ func (a *app) move(c *cobra.Command, cl *client, name, to string, f *changing) e
 	if err := a.confirm(f.yes, fmt.Sprintf("Move cell %s?", of.Cell.Cell)); err != nil {
 		return err
 	}
-	result, err := a.change(c.Context(), cl, path+"/move", httpapi.MoveRequest{URL: to}, steps(func(p cell.MoveProgress) (step, line string, err error) {
+	result, err := a.change(c.Context(), cl, path+"/move", to, steps(func(p cell.MoveProgress) (step, line string, err error) {
 		return p.Step, moveLine(&p), nil
 	}))
 	if err != nil {
@@ -74,7 +76,10 @@ func (a *app) move(c *cobra.Command, cl *client, name, to string, f *changing) e
 	if err != nil {
 		return err
 	}
-	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to)), p.Pause.Round(100*time.Microsecond))
+	if p.Step == "there" {
+		return a.summary(result, "nothing to do: cell %s is in that database already, at %s", of.Cell.Cell, term.Escape(of.URL))
+	}
+	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to.URL)), p.Pause.Round(100*time.Microsecond))
 }
 
 func moveLine(p *cell.MoveProgress) string {
@@ -87,7 +92,7 @@ func moveLine(p *cell.MoveProgress) string {
 		return fmt.Sprintf("followed %s changes", term.Count(p.Followed))
 	case p.Step == "switch":
 		return "switching: writers wait"
-	default: // done: the summary says it
+	default: // done, there: the summary says it
 		return ""
 	}
 }

@@ -115,3 +115,53 @@ func TestCells_OneServerIsDown(t *testing.T) {
 		t.Errorf("again:\n%s", got.stdout)
 	}
 }
+
+// TestCells_RestoredElsewhere copies the databases of an installation to other names, as a restore to another
+// server does: the copy is refused until it is an installation of its own, and the original never notices.
+func TestCells_RestoredElsewhere(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, nil)
+	env := map[string]string{"LOCUS_MAP": server.URL("orig")}
+	file := write(t, "places.csv", businesses)
+	if code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s"); code != 0 {
+		t.Fatalf("serve: exit code %d\n%s", code, said)
+	}
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", file)
+	for i := range 2 {
+		server.Exec(t, "postgres", fmt.Sprintf("CREATE DATABASE copy_g0_%d TEMPLATE orig_g0_%d", i, i))
+	}
+	original := func() string {
+		t.Helper()
+		return fmt.Sprint(server.Exec(t, "orig_g0_0", "SELECT * FROM locus_cell, locus_puid"), server.Exec(t, "orig_g0_1", "SELECT * FROM locus_cell, locus_puid"))
+	}
+	before := original()
+
+	there := map[string]string{"LOCUS_MAP": server.URL("copy")}
+	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"cell", "list"}, {"cell", "restored", "--yes"}} {
+		if got := run(t.Context(), there, command...); got.code != 1 || !strings.Contains(got.err, "locus cell restored") {
+			t.Errorf("%v of the copy: exit code %d\n%s", command, got.code, got.err)
+		}
+	}
+	pair := server.URL("orig") + "=" + server.URL("copy")
+	if got := must(t, nil, "cell", "restored", "--map", pair, "--dry-run"); strings.Count(got.err, "is at") != 2 || !strings.Contains(got.err, "copy_g0_1") {
+		t.Errorf("dry run:\n%s", got.err)
+	}
+	if got := run(t.Context(), there, "cell", "list"); got.code != 1 {
+		t.Errorf("after a dry run the copy is read: %s%s", got.stdout, got.err)
+	}
+	for range 2 {
+		if got := must(t, nil, "cell", "restored", "--map", pair, "--yes"); !strings.Contains(got.err, "done: it may be served") {
+			t.Errorf("restored:\n%s", got.err)
+		}
+	}
+	if after := original(); after != before {
+		t.Errorf("the original was\n%s\nand is\n%s", before, after)
+	}
+	must(t, there, "ingest", "--source", "web", "--key", "id", "--map", "company=name", file)
+	if got := must(t, there, "status"); !strings.Contains(got.err, "4 records") {
+		t.Errorf("status of the copy: %s", got.err)
+	}
+	if got := must(t, env, "status"); !strings.Contains(got.err, "2 records") {
+		t.Errorf("status of the original: %s", got.err)
+	}
+}

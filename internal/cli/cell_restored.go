@@ -3,13 +3,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/term"
 )
 
 func (a *app) cellRestored() *cobra.Command {
@@ -18,41 +21,109 @@ func (a *app) cellRestored() *cobra.Command {
 		Use:   "restored",
 		Short: "Make a restored backup safe to serve: no number that was given away is given away again",
 		Long: "A backup does not know what happened after it was made. Every cell passes over the numbers that it may have\n" +
-			"given away since, and takes no keys if a newer generation does. Run it once, before the first server.",
+			"given away since, and takes no keys if a newer generation does. Run it once, before the first server.\n\n" +
+			"A backup that was restored to other servers still has a cell map that leads to the original. --map OLD=NEW\n" +
+			"shows where every cell was and will be, rewrites the map, and gives the copy a name of its own: the\n" +
+			"original is not touched. OLD and NEW are what --map of serve says there and here, the server of the map\n" +
+			"first; OLD=OLD is one that was restored in its place.",
 		Example: "  locus cell restored --data /var/lib/locus\n" +
-			"  locus cell restored --map postgres://db1/locus --yes",
+			"  locus cell restored --map postgres://db1/locus=postgres://db2/locus --dry-run",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			pairs, err := a.readdressed(c)
+			if err != nil {
+				return err
+			}
 			w, err := a.locate(c)
 			if err != nil {
 				return err
 			}
-			cells, err := all.Open(c.Context(), w.place, &all.Options{MustExist: true, Rules: locus.Rules, Notice: w.notice, Restored: true})
-			if err != nil {
-				return fmt.Errorf("open the data: %w", err)
-			}
-			defer cells.Close()
-			m := cells.Map()
-			a.say("%s: %s, cell map %s, epoch %d\nwill let each cell pass over 1,048,576 puids, and seal those of older generations",
-				w, plural(len(m.Cells()), "cell"), m.Spec().ID, m.Epoch())
-			if f.dryRun {
-				return nil
-			}
-			if err := a.confirm(f.yes, "Was it restored from a backup, and does no server work with it?"); err != nil {
-				return err
-			}
-			if err := cell.Reincarnate(c.Context(), cells); err != nil {
-				return fmt.Errorf("%s: %w", w, err)
-			}
-			if a.json {
-				return a.printJSON(map[string]any{"type": "summary", "cells": len(m.Cells()), "epoch": cells.Map().Epoch()})
-			}
-			a.say("done: it may be served")
-			return nil
+			return a.restored(c, w, pairs, &f)
 		},
 	}
 	f.flags(c)
 	a.installation(c)
 	c.Flags().Lookup("data").Usage = "data directory that was restored"
+	c.Flags().Lookup("map").Usage = "where the cell map of a shared installation is, or OLD=NEW if it was restored elsewhere; several with commas"
 	return c
+}
+
+// newer is where NEW begins in OLD=NEW.
+var newer = regexp.MustCompile(`=(?:postgres(?:ql)?://|sqlite:)`)
+
+// readdressed takes the pairs OLD=NEW out of --map; the first NEW is where the map is.
+func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
+	if a.cellMap == "" {
+		return nil, nil
+	}
+	urls := splitURLs(a.cellMap)
+	for _, text := range urls {
+		if at := newer.FindStringIndex(text); at != nil {
+			pairs = append(pairs, [2]string{text[:at[0]], text[at[0]+1:]})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	if len(pairs) != len(urls) {
+		return nil, usage("OLD=OLD for a server that was restored in its place", "--map: some URLs are OLD=NEW and some are not")
+	}
+	a.cellMap = ""
+	if !c.Flags().Changed("data") {
+		a.cellMap = pairs[0][1]
+		err = checkShared(a.cellMap)
+	}
+	return pairs, err
+}
+
+// errAgreed ends a dry run.
+var errAgreed = errors.New("a dry run ends here")
+
+func (a *app) restored(c *cobra.Command, w where, pairs [][2]string, f *changing) error {
+	agree := func(m *cell.Map) error {
+		a.say("%s: %s, cell map %s, epoch %d\nwill let each cell pass over 1,048,576 puids, and seal those of older generations",
+			w, plural(len(m.Cells()), "cell"), m.Spec().ID, m.Epoch())
+		if f.dryRun {
+			return errAgreed
+		}
+		return a.confirm(f.yes, "Was it restored from a backup, and does no server work with it?")
+	}
+	opts := &all.Options{MustExist: true, Rules: locus.Rules, Notice: w.notice, Restored: true, UnsafeDurability: w.unsafe}
+	if pairs != nil {
+		opts.Readdress = &cell.Readdress{URL: cell.Rewrite(pairs), Agree: func(m *cell.Map, cells []cell.Readdressed) error {
+			for _, r := range cells {
+				from, to := term.Escape(cell.Redact(r.From)), term.Escape(cell.Redact(r.To))
+				if r.From == r.To {
+					a.say("cell %v stays at %s", r.Cell, to)
+				} else {
+					a.say("cell %v was at %s, is at %s", r.Cell, from, to)
+				}
+			}
+			return agree(m)
+		}}
+	}
+	cells, err := all.Open(c.Context(), w.place, opts)
+	if errors.Is(err, errAgreed) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open the data: %w", err)
+	}
+	defer cells.Close()
+	if pairs == nil {
+		if err := agree(cells.Map()); errors.Is(err, errAgreed) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := cell.Reincarnate(c.Context(), cells); err != nil {
+		return fmt.Errorf("%s: %w", w, err)
+	}
+	m := cells.Map()
+	if a.json {
+		return a.printJSON(map[string]any{"type": "summary", "map": m.Spec().ID, "cells": len(m.Cells()), "epoch": m.Epoch()})
+	}
+	a.say("done: it may be served")
+	return nil
 }

@@ -89,7 +89,7 @@ func TestRun_ExitCodes(t *testing.T) {
 		{[]string{"status", "--url", "http://127.0.0.1:1"}, 6, "locus serve starts one"},
 		{[]string{"status", "--url", foreign.URL}, 6, "does not answer like a server of Locus"},
 		{[]string{"status", "--data", missing}, 4, "holds no data"},
-		{[]string{"status", "--data", "mongodb://h/db"}, 2, "unknown kind of database"},
+		{[]string{"status", "--data", "mongodb://h/db"}, 2, "is no kind of database"},
 		{[]string{"status", "--data", "postgres://h/db"}, 2, "--map URL"},
 		{[]string{"status", "--data", dir, "--map", "postgres://h/db"}, 2, "--data and --map are given"},
 		{[]string{"status", "--url", "http://127.0.0.1:1", "--map", "postgres://h/db"}, 2, "--url and --map are given"},

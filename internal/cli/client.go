@@ -14,6 +14,8 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +23,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -69,8 +72,27 @@ func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) er
 
 func dial(address string) (*client, error) {
 	base, err := url.Parse(address)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.User != nil {
-		return nil, usage("--url http://127.0.0.1:7070", "the address of the server is not one: want http://HOST:PORT")
+	wrong := ""
+	switch {
+	case err != nil:
+		wrong = "it cannot be parsed"
+	case base.Scheme != "http" && base.Scheme != "https":
+		wrong = "it does not begin with http:// or https://"
+	case base.User != nil:
+		wrong = "it has a user"
+	case base.RawQuery != "" || base.Fragment != "":
+		wrong = "it has a ? or a #"
+	case strings.Trim(base.Path, "/") != "":
+		wrong = "it has a path"
+	case base.Hostname() == "" || strings.ContainsFunc(base.Host, func(r rune) bool { return r <= ' ' || r > '~' }) || strings.Contains(base.Hostname(), ":") && base.Host[0] != '[':
+		wrong = "its host is not one"
+	case base.Port() != "":
+		if _, err := strconv.ParseUint(base.Port(), 10, 16); err != nil || base.Port() == "0" {
+			wrong = "its port is not between 1 and 65535"
+		}
+	}
+	if wrong != "" {
+		return nil, usage("--url http://127.0.0.1:7070", "the address of the server is not one: %s: want http://HOST:PORT", wrong)
 	}
 	base.Path = ""
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says so
@@ -106,7 +128,7 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 		service.Documents = d
 	}
 	cells, err := all.Open(ctx, w.place, options)
-	if !w.shared && errors.Is(err, locus.ErrUnavailable) && ctx.Err() == nil {
+	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A file of this machine that cannot be opened: trying later does not help.
 		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}
 	}

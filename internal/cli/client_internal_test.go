@@ -63,7 +63,7 @@ func clients(t *testing.T) (network, local *client) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(handler))
 	t.Cleanup(server.Close)
-	network, err := dial(server.URL + "/some/path")
+	network, err := dial(server.URL + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +99,28 @@ func TestClient(t *testing.T) {
 		}
 		if _, err := cl.get(t.Context(), "/panic", nil, nil); err == nil {
 			t.Errorf("%s: an answer that was cut off is one", name)
+		}
+	}
+}
+
+// The address of a server is wrong before anything is sent, and the refusal says in which part.
+func TestDial_Refuses(t *testing.T) {
+	t.Parallel()
+	for address, says := range map[string]string{
+		"": "http://", "127.0.0.1:7070": "parsed", "x": "http://", "ftp://h": "http://", "http://": "host", "http://:7070": "host",
+		"http://127.0.0.1:99999": "port", "http://127.0.0.1:0": "port", "http://h:x": "parsed", "http://::1": "parsed", "http://[::1": "parsed",
+		"http://a b": "parsed", "http://h\x01": "parsed", "http://\xff": "host", "http://u:canary@h": "a user", "http://h/?a=b": "?", "http://h/#a": "#",
+		"http://h/prefix": "a path", "http://h/%zz": "parsed",
+	} {
+		_, err := dial(address)
+		f := explain(t.Context(), err)
+		if f.Exit != exitInvalid || !strings.Contains(f.Message, says) || !strings.Contains(f.Hint, "http://127.0.0.1:7070") || strings.Contains(f.Message, "canary") {
+			t.Errorf("%q: exit %d, %q, want %q", address, f.Exit, f.Message, says)
+		}
+	}
+	for _, address := range []string{"http://h", "https://h:443/", "http://[::1]:7070", "http://127.0.0.1:7070"} {
+		if _, err := dial(address); err != nil {
+			t.Errorf("%q: %v", address, err)
 		}
 	}
 }

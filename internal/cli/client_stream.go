@@ -56,7 +56,7 @@ func (c *client) stream(ctx context.Context, path string, body any, progress fun
 			return nil, foreign(response, err)
 		}
 		switch of.Type {
-		case httpapi.LineProgress, httpapi.LineVerified:
+		case httpapi.LineProgress, httpapi.LineVerified, httpapi.LineDifference:
 			if err := progress(append(json.RawMessage(nil), lines.Bytes()...)); err != nil {
 				return nil, err
 			}

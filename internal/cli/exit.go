@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/eval"
@@ -45,6 +46,7 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
 	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid, httpapi.CodeTooOld: exitConflict,
 	httpapi.CodeInternal: exitFailed,
+	httpapi.CodeDamaged:  exitFailed,
 	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
 	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
 	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeUnconfirmed: exitUnavailable,
@@ -109,16 +111,21 @@ var sentinels = []struct {
 	hint string
 }{
 	{locus.ErrUnknownOutcome, "unconfirmed", exitUnavailable, "do it again: it is harmless if it was done"},
+	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
+	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
+	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
 	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
 	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
+	{cell.ErrCopy, "copy", exitFailed, ""},
+	{all.ErrStrange, "strange", exitFailed, ""},
+	{all.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
+	{cell.ErrWentBack, "went_back", exitFailed, ""},
 	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
 	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{all.ErrPreflight, "preflight", exitFailed, ""},
 	{mirror.ErrForeign, "conflict", exitConflict, "name another --collection; or, if the mirror there is needed no more, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
-	{all.ErrURL, "invalid", exitInvalid, "--map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
-	{all.ErrScheme, "invalid", exitInvalid, "--data DIR, or --map postgres://HOST/NAME"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
 	{locus.ErrDocuments, "documents", exitFailed, "give the one it has: --mongodb, or LOCUS_MONGODB"},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
@@ -128,14 +135,19 @@ var sentinels = []struct {
 	{cell.ErrNoCell, "not_found", exitNotFound, ""},
 	{cell.ErrMap, "invalid", exitInvalid, ""},
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
+	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or --replace what the cell left there"},
 	{cell.ErrNoRoom, "no_room", exitUnavailable, "make room on the disk"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
+	{cell.ErrFiles, "unavailable", exitUnavailable, "ulimit -n 65536, or LimitNOFILE=65536 of its unit"},
 	{locus.ErrOverloaded, "overloaded", exitUnavailable, "try again in a moment"},
 	{locus.ErrUnavailable, "unavailable", exitUnavailable, "try again in a moment"},
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
 	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
 	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
+	{all.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
+
+const damagedHint = "locus check says what else is damaged, and repairs what can be"
 
 // explain finds out what to tell.
 func explain(ctx context.Context, err error) *failure {
@@ -186,6 +198,9 @@ func fromProblem(p *httpapi.Problem) *failure {
 	}
 	if p.Code == httpapi.CodeInternal {
 		f.Hint = "report it with the request id " + p.RequestID
+	}
+	if p.Code == httpapi.CodeDamaged {
+		f.Hint = damagedHint
 	}
 	if p.Code == httpapi.CodeMisdirected {
 		f.Hint = "the server does not know itself by that name: locus serve --host NAME"

@@ -242,7 +242,7 @@ func (im *importer) check(row *bulk.Row) *bulk.RowError {
 	}
 	in := input(row)
 	if kind := im.kind(row.Kind); kind == nil {
-		return &bulk.RowError{Line: row.Line, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
+		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
 	} else if f := in.Check(kind, now); f != nil {
 		return rowError(row, f)
 	}
@@ -266,12 +266,15 @@ func (im *importer) commit(b *batch) error {
 	if b.err != nil {
 		return b.err
 	}
+	lines := int64(0)
 	for _, reject := range b.rejected() {
+		lines += max(reject.Lines, 1)
 		if err := im.reject(reject); err != nil {
 			return err
 		}
 	}
 	im.mu.Lock()
+	im.state.Lines += lines
 	im.state.Rows += int64(b.rows())
 	for outcome, n := range b.outcomes() {
 		im.state.Counts[outcome] += int64(n)
@@ -313,7 +316,11 @@ func (im *importer) reject(r bulk.Reject) error {
 		if where != "" {
 			where += ": "
 		}
-		im.progress.Print(fmt.Sprintf("%s line %d: %s%s", term.Escape(im.name), r.Line, term.Escape(where), term.Escape(r.Reason)))
+		at := fmt.Sprintf("line %d", r.Line)
+		if r.Lines > 1 {
+			at = fmt.Sprintf("lines %d to %d", r.Line, r.Line+r.Lines-1)
+		}
+		im.progress.Print(fmt.Sprintf("%s %s: %s%s", term.Escape(im.name), at, term.Escape(where), term.Escape(r.Reason)))
 	}
 	if im.rejects == nil {
 		return nil
@@ -382,6 +389,9 @@ func (im *importer) summary(t *term.Table) error {
 	}
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
+		if im.state.Lines > im.state.Counts[refused] {
+			of["refused_lines"] = im.state.Lines
+		}
 		if len(im.watermark) > 0 {
 			of["watermark"] = im.watermark
 		}

@@ -199,13 +199,13 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	for i := 1; i < len(t.Header); i++ {
 		t.Right[i] = true
 	}
-	total, waiting, rows := int64(0), int64(0), int64(0)
+	var all tally
+	waiting := int64(0)
 	failed := a.fileByFile(t, files, func(name string) error {
 		im := &importer{app: a, client: cl, flags: o, kinds: kinds, name: name, now: time.Now}
 		failed := im.run(ctx)
-		total += im.state.Counts[refused]
+		all.add(im.state.Rows, im.state.Counts[refused], im.state.Lines)
 		waiting += im.state.Counts[unresolved]
-		rows += im.state.Rows
 		if im.reader == nil {
 			return failed
 		}
@@ -214,31 +214,43 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	if waiting > 0 {
 		a.say("%s: durable, and worked out as soon as the cells that they take answer; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
 	}
-	if failed == nil && total > 0 {
+	if failed == nil && all.refused > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(files), ", ")
+		message := all.became("in")
 		if o.dryRun {
-			hint = "correct the rows above"
-		}
-		message := refusedOf(total, rows, "in")
-		if o.dryRun {
-			message = counted(total, "row would be refused", "rows would be refused")
+			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused, of %s", all.size(), term.Count(all.rows))
 		}
 		failed = &failure{Code: "partly_refused", Message: message, Hint: hint, Exit: exitPartly}
 	}
 	return failed
 }
 
-// refusedOf says how many rows were refused, and what became of the others: "in".
-func refusedOf(refused, rows int64, in string) string {
-	text := counted(refused, "row was refused", "rows were refused")
-	switch others := rows - refused; others {
-	case 0:
-		return text + ", none is " + in
-	case 1:
-		return text + ", the other one is " + in
-	default:
-		return text + ", the other " + term.Count(others) + " are " + in
+// tally counts the rows of all files, those that were refused, and the lines of the files that these have.
+type tally struct{ rows, refused, lines int64 }
+
+func (t *tally) add(rows, refused, lines int64) {
+	t.rows, t.refused, t.lines = t.rows+rows, t.refused+refused, t.lines+lines
+}
+
+// became says what became of the rows; done is what those are that were not refused.
+func (t *tally) became(done string) string {
+	verb := func(n int64, one, many string) string {
+		if n == 1 {
+			return one
+		}
+		return many
 	}
+	others := t.rows - t.refused
+	return fmt.Sprintf("%s %s refused, %s %s %s", t.size(), verb(t.refused, "was", "were"), term.Count(others), verb(others, "is", "are"), done)
+}
+
+// size is how many rows were refused, and how many lines they have if those are more.
+func (t *tally) size() string {
+	text := counted(t.refused, "row", "rows")
+	if t.lines > t.refused {
+		text += fmt.Sprintf(" of %s lines", term.Count(t.lines))
+	}
+	return text
 }
 
 // fileByFile reads one file after the other, until one of them fails, and prints the table that they were added to.

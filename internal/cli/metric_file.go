@@ -38,29 +38,30 @@ type hitFile struct {
 
 	rows   int64
 	counts map[string]int64
-	lines  []*bulk.Row // of the batch, those that are sent
-	wrong  []bulk.Reject
-	size   int
-	body   []byte
-	number int // of the batch
+	// refusedLines are the lines that the refused rows have.
+	refusedLines int64
+	lines        []*bulk.Row // of the batch, those that are sent
+	wrong        []bulk.Reject
+	size         int
+	body         []byte
+	number       int // of the batch
 }
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
 	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
-	total, rows := int64(0), int64(0)
+	var all tally
 	failed := a.fileByFile(t, o.files, func(name string) error {
 		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}}
 		failed := h.run(ctx, o)
 		if h.reader == nil {
 			return failed
 		}
-		total += h.counts[refused]
-		rows += h.rows
+		all.add(h.rows, h.counts[refused], h.refusedLines)
 		return errors.Join(failed, h.summary(t))
 	})
-	if failed == nil && total > 0 {
+	if failed == nil && all.refused > 0 {
 		failed = &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: refusedOf(total, rows, "counted"),
+			Code: "partly_refused", Exit: exitPartly, Message: all.became("counted"),
 			Hint: "correct and count the rows in " + strings.Join(rejectNames(o.files), ", "),
 		}
 	}
@@ -184,6 +185,7 @@ func (h *hitFile) flush(ctx context.Context) error {
 	}
 	slices.SortStableFunc(wrong, func(a, b bulk.Reject) int { return cmp.Compare(a.Line, b.Line) })
 	for _, r := range wrong {
+		h.refusedLines += max(r.Lines, 1)
 		if err := h.reject(r); err != nil {
 			return err
 		}

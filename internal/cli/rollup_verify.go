@@ -136,6 +136,9 @@ func (v *verifying) differences(name string, of *locus.RollupVerification) error
 		v.say("%s %s in cell %s, watermark %d: group %s is kept as %s, and is %s", v.talk.Paint("31", "differs"), term.Escape(name), of.Cell,
 			of.Watermark, term.Escape(strings.Join(d.Group, ", ")), orNothing(d.Stored), orNothing(d.Recomputed))
 	}
+	if of.Reason != "" && !v.json {
+		v.say("%s stands still in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
+	}
 	if more := of.Differs - len(of.Differences); more > 0 && !v.json {
 		v.say("and %s more in cell %s", plural(more, "row"), of.Cell)
 	}

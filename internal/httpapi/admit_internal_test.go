@@ -5,14 +5,15 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func newLane(slots int, queue int64, wait time.Duration) (l *lane, refused, waiting *int) {
+func newLane(places, waiters int, wait time.Duration) (l *lane, refused, waiting *int) {
 	refused, waiting = new(int), new(int)
-	l = &lane{slots: make(chan struct{}, slots), queue: queue, wait: wait}
+	l = &lane{places: places, waiters: waiters, wait: wait, held: map[string]int{}}
 	l.refused = func() { *refused++ }
 	l.waits = func(delta int) { *waiting += delta }
 	return l, refused, waiting
@@ -28,53 +29,208 @@ func TestLane_RefusesAtOnceWhenTheQueueIsFull(t *testing.T) {
 	l, refused, _ := newLane(2, 0, time.Hour)
 	var leave []func()
 	for range 2 {
-		out, err := l.enter(context.Background())
+		out, err := l.enter(context.Background(), "one", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		leave = append(leave, out)
 	}
-	if _, err := l.enter(context.Background()); !overloaded(err) || *refused != 1 {
+	if _, err := l.enter(context.Background(), "one", 1); !overloaded(err) || *refused != 1 {
 		t.Errorf("third: %v, %d refused", err, *refused)
 	}
 	leave[0]()
-	out, err := l.enter(context.Background())
+	out, err := l.enter(context.Background(), "one", 1)
 	if err != nil {
 		t.Errorf("after one left: %v", err)
 	}
 	out()
 	leave[1]()
-	if len(l.slots) != 0 || l.waiting.Load() != 0 {
-		t.Errorf("%d slots are taken, %d wait", len(l.slots), l.waiting.Load())
-	}
+	l.empty(t)
 }
 
 func TestLane_WaitsForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, refused, waiting := newLane(1, 1, 250*time.Millisecond)
-		leave, err := l.enter(t.Context())
+		leave, err := l.enter(t.Context(), "one", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := l.enter(t.Context()); !overloaded(err) || time.Since(start) != 250*time.Millisecond {
+		if _, err := l.enter(t.Context(), "one", 1); !overloaded(err) || time.Since(start) != 250*time.Millisecond {
 			t.Errorf("refused after %v: %v", time.Since(start), err)
 		}
 		time.AfterFunc(100*time.Millisecond, leave)
 		start = time.Now()
-		leave, err = l.enter(t.Context())
+		leave, err = l.enter(t.Context(), "one", 1)
 		if err != nil || time.Since(start) != 100*time.Millisecond {
 			t.Errorf("admitted after %v: %v", time.Since(start), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if _, err := l.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.enter(ctx, "one", 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("client that left: %v", err)
 		}
 		leave()
-		if *refused != 1 || *waiting != 0 || l.waiting.Load() != 0 || len(l.slots) != 0 {
-			t.Errorf("%d refused, %d waiting, %d slots", *refused, *waiting, len(l.slots))
+		if *refused != 1 || *waiting != 0 {
+			t.Errorf("%d refused, %d waiting", *refused, *waiting)
 		}
+		l.empty(t)
 	})
+}
+
+// empty checks that nothing is taken and that no request waits.
+func (l *lane) empty(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.taken != 0 || len(l.held) != 0 || len(l.queue) != 0 {
+		t.Errorf("%d places are taken, by %v, and %d requests wait", l.taken, l.held, len(l.queue))
+	}
+}
+
+// TestP12_ClientsShareALane has one client send far more than another: each request of the other one is admitted,
+// whatever the first has waiting, and it is the first that is refused.
+func TestP12_ClientsShareALane(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, _, _ := newLane(8, 16, time.Second)
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		var many, few [2]int // admitted and refused
+		send := func(client string, places int, counts *[2]int, work time.Duration) {
+			leave, err := l.enter(ctx, client, places)
+			switch {
+			case overloaded(err):
+				counts[1]++
+				time.Sleep(50 * time.Millisecond)
+			case err == nil:
+				counts[0]++
+				time.Sleep(work)
+				leave()
+			}
+		}
+		var mu sync.Mutex
+		for range 100 {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					var mine [2]int
+					send("many", 1, &mine, 700*time.Millisecond)
+					mu.Lock()
+					many[0] += mine[0]
+					many[1] += mine[1]
+					mu.Unlock()
+				}
+			})
+		}
+		time.Sleep(10 * time.Second)
+		for range 20 {
+			began := time.Now()
+			send("few", 2, &few, 10*time.Millisecond)
+			if took := time.Since(began); took > 20*time.Millisecond {
+				t.Errorf("a request of the client with few was done after %v", took)
+			}
+		}
+		stop()
+		wg.Wait()
+		if few[0] != 20 || few[1] != 0 {
+			t.Errorf("of the client with few, %d requests were admitted and %d refused", few[0], few[1])
+		}
+		if many[0] < 80 || many[1] == 0 {
+			t.Errorf("of the client with many, %d requests were admitted and %d refused", many[0], many[1])
+		}
+		l.empty(t)
+	})
+}
+
+// TestP12_PlacesGoToTheClientWithTheFewest has two clients wait for a lane that is full.
+func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, refused, _ := newLane(4, 4, time.Hour)
+		leaves := map[string][]func(){}
+		var mu sync.Mutex
+		enter := func(client string, places int) {
+			go func() {
+				if leave, err := l.enter(t.Context(), client, places); err == nil {
+					mu.Lock()
+					leaves[client] = append(leaves[client], leave)
+					mu.Unlock()
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 5 {
+			enter("many", 1) // has three of the four places, two wait
+		}
+		enter("other", 1)
+		enter("few", 1)
+		enter("few", 1)
+		if len(leaves["many"]) != 3 || len(leaves["other"]) != 1 || *refused != 0 {
+			t.Fatalf("many has %d places, other %d; %d refused", len(leaves["many"]), len(leaves["other"]), *refused)
+		}
+		enter("many", 1) // the queue is full: the newest of those with the most
+		if *refused != 1 {
+			t.Fatalf("%d refused", *refused)
+		}
+		enter("new", 4) // and never of those with fewer; it waits for all that one client may have
+		if *refused != 2 || len(l.queue) != 4 {
+			t.Fatalf("%d refused, %d wait", *refused, len(l.queue))
+		}
+		leaves["many"][0]()
+		synctest.Wait()
+		if len(leaves["few"]) != 1 {
+			t.Errorf("few has %d places", len(leaves["few"]))
+		}
+		leaves["many"][1]()
+		leaves["other"][0]()
+		synctest.Wait()
+		if len(leaves["many"]) != 3 || len(leaves["new"]) != 0 { // a large one is not overtaken by those with more
+			t.Errorf("many had %d places, new %d", len(leaves["many"]), len(leaves["new"]))
+		}
+		leaves["few"][0]()
+		synctest.Wait()
+		if len(leaves["new"]) != 1 {
+			t.Fatalf("new has no place")
+		}
+		leaves["new"][0]()
+		leaves["many"][2]()
+		synctest.Wait()
+		if len(leaves["many"]) != 5 {
+			t.Fatalf("many had %d places", len(leaves["many"]))
+		}
+		leaves["many"][3]()
+		leaves["many"][4]()
+		l.empty(t)
+	})
+}
+
+func TestP12_Price(t *testing.T) {
+	t.Parallel()
+	search, get, put := &route{class: reads, price: priceSearch}, &route{class: reads}, &route{class: writes}
+	for _, c := range []struct {
+		route *route
+		limit string
+		want  int
+	}{{get, "", 1}, {get, "1000", 11}, {get, "x", 1}, {search, "", 5}, {search, "100", 6}, {search, "1000", 15}, {put, "1000", 1}} {
+		q := values{}
+		if c.limit != "" {
+			q["limit"] = c.limit
+		}
+		if got := (&call{route: c.route, class: c.route.class, query: q}).price(); got != c.want {
+			t.Errorf("limit %q of %v: %d places, want %d", c.limit, c.route.class, got, c.want)
+		}
+	}
+}
+
+func TestClientOf(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"192.0.2.7:123": "192.0.2.7", "[::ffff:192.0.2.7]:80": "192.0.2.7", "[::1]:80": "::/64",
+		"[2001:db8:1:2:3::4]:80": "2001:db8:1:2::/64", "[fe80::1%eth0]:80": "fe80::/64", "@": "@", "": "",
+	} {
+		if got := clientOf(remote); got != want {
+			t.Errorf("clientOf(%q) = %q, want %q", remote, got, want)
+		}
+	}
 }

@@ -46,6 +46,7 @@ type Cell struct {
 	Entities    int64          `json:"entities"`
 	PUIDs       uint64         `json:"puids" doc:"How many puids it has given away"`
 	PUIDRoom    uint64         `json:"puid_room" doc:"How many it has in all"`
+	Writes      bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
 	Redo        int            `json:"redo" doc:"Records whose consequences are still being worked out"`
 	Bytes       int64          `json:"bytes" doc:"What it takes on its disk"`
 }
@@ -100,7 +101,7 @@ func redacted(urls []string) []string {
 func oneCell(m *cell.Map, of locus.CellStatus) Cell {
 	return Cell{
 		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
-		Answers: answers(of), Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.Told,
+		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.Told,
 		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom, Redo: of.Redo, Bytes: of.Bytes,
 	}
 }

@@ -35,7 +35,7 @@ type site struct {
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole() {
 	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams), looks: newLooks()}
-	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads}, p.homePage))
+	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
 	s.mux.Handle("GET /ring", p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
 	}, p.ringPage))
@@ -54,7 +54,7 @@ func (s *Server) registerConsole() {
 		path: "/counters/picture", class: reads, query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
 	}, p.picture))
 	s.mux.Handle("GET /entities", p.page(&route{
-		path: "/entities", class: reads,
+		path: "/entities", class: reads, price: priceSearch,
 		query: []param{
 			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "cursor"},
 		},
@@ -65,7 +65,7 @@ func (s *Server) registerConsole() {
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "author"}},
 	}, p.whatIfPage))
 	s.mux.Handle("GET /review", p.page(&route{
-		path: "/review", class: reads, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "author"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "author"}},
 	}, p.reviewPage))
 	s.mux.Handle("GET /kinds", p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.mux.Handle("POST /decisions", p.form("/decisions", p.decideForm))

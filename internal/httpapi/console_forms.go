@@ -34,14 +34,11 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 	if err := fromPage(c.r); err != nil {
 		return "", err
 	}
-	leave, err := p.enter(c, bodies)
+	free, err := p.readBody(c, mediaForm)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
-	if c.body, err = readBody(c.w, c.r, mediaForm); err != nil {
-		return "", err
-	}
+	defer free()
 	fields, err := parseQuery(string(c.body))
 	if err != nil {
 		return "", err

@@ -25,7 +25,7 @@ func TestPages_WaitWithTheReads(t *testing.T) {
 		s.ServeHTTP(rec, r)
 		return rec
 	}
-	leave, err := reading.enter(context.Background())
+	leave, err := reading.enter(context.Background(), "other", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,5 @@ func TestPages_WaitWithTheReads(t *testing.T) {
 			t.Errorf("with the lane free: %d, %.200s", rec.Code, rec.Body)
 		}
 	}
-	if len(reading.slots) != 0 {
-		t.Errorf("%d slots are taken", len(reading.slots))
-	}
+	reading.empty(t)
 }

@@ -47,8 +47,9 @@ func TestEnter_BeginsNothingForWhoLeft(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := &lane{slots: make(chan struct{}, 1)}
-	if leave, err := l.enter(ctx); !errors.Is(err, context.Canceled) || leave != nil || len(l.slots) != 0 {
-		t.Errorf("%v, %d places taken", err, len(l.slots))
+	l, _, _ := newLane(1, 0, time.Hour)
+	if leave, err := l.enter(ctx, "one", 1); !errors.Is(err, context.Canceled) || leave != nil {
+		t.Error(err)
 	}
+	l.empty(t)
 }

@@ -184,19 +184,22 @@ func (s *Server) listEntities(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := fill(after, limit, func(after entity.Place, limit int) ([]Entity, entity.Place, error) {
-		q.After, q.Limit = after, limit
-		found, next, err := s.svc.Entities(c, q)
-		entities := make([]Entity, 0, len(found))
-		for _, e := range found {
-			entities = append(entities, s.entity(e, e.ID))
+	q.After, q.Limit = after, limit
+	list := EntityList{Entities: make([]Entity, 0, min(limit, stride))}
+	size := 0
+	for e, err := range s.svc.EachEntity(c, q) {
+		if err != nil {
+			return nil, err
 		}
-		return entities, next, err
-	})
-	if err != nil {
-		return nil, err
+		item := s.entity(e, e.ID)
+		size += item.size()
+		if n := len(list.Entities); n == limit || size > pageBytes && n > 0 {
+			list.Cursor = s.placeCursor(c, list.Entities[n-1].position())
+			break
+		}
+		list.Entities = append(list.Entities, item)
 	}
-	return EntityList{Entities: page, Cursor: s.placeCursor(c, next)}, nil
+	return list, nil
 }
 
 // entities reads what entities are asked for.

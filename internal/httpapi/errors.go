@@ -54,6 +54,7 @@ const (
 	CodeRange        Code = "range_too_large"
 	CodeOverflow     Code = "counter_overflow"
 	CodeInternal     Code = "internal"
+	CodeDamaged      Code = "damaged"
 	CodeOverloaded   Code = "overloaded"
 	CodeUnavailable  Code = "unavailable"
 	CodeDraining     Code = "draining"
@@ -125,6 +126,7 @@ var codes = map[Code]struct {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
+	CodeDamaged: {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check says what else is, and what can be repaired"},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,
 		"more work than can be done in time: try again after the seconds of Retry-After",
@@ -164,6 +166,8 @@ var sentinels = []struct {
 	{strictjson.ErrDuplicate, CodeDuplicateKey},
 	{strictjson.ErrTrailing, CodeTrailingData},
 	{strictjson.ErrDepth, CodeTooDeep},
+	{cell.ErrDamaged, CodeDamaged},
+	{counter.ErrDamaged, CodeDamaged},
 	{entity.ErrNotFound, CodeNotFound},
 	{entity.ErrErased, CodeErased},
 	{changelog.ErrTrimmed, CodeTrimmed},
@@ -171,6 +175,7 @@ var sentinels = []struct {
 	{rollup.ErrBuilding, CodeUnavailable},
 	{rollup.ErrBehind, CodeUnavailable},
 	{rollup.ErrGone, CodeUnavailable},
+	{rollup.ErrLimit, CodeConflict},
 	{rollup.ErrNoDocuments, CodeUnavailable},
 	{counter.ErrNotFound, CodeNotFound},
 	{counter.ErrTooOld, CodeTooOld},
@@ -198,6 +203,10 @@ var sentinels = []struct {
 	{cell.ErrMoved, CodeStaleMap},
 	{cell.ErrFenced, CodeStaleMap},
 	{cell.ErrConflict, CodeConflict},
+	{cell.ErrOccupied, CodeConflict},
+	{cell.ErrClock, CodeUnavailable},
+	{cell.ErrCopy, CodeUnavailable},
+	{cell.ErrWentBack, CodeUnavailable},
 	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
 	{locus.ErrNoKind, CodeNotFound},
@@ -208,10 +217,12 @@ var sentinels = []struct {
 	{resolve.ErrRules, CodeInvalid},
 	{resolve.ErrSwitching, CodeConflict},
 	{resolve.ErrFormat, CodeUnavailable},
+	{resolve.ErrBusy, CodeUnavailable},
 	{match.ErrPack, CodeInternal},
 	{locus.ErrOverloaded, CodeOverloaded},
 	{locus.ErrUnavailable, CodeUnavailable},
 	{cell.ErrUnavailable, CodeUnavailable},
+	{cell.ErrURL, CodeInvalid},
 	{cell.ErrMissing, CodeUnavailable},
 	{cell.ErrIdentity, CodeUnavailable},
 	{cell.ErrFormat, CodeUnavailable},
@@ -297,6 +308,12 @@ func toFault(err error, pointer string) *Fault {
 	detail := info.text
 	if text := ofCounter(err); text != "" {
 		detail = text
+	} else if code == CodeDamaged {
+		detail = ofDamage(err)
+	} else if errors.Is(err, cell.ErrWentBack) && code == CodeUnavailable {
+		detail = "a cell is older than it was seen: it is served again once its newest state is put back, or the loss accepted with locus cell restored; the server's log names it"
+	} else if errors.Is(err, cell.ErrFiles) && code == CodeUnavailable {
+		detail = "this server has " + cell.ErrFiles.Error()
 	} else if ofRules(err) {
 		detail = printable(err.Error())
 	} else if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {

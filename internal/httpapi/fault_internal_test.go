@@ -37,6 +37,7 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, locus.ErrUnknownOutcome, statement), CodeUnconfirmed, 503, Unknown},
 		{fmt.Errorf("%w: %w", locus.ErrUnknownOutcome, context.DeadlineExceeded), CodeUnconfirmed, 503, Unknown},
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), CodeUnavailable, 503, NotApplied},
+		{fmt.Errorf("read: %w", &cell.DamagedError{Cell: "g0-3", Table: "record", Key: "7", Err: statement}), CodeDamaged, 500, NotApplied},
 		{locus.ErrOverloaded, CodeOverloaded, 503, NotApplied},
 		{locus.ErrClosed, CodeDraining, 503, NotApplied},
 		{fmt.Errorf("%w: %w", cell.ErrNoRoom, statement), CodeNoRoom, 507, NotApplied},

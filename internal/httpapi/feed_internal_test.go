@@ -154,6 +154,81 @@ func TestFeed_NobodyReads(t *testing.T) {
 	}
 }
 
+// wire is a connection that notes deadlines, and fails when it is told to.
+type wire struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+	err       error
+}
+
+func (w *wire) SetWriteDeadline(at time.Time) error {
+	w.deadlines = append(w.deadlines, at)
+	return nil
+}
+
+func (w *wire) FlushError() error { return w.err }
+
+// Each event has a time in which the network has to take it, and what cannot be flushed ends the feed.
+func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{ResponseRecorder: httptest.NewRecorder()}
+		f := &feed{w: w, control: http.NewResponseController(w), at: locus.Watermark{here: 1}}
+		changes := []locus.CellChange{{Cell: here, Change: changelog.Change{Seq: 2}}, {Cell: here, Change: changelog.Change{Seq: 3}}}
+		if err := f.write(changes, locus.Watermark{here: 3}); err != nil {
+			t.Fatal(err)
+		}
+		want := time.Now().Add(streamWrite)
+		if len(w.deadlines) != 3 || !w.deadlines[0].Equal(want) || !w.deadlines[2].Equal(want) {
+			t.Errorf("the deadlines of three events are %v, want %v", w.deadlines, want)
+		}
+		if got := w.Header().Get("X-Accel-Buffering"); got != "no" {
+			t.Errorf("a proxy may collect events: %q", got)
+		}
+		w.err = http.ErrNotSupported // it has no network, as in tests
+		if err := f.write(changes, locus.Watermark{here: 3}); err != nil {
+			t.Errorf("without anything to flush: %v", err)
+		}
+		w.err = errors.New("reset by peer")
+		if err := f.write(changes, locus.Watermark{here: 3}); !errors.Is(err, errLeft) || !errors.Is(err, w.err) {
+			t.Errorf("the reader is gone: %v", err)
+		}
+	})
+}
+
+// A feed that was idle for long and has something again looks again soon: more is likely to come.
+func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &logs{last: locus.Watermark{here: 7}}
+		rec, stop := started(t, l, locus.Watermark{here: 7})
+		<-time.After(time.Minute)
+		l.write(here, 1)
+		for !strings.Contains(rec.Body.String(), EventChange) {
+			<-time.After(time.Millisecond)
+			synctest.Wait()
+		}
+		rec.Body.Reset()
+		l.write(here, 1)
+		<-time.After(2 * feedSoon)
+		synctest.Wait()
+		if got := kinds(rec); !slices.Equal(got, []string{EventChange}) {
+			t.Errorf("%v after a change there is %v", 2*feedSoon, got)
+		}
+		_ = stop()
+	})
+}
+
+// An event is text for people and programs, not for a page: characters stand for themselves.
+func TestFeed_EscapesNothingForPages(t *testing.T) {
+	t.Parallel()
+	rec := httptest.NewRecorder()
+	f := &feed{w: rec, control: http.NewResponseController(rec)}
+	if err := f.event(EventChange, nil, map[string]string{"name": "<A&B>"}); err != nil || rec.Body.String() != "event: change\ndata: {\"name\":\"<A&B>\"}\n\n" {
+		t.Errorf("%q, %v", rec.Body, err)
+	}
+}
+
 // Whoever takes a feed up again at the id of any event misses nothing and sees nothing twice.
 func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
@@ -209,7 +284,7 @@ func TestFeed_HasALaneOfItsOwn(t *testing.T) {
 		},
 	})
 	for _, full := range []class{reads, feeds} {
-		leave, err := s.enter(t.Context(), full)
+		leave, err := s.lanes[full].enter(t.Context(), "other", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

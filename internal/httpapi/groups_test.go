@@ -162,5 +162,6 @@ func TestGroups_Strict(t *testing.T) {
 	if p := f.get("/v1/rollups/by-city/groups?min_watermark=g0-0:999999").refused(410, httpapi.CodeTrimmed); !strings.Contains(p.Detail, "go on from") {
 		t.Errorf("%+v", p)
 	}
-	decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?partial=true&latest=false&min_watermark="))
+	decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?partial=true&latest=false"))
+	f.get("/v1/rollups/by-city/groups?partial=true&min_watermark=").refused(422, httpapi.CodeInvalid)
 }

@@ -24,7 +24,8 @@ type CompactRequest struct {
 
 // MoveRequest is the body of POST /v1/cells/{id}/move.
 type MoveRequest struct {
-	URL string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
+	URL     string `json:"url" doc:"The database that the cell is to live in; made if it is not there"`
+	Replace bool   `json:"replace,omitempty" doc:"Delete the rows that the cell left in that database when it moved away from there. A database that serves is refused all the same"`
 }
 
 // Changed is the last line of a stream that changed the cells.
@@ -41,7 +42,7 @@ func (s *Server) changed() Changed {
 }
 
 func (s *Server) planGrowth(c *call) (any, error) {
-	g, err := c.growth()
+	g, err := s.growth(c)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (s *Server) planGrowth(c *call) (any, error) {
 }
 
 func (s *Server) grow(c *call, progress func(any)) (any, error) {
-	g, err := c.growth()
+	g, err := s.growth(c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +80,19 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := object(c.body, "url")
+	body, err := object(c.body, "url", "replace")
 	if err != nil {
 		return nil, err
 	}
-	to, err := place(body["url"], "/url")
-	if err != nil {
+	var to cell.Destination
+	if to.URL, err = s.place(body["url"], "/url"); err != nil {
 		return nil, err
+	}
+	if replace, given := body["replace"]; given {
+		if replace.Kind() != strictjson.Bool {
+			return nil, wrongKind("/replace", replace, "true or false")
+		}
+		to.Replace = string(replace.Raw()) == "true"
 	}
 	if m := s.svc.Map(); !m.Has(id) {
 		return nil, noCell(m, id)
@@ -94,7 +101,7 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 }
 
 // growth reads the body of a plan.
-func (c *call) growth() (g cell.Growth, err error) {
+func (s *Server) growth(c *call) (g cell.Growth, err error) {
 	body, err := object(c.body, "cells", "urls")
 	if err != nil {
 		return g, err
@@ -109,7 +116,7 @@ func (c *call) growth() (g cell.Growth, err error) {
 			return g, wrongKind("/urls", urls, "an array of urls")
 		}
 		for i, v := range urls.Items() {
-			to, err := place(v, "/urls/"+strconv.Itoa(i))
+			to, err := s.place(v, "/urls/"+strconv.Itoa(i))
 			if err != nil {
 				return g, err
 			}
@@ -159,32 +166,15 @@ func number(body map[string]strictjson.Value, name string, limit int) (int, erro
 
 // place reads the URL of a database. What is wrong with it, and what must not stand in a map that every cell
 // has a copy of, is refused here, before a database is asked.
-func place(v strictjson.Value, pointer string) (string, error) {
+func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		return "", wrongKind(pointer, v, "a url")
 	}
-	text := v.Text()
-	u, secret, err := cell.ParseURL(text)
-	switch {
-	case err != nil:
-		return "", fault(CodeInvalid, pointer, wantPlace)
-	case secret:
+	if _, secret, err := cell.ParseURL(v.Text()); err == nil && secret {
 		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
 	}
-	database := strings.TrimPrefix(u.Path, "/")
-	switch u.Scheme {
-	case "postgres", "postgresql":
-		if database == "" || strings.Contains(database, "/") {
-			return "", fault(CodeInvalid, pointer, wantPlace)
-		}
-	case "sqlite":
-		if u.Path == "" && u.Opaque == "" {
-			return "", fault(CodeInvalid, pointer, wantPlace)
-		}
-	default:
-		return "", fault(CodeInvalid, pointer, wantPlace)
+	if err := s.svc.CheckURL(v.Text()); err != nil {
+		return "", fault(CodeInvalid, pointer, "%s", plain(err))
 	}
-	return text, nil
+	return v.Text(), nil
 }
-
-const wantPlace = "it names no database: want postgres://HOST/NAME_g{g}_{i}, or sqlite:PATH"

@@ -134,9 +134,9 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 
 	to := "sqlite:" + filepath.ToSlash(filepath.Join(t.TempDir(), "elsewhere.db"))
 	body, _ := json.Marshal(httpapi.MoveRequest{URL: to})
-	for range 2 {
+	for _, step := range []string{"done", "there"} {
 		got := lines(f.do(http.MethodPost, "/v1/cells/g0-1/move", string(body)))
-		if got.last["type"] != httpapi.LineResult || got.last["step"] != "done" {
+		if got.last["type"] != httpapi.LineResult || got.last["step"] != step {
 			t.Errorf("move: %v, %v", got.steps, got.last)
 		}
 		found()
@@ -144,6 +144,9 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	if c := decode[httpapi.CellDetail](f.get("/v1/cells/g0-1")); c.URL != to || c.Incarnation != 2 || c.Home != cell.Serving {
 		t.Errorf("moved: %+v", c.Cell)
 	}
+	back, _ := json.Marshal(httpapi.MoveRequest{URL: "sqlite:cells/g0-1.db"})
+	f.do(http.MethodPost, "/v1/cells/g0-1/move", string(back)).refused(409, httpapi.CodeConflict)
+	f.do(http.MethodPost, "/v1/cells/g0-1/move", `{"url":"sqlite:x.db","replace":1}`).refused(422, httpapi.CodeInvalid)
 	f.do(http.MethodPost, "/v1/cells/g9-1/move", string(body)).refused(404, httpapi.CodeNotFound)
 	f.do(http.MethodPost, "/v1/cells/nowhere/move", string(body)).refused(422, httpapi.CodeInvalid)
 	f.do(http.MethodPost, "/v1/cells/g0-1/move", `{"url":"postgres://u:canary@db1/x"}`).refused(422, httpapi.CodeInvalid)
@@ -196,7 +199,7 @@ func TestGrow_EndsWithTheClient(t *testing.T) {
 	if plan := decode[cell.Plan](r.do(http.MethodPost, "/v1/cells/plan", `{"cells":4}`)); !plan.Announced || plan.Wait < 50*time.Minute {
 		t.Errorf("%+v", plan)
 	}
-	p := r.do(http.MethodPost, "/v1/cells/grow", `{"cells":8}`).refused(422, httpapi.CodeInvalid)
+	p := r.do(http.MethodPost, "/v1/cells/grow", `{"cells":8}`).refused(409, httpapi.CodeConflict)
 	if !strings.Contains(p.Detail, "announced") {
 		t.Errorf("another growth meanwhile: %s", p.Detail)
 	}

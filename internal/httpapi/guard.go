@@ -101,6 +101,12 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	if _, err := parseQuery(r.URL.RawQuery); err != nil {
 		return err
 	}
+	if c := connectionOf(r.Context()); c != nil && c.spare {
+		w.Header().Set("Connection", "close")
+		if !s.healthy[pattern] {
+			return fault(CodeOverloaded, "", "there are too many connections: try again after the seconds of Retry-After")
+		}
+	}
 	if s.closing.Load() {
 		w.Header().Set("Connection", "close")
 		if !s.healthy[pattern] {

@@ -195,10 +195,17 @@ func TestQuery_IsStrict(t *testing.T) {
 	for _, target := range []string{"/livez?x=1", "/v1/schema?x=1", "/v1/records/a/b?x=1", "/v1/status?limit=1", "/openapi.json?v=1", "/metrics?x"} {
 		f.get(target).refused(400, httpapi.CodeUnknownField)
 	}
-	for _, target := range []string{"/v1/find", "/v1/find?address=", "/v1/route", "/v1/why-not?a=x:1"} {
+	for _, target := range []string{"/v1/find", "/v1/route", "/v1/why-not?a=x:1"} {
 		f.get(target).refused(422, httpapi.CodeInvalid)
 	}
-	for _, query := range []string{"limit=1", "limit=1000", "q=a%26b", "q=a+b"} {
+	for _, target := range []string{
+		"/v1/find?address=", "/v1/entities?kind=", "/v1/entities?order=", "/v1/entities?filter=", "/v1/entities?has", "/v1/records?source=", "/v1/records?limit=",
+		"/v1/records?cursor=", "/v1/decisions?of=", "/v1/changes?cell=", "/v1/ids?cell=", "/v1/rollups/none/groups?min_watermark=",
+		"/v1/rollups/none/groups?latest=", "/v1/series?metric=", "/v1/series?prefix=&zone=", "/v1/series/explain?at=",
+	} {
+		f.get(target).refused(422, httpapi.CodeInvalid)
+	}
+	for _, query := range []string{"limit=1", "limit=1000", "q=", "q=a%26b", "q=a+b"} {
 		if a := f.get("/v1/entities?" + query); a.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}

@@ -36,6 +36,7 @@ type Health struct {
 type CellHealth struct {
 	Cell    cell.ID        `json:"cell"`
 	Answers bool           `json:"answers"`
+	Writes  bool           `json:"writes" doc:"Whether it takes writes at the moment: another program may hold a lock"`
 	Keys    cell.Keys      `json:"keys" enum:"open,sealed,retired"`
 	Home    cell.Residence `json:"home" enum:"serving,moving,moved"`
 }
@@ -47,7 +48,7 @@ func healthOf(status *locus.Status) Health {
 		Cells: make([]CellHealth, 0, len(status.Cells)),
 	}
 	for _, of := range status.Cells {
-		h.Cells = append(h.Cells, CellHealth{Cell: of.Cell, Answers: answers(of), Keys: of.Head.Keys, Home: of.Head.Home})
+		h.Cells = append(h.Cells, CellHealth{Cell: of.Cell, Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home})
 	}
 	return h
 }

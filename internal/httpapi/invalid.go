@@ -23,20 +23,34 @@ type spoken struct{ error }
 func (e spoken) Unwrap() error { return e.error }
 
 // outspoken lets those who change the cells read what failed: they run the installation. A cell map that
-// cannot be is what they asked for.
+// cannot be, and a url where no cell can live, are what they asked for.
 func outspoken(err error) error {
 	if errors.As(err, new(*Fault)) || errors.As(err, new(*locus.InvalidError)) {
 		return err
 	}
-	if errors.Is(err, cell.ErrMap) {
-		return fault(CodeInvalid, "", "%s", printable(strings.ReplaceAll(err.Error(), cell.ErrMap.Error()+": ", "")))
+	if errors.Is(err, cell.ErrMap) || errors.Is(err, cell.ErrURL) && !errors.Is(err, cell.ErrUnavailable) {
+		return fault(CodeInvalid, "", "%s", plain(err))
 	}
 	return spoken{err}
 }
 
+// plain is the text of an error about what was asked for, without the names of the errors that code knows.
+func plain(err error) string {
+	return printable(strings.NewReplacer(cell.ErrMap.Error()+": ", "", cell.ErrURL.Error()+": ", "", cell.ErrFormat.Error()+": ", "", cell.ErrPreflight.Error()+": ", "").Replace(err.Error()))
+}
+
+// ofDamage names what is damaged, which trying again does not cure.
+func ofDamage(err error) string {
+	where := err.Error()
+	if damaged, ok := errors.AsType[*cell.DamagedError](err); ok {
+		where = damaged.Where()
+	}
+	return printable(where) + "; all else is served: locus check says what is damaged and what can be repaired"
+}
+
 // ofRollup tells whether an error says in words that are for the client how a rollup stands.
 func ofRollup(err error) bool {
-	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrNoDocuments} {
+	for _, e := range []error{rollup.ErrNotFound, rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrLimit, rollup.ErrNoDocuments} {
 		if errors.Is(err, e) {
 			return !errors.Is(err, cell.ErrUnavailable)
 		}

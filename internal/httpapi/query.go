@@ -24,6 +24,10 @@ type values map[string]string
 // text of a query holds.
 var repeated = map[string]bool{"filter": true, "has": true, "without": true}
 
+// blank are the parameters whose value may be empty: no words, what every name begins with, and the place in the
+// logs that is before everything.
+var blank = map[string]bool{"q": true, "prefix": true, "after": true}
+
 // list is a repeated parameter.
 func (q values) list(name string) []string {
 	text, given := q[name]
@@ -85,7 +89,8 @@ func cut(s string, limit int) string {
 }
 
 // known refuses parameters that the route does not have, since a mistyped limit must not mean no
-// limit, and says which required one is missing.
+// limit, and those that have no value, since an empty watermark must not mean none, and says which
+// required one is missing.
 func (q values) known(params []param) error {
 	found := 0
 	for _, p := range params {
@@ -93,7 +98,10 @@ func (q values) known(params []param) error {
 		if ok {
 			found++
 		}
-		if p.required && v == "" {
+		if ok && v == "" && !blank[p.name] {
+			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q has no value: give it one, or leave it out", p.name)
+		}
+		if p.required && !ok {
 			return fault(CodeInvalid, pointerTo(p.name), "the parameter %q is missing", p.name)
 		}
 	}

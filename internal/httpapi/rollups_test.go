@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/rollup"
 )
 
 const byCity = "kind: place\ngroup: city\ndimension: region\nmeasures:\n  places: count\n  phones: {distinct: phones}\n"
@@ -223,5 +225,111 @@ func TestRollups_ReadWhatWasWritten(t *testing.T) {
 	f.diner("a", "late", "Springfield", "")
 	if late := decode[httpapi.RollupOne](f.get("/v1/rollups/by-city/groups/Springfield?latest=true")); string(late.Total["places"]) != "8" {
 		t.Errorf("latest has %s", late.Total["places"])
+	}
+}
+
+// Numbers near the limits of 64 bits, from any source, stop no rollup: sums are exact over all cells, in JSON and
+// in order, and come back to what they were when records go.
+func TestP04_RollupsSumBeyond64Bits(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.define("sums", "kind: place\nover: records\ngroup: city\nmeasures:\n  s: {sum: postcode}\n  m: {avg: postcode}\n")
+	want := func(target, want string) {
+		t.Helper()
+		a := f.get(target + "latest=true")
+		var got struct {
+			Groups []struct {
+				Group []string
+				Total json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(a.Body.Bytes(), &got); err != nil || a.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s: %v", target, a.Code, a.Body, err)
+		}
+		text := ""
+		for _, g := range got.Groups {
+			text += fmt.Sprint(g.Group, string(g.Total))
+		}
+		if text != want {
+			t.Errorf("%s: %s\nwant %s", target, text, want)
+		}
+	}
+	put := func(key, city, n string) {
+		t.Helper()
+		f.item(fmt.Sprintf(`{"source":"a","key":%q,"attributes":{"name":"Diner %s of %s","city":%q,"postcode":%q}}`, key, key, city, city, n))
+	}
+	for i := range 4 {
+		put(fmt.Sprint(i), "Large", "9223372036854775807")
+		put(fmt.Sprint("small", i), "Small", "-9223372036854775808")
+	}
+	put("one", "One", "1")
+	const large = `[Large]{"m":9223372036854775807,"s":36893488147419103228}`
+	want("/v1/rollups/sums/groups?", large+`[One]{"m":1,"s":1}[Small]{"m":-9223372036854775808,"s":-36893488147419103232}`)
+	want("/v1/rollups/sums/groups?top=2&by=s&", large+`[One]{"m":1,"s":1}`)
+	want("/v1/rollups/sums/groups?top=1&by=m&", large)
+	for i := range 3 {
+		f.do(http.MethodDelete, fmt.Sprintf("/v1/records/a/%d", i), "")
+	}
+	put("3", "Large", "-5")
+	want("/v1/rollups/sums/groups?top=2&by=s&", `[One]{"m":1,"s":1}[Large]{"m":-5,"s":-5}`)
+	if last := f.verify("sums"); last["differs"] != 0.0 {
+		t.Errorf("verify: %v", last)
+	}
+}
+
+// verify is the last line of a verification.
+func (f *fixture) verify(name string) (last map[string]any) {
+	f.Helper()
+	a := f.do(http.MethodPost, "/v1/rollups/"+name+"/verify", "")
+	for in := bufio.NewScanner(a.Body); in.Scan(); {
+		last = nil
+		if err := json.Unmarshal(in.Bytes(), &last); err != nil {
+			f.Fatal(err)
+		}
+	}
+	return last
+}
+
+// One record, or an entity of a few, that would fall into very many groups stops nothing: it is in a group that says so.
+func TestP04_OneRecordStopsNoRollup(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.define("wide", "kind: place\ngroup: [category, phones, emails]\n")
+	var categories, phones, emails []string
+	for i := range 17 { // to the power of three are 4913
+		categories = append(categories, fmt.Sprintf("category %d", i))
+		phones = append(phones, fmt.Sprintf("415-555-%04d", i))
+		emails = append(emails, fmt.Sprintf("m%d@zephyr.example", i))
+	}
+	attributes, err := json.Marshal(map[string]any{"name": "Zephyr Trampolines", "category": categories, "phones": phones, "emails": emails})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.item(fmt.Sprintf(`{"source":"a","key":"1","attributes":%s}`, attributes))
+	f.item(`{"source":"a","key":"2","attributes":{"name":"Basalt Forge","category":["shop"],"phones":["415-555-9999"],"emails":["b@forge.example"]}}`)
+	a := f.get("/v1/rollups/wide/groups?latest=true")
+	if body := a.Body.String(); a.Code != http.StatusOK || !strings.Contains(body, `"group":["…","…","…"]`) || !strings.Contains(body, `"group":["shop"`) {
+		t.Errorf("%d %s", a.Code, body)
+	}
+	if last := f.verify("wide"); last["differs"] != 0.0 {
+		t.Errorf("verify: %v", last)
+	}
+}
+
+// What stands still can be verified: it is true where it stands.
+func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.define("wide", "kind: place\nover: records\ngroup: city\ndimension: postcode\n")
+	for i := range 2*rollup.MaxSlots + 2 { // more than may be in one of two cells
+		f.item(fmt.Sprintf(`{"source":"a","key":"%d","attributes":{"name":"Diner %d","city":"Oakland","postcode":"%d"}}`, i, i, i))
+	}
+	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != locus.RollupFailed; {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not stand still: ", f.get("/v1/rollups/wide").Body)
+		}
+	}
+	if last := f.verify("wide"); last["differs"] != 0.0 {
+		t.Errorf("verify: %v", last)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -22,6 +21,7 @@ type route struct {
 	method, path string
 	summary      string
 	class        class
+	price        int // places that it takes besides one and those of its page, see call.price
 	query        []param
 	headers      []param // besides those that every route has
 	body         any     // a value of the type of the body, nil for none
@@ -90,8 +90,7 @@ func (s *Server) register(rt *route) {
 }
 
 // serve checks the query, reads the body, waits to be admitted, and runs the handler. A body is read
-// before the request takes the place of one that could work: clients may be slow. The lane of bodies,
-// held to the end, bounds how many of them are in memory.
+// before the request takes the place of one that could work: clients may be slow.
 func (s *Server) serve(c *call) (any, error) {
 	query, err := parseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -102,26 +101,15 @@ func (s *Server) serve(c *call) (any, error) {
 	}
 	c.query = query
 	if c.route.body != nil {
-		lane := bodies
-		if c.class == hits {
-			lane = hits // of its own from here on, so that a flood of hits leaves room for other bodies
-		}
-		leave, err := s.enter(c, lane)
-		if err != nil {
-			return nil, err
-		}
-		leave = sync.OnceFunc(leave)
-		defer leave()
 		types := []string{mediaJSON, mediaYAML}
 		if !c.route.yaml {
 			types = types[:1]
 		}
-		if c.body, err = readBody(c.w, c.r, types...); err != nil {
+		free, err := s.readBody(c, types...)
+		if err != nil {
 			return nil, err
 		}
-		if c.route.class == admin {
-			leave() // a small body, and long work
-		}
+		defer free()
 	}
 	var answer any
 	err = s.run(c, func() (err error) {

@@ -68,7 +68,7 @@ func (s *Server) routes() []route {
 			query:    []param{{"erase", "true removes also what people have decided about it; POST /v1/vacuum clears the files", false}},
 		},
 		{
-			method: "GET", path: "/v1/entities", class: reads, handle: s.listEntities, answer: EntityList{}, failures: reading,
+			method: "GET", path: "/v1/entities", class: reads, price: priceSearch, handle: s.listEntities, answer: EntityList{}, failures: reading,
 			summary: "Search entities, the best first; all of them in the order of ids if nothing is asked for",
 			query: append([]param{
 				{"q", "Words that must all be in a name, a category or a city, the last one as a beginning too; at most 256 bytes", false},
@@ -105,12 +105,12 @@ func (s *Server) routes() []route {
 			summary:  "Take records out of an entity: what was decided to hold them is withdrawn, and they are different from every other member",
 		},
 		{
-			method: "POST", path: "/v1/what-if", class: reads, handle: s.whatIf, body: WhatIfRequest{}, answer: Supposed{},
+			method: "POST", path: "/v1/what-if", class: reads, price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Supposed{},
 			failures: append([]Code{CodeNotFound, CodeErased}, deciding[:len(deciding)-2]...),
 			summary:  "What entities would be if records were deleted, decisions made, or bits others; changes nothing",
 		},
 		{
-			method: "GET", path: "/v1/review", class: reads, handle: s.review, answer: ReviewList{}, failures: reading,
+			method: "GET", path: "/v1/review", class: reads, price: priceSearch, handle: s.review, answer: ReviewList{}, failures: reading,
 			summary: "Pairs of records that a person should decide about, the best first",
 			query:   []param{{"limit", "How many to answer with at most, 1 to 100; 20 if left out", false}, lists[1]},
 		},
@@ -145,11 +145,11 @@ func (s *Server) routes() []route {
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/status", class: reads, handle: s.status, answer: locus.Status{}, failures: reading,
+			method: "GET", path: "/v1/status", class: reads, price: priceSearch, handle: s.status, answer: locus.Status{}, failures: reading,
 			summary: "The state of the installation and of each cell",
 		},
 		{
-			method: "GET", path: "/v1/cells", class: reads, handle: s.cells, answer: CellList{}, failures: reading,
+			method: "GET", path: "/v1/cells", class: reads, price: priceSearch, handle: s.cells, answer: CellList{}, failures: reading,
 			summary: "All cells with their states, and the generations that they belong to",
 		},
 		{
@@ -175,6 +175,11 @@ func (s *Server) routes() []route {
 		{
 			method: "POST", path: "/v1/vacuum", class: admin, stream: s.vacuum, answer: Vacuumed{}, failures: changing,
 			summary: "Remove what erased records said from the files of every cell; a line for each cell; may be stopped and asked for again",
+		},
+		{
+			method: "POST", path: "/v1/check", class: admin, stream: s.check, body: CheckRequest{}, answer: Checked{},
+			failures: append([]Code{CodeNotFound}, changing...),
+			summary:  "Compare everything that the cells hold with what it should be, while everything goes on: a line of type difference for each row that differs, then how many; may be stopped and asked for again",
 		},
 		{
 			method: "POST", path: "/v1/cells/compact", class: admin, stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changing,
@@ -245,11 +250,11 @@ func (s *Server) routes() []route {
 			summary:  "Count a live aggregate anew, beside the generation that serves; answers once that is under way",
 		},
 		{
-			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: finding,
+			method: "POST", path: "/v1/rollups/{name}/verify", class: admin, stream: s.verifyRollup, answer: RollupVerified{}, failures: append([]Code{CodeConflict}, finding...),
 			summary: "Compare a live aggregate with its recomputation, while everything goes on: a line of type verified for each cell, then the sums",
 		},
 		{
-			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
+			method: "GET", path: "/v1/rollups/{name}/groups", class: reads, price: priceSearch, handle: s.rollupGroups, answer: RollupGroups{}, failures: following,
 			summary: "Groups in their order, or the largest ones, in one snapshot of each cell",
 			query: slices.Concat([]param{
 				{"limit", lists[0].doc, false},
@@ -320,7 +325,7 @@ func (s *Server) routes() []route {
 			}, ranging...),
 		},
 		{
-			method: "POST", path: "/v1/series/query", class: reads, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
+			method: "POST", path: "/v1/series/query", class: reads, price: priceSearch, handle: s.querySeries, body: SeriesRequest{}, answer: Series{}, csv: true,
 			failures: []Code{
 				CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
 				CodeInvalid, CodeRange, CodeNotFound, CodeOverloaded, CodeUnavailable,
@@ -334,12 +339,12 @@ func (s *Server) routes() []route {
 			query:    []param{{"metric", "The name of a metric", true}, {"at", "RFC 3339", true}},
 		},
 		{
-			method: "GET", path: "/v1/metrics", class: reads, handle: s.listMetrics, answer: MetricList{}, failures: reading,
+			method: "GET", path: "/v1/metrics", class: reads, price: priceSearch, handle: s.listMetrics, answer: MetricList{}, failures: reading,
 			summary: "List metrics in the order of their names",
 			query:   append([]param{{"prefix", "Only those whose names begin so", false}}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/top", class: reads, handle: s.top, answer: Top{}, failures: reading,
+			method: "GET", path: "/v1/top", class: reads, price: priceSearch, handle: s.top, answer: Top{}, failures: reading,
 			summary: "The counters that were hit most on a day, exactly",
 			query: []param{
 				{"day", "Such as 2026-11-20, in UTC", true},

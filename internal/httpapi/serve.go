@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Serve answers on the listeners, which it closes, until ctx ends; then it drains and returns nil, or
@@ -34,9 +32,14 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ErrorLog:          slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelDebug),
 	}
+	server.ConnContext, server.ConnState = s.connections.add, s.connections.changed
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { failed <- server.Serve(netutil.LimitListener(l, s.opts.Connections)) }()
+		go func() {
+			l := newSparing(l, s.opts.Logger)
+			failed <- server.Serve(l)
+			l.spare.Close() // which may be none
+		}()
 	}
 	open := len(listeners)
 	var err error

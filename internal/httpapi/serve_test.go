@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -199,48 +198,6 @@ func TestServe_CutsOffWhatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// TestP12_ConnectionsAreBounded opens one connection too many: it waits until another one is closed.
-func TestP12_ConnectionsAreBounded(t *testing.T) {
-	t.Parallel()
-	r := serve(t, httpapi.Options{Linger: -1, Connections: 2})
-	ask := func() (net.Conn, *bufio.Reader) {
-		conn, err := net.Dial("tcp", r.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n", r.addr)
-		return conn, bufio.NewReader(conn)
-	}
-	answered := func(answer *bufio.Reader) {
-		t.Helper()
-		if line, err := answer.ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
-			t.Errorf("%q, %v", line, err)
-		}
-	}
-	first, answer := ask()
-	answered(answer)
-	_, answer = ask()
-	answered(answer)
-	third, answer := ask()
-	if err := third.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := answer.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the third is answered %q, %v", line, err)
-	}
-	first.Close()
-	if err := third.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	answered(answer)
-	ask() // one that waits for ever keeps nobody
-	r.stop()
-	if err := r.finished(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestServe_ReportsAListenerThatFails(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -285,43 +242,4 @@ func TestP12_WhatIsTooMuchIsRefused(t *testing.T) {
 		t.Errorf("%d done, %d refused, %d stored", len(done), refused, len(list.Records))
 	}
 	f.good()
-}
-
-// TestP12_SlowBodiesTakeNoPlace holds several bodies back: only whole ones compete for the place of
-// a write. What is refused is the one body too many.
-func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
-	t.Parallel()
-	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond})
-	begin := func() string {
-		conn, err := net.Dial("tcp", r.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		fmt.Fprintf(conn, "POST /v1/records HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", r.addr)
-		line, err := bufio.NewReader(conn).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		return line
-	}
-	for range 3 {
-		if line := begin(); !strings.Contains(line, "100 Continue") {
-			t.Fatalf("%q", line)
-		}
-	}
-	r.put([4]string{"quick", "1", "Quick Place", ""})
-	if line := begin(); !strings.Contains(line, "100 Continue") {
-		t.Fatalf("the fourth: %q", line)
-	}
-	if line := begin(); !strings.Contains(line, "503") {
-		t.Errorf("the fifth: %q", line)
-	}
-	if a := r.get("/v1/records"); a.Code != http.StatusOK {
-		t.Errorf("reading: %d", a.Code)
-	}
-	r.stop()
-	if err := r.finished(); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want to hear that requests were cut off", err)
-	}
 }

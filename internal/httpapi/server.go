@@ -5,6 +5,7 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -39,16 +40,18 @@ type Options struct {
 	ShutdownTimeout time.Duration
 	// OnDrain, if set, is called with each step of stopping, in words.
 	OnDrain func(step string)
-	// Connections is how many may be open at each listener at once, idle ones included; more of them wait
-	// in the system's queue until one is closed. Defaults to 4096.
+	// Connections is how many may be open at once, idle ones included. When there are more, one that waits for its
+	// client is closed; if there is none, the new one is for health checks only. Defaults to 4096.
 	Connections int
-	// Running is how many reads, and how many writes, are worked on at once. Defaults to 16 for each
-	// processor.
+	// Running is how many reads, and how many writes, are worked on at once; reads that take long count as several. One
+	// client may have three quarters of them. Defaults to 16 for each processor.
 	Running int
 	// Waiting is how many more of each may wait. Defaults to 64.
 	Waiting int
-	// Wait is for how long. Defaults to 250 ms.
+	// Wait is for how long. Defaults to 1 s.
 	Wait time.Duration
+	// Bodies is how many bytes of memory bodies may take together. Defaults to 8 MiB for each of Running.
+	Bodies int
 }
 
 // withDefaults answers with a copy.
@@ -84,7 +87,8 @@ func (o *Options) withDefaults() Options {
 	opts.Connections = or(opts.Connections, 4096)
 	opts.Running = or(opts.Running, 16*runtime.GOMAXPROCS(0))
 	opts.Waiting = or(opts.Waiting, 64)
-	opts.Wait = or(opts.Wait, 250*time.Millisecond)
+	opts.Wait = or(opts.Wait, time.Second)
+	opts.Bodies = or(opts.Bodies, opts.Running*8<<20)
 	return opts
 }
 
@@ -102,6 +106,8 @@ type Server struct {
 	mux         *http.ServeMux
 	crossOrigin *http.CrossOriginProtection
 	lanes       [classes]*lane
+	bodies      *bodies
+	connections *connections
 	cursorKey   []byte
 	document    func() ([]byte, error) // of OpenAPI; made when somebody asks for it
 	healthy     map[string]bool        // patterns of class health
@@ -123,21 +129,26 @@ func New(svc *locus.Service, options *Options) *Server {
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
-	for c := bodies; c < classes; c++ {
+	for c := reads; c < classes; c++ {
 		running := s.opts.Running
 		switch c {
-		case bodies, hits:
-			running *= bodiesPerWrite
+		case hits:
+			running *= hitsPerWrite
 		case admin:
 			running = adminRunning
 		case feeds:
 			running = maxStreams
 		}
 		s.lanes[c] = &lane{
-			slots: make(chan struct{}, running), queue: int64(s.opts.Waiting), wait: s.opts.Wait,
+			places: running, waiters: s.opts.Waiting, wait: s.opts.Wait, held: map[string]int{},
 			refused: func() { s.opts.Metrics.Refused(c.String()) },
 			waits:   func(delta int) { s.opts.Metrics.Waiting(c.String(), delta) },
 		}
+	}
+	s.bodies = &bodies{room: s.opts.Bodies, refused: func() { s.opts.Metrics.Refused("bodies") }}
+	s.connections = &connections{
+		most: s.opts.Connections, open: map[net.Conn]*connection{}, clients: map[string]int{},
+		refused: func() { s.opts.Metrics.Refused("connections") },
 	}
 	s.opts.Metrics.Watch(s.recentStatus)
 	s.opts.Metrics.WatchRollups(s.recentRollups)

@@ -23,8 +23,10 @@ const mediaLines = "application/jsonl"
 const (
 	LineProgress = "progress"
 	LineVerified = "verified" // what was found in one cell; between lines of progress
-	LineResult   = "result"
-	LineError    = "error" // has the fields of a Problem
+	// LineDifference is a row that is not what it should be; between lines of progress.
+	LineDifference = "difference"
+	LineResult     = "result"
+	LineError      = "error" // has the fields of a Problem
 )
 
 // lineBeat is how long a stream is silent at most: a client that left is noticed, one that waits sees that
@@ -79,11 +81,14 @@ type lines struct {
 
 // progress writes how far the work is, or a part of its result. It may be called by many goroutines.
 func (l *lines) progress(v any) {
-	if _, part := v.(locus.RollupVerification); part {
-		l.write(LineVerified, v) // which is not said twice
-		return
+	switch v.(type) { // what is part of the result is not said twice
+	case locus.RollupVerification:
+		l.write(LineVerified, v)
+	case locus.Difference:
+		l.write(LineDifference, v)
+	default:
+		l.write(LineProgress, v)
 	}
-	l.write(LineProgress, v)
 }
 
 func (l *lines) write(kind string, v any) {

@@ -44,20 +44,22 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// readBody reads a body of one of the types whole, or says why not before a byte of it is asked for.
-func readBody(w http.ResponseWriter, r *http.Request, types ...string) ([]byte, error) {
-	if err := checkBody(r, types); err != nil {
-		w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
+// readBody reads the body of a call, of one of the types, or says why not before a byte of it is asked for. The
+// memory that it takes is given back by free.
+func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
+	if err := checkBody(c.r, types); err != nil {
+		c.w.Header().Set("Connection", "close") // or the answer would wait for the rest of the body
 		return nil, err
 	}
-	var body bytes.Buffer
-	if r.ContentLength > 0 {
-		body.Grow(int(r.ContentLength) + bytes.MinRead)
+	defer s.connections.receive(connectionOf(c.r.Context()))()
+	body, free, err := s.bodies.read(c.w, c.r, c.r.ContentLength)
+	if err != nil {
+		c.w.Header().Set("Connection", "close")
+		free()
+		return nil, err
 	}
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-		return nil, bodyFault(err)
-	}
-	return body.Bytes(), nil
+	c.body = body
+	return free, nil
 }
 
 // checkBody looks at what the headers say of a body.

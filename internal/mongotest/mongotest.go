@@ -36,6 +36,7 @@ func URI(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("LOCUS_TEST_MONGODB_URI: %v", err)
 	}
+	uri = patient(uri)
 	t.Cleanup(func() {
 		if err := dropDatabase(uri); err != nil {
 			t.Errorf("drop the database of the test: %v", err)

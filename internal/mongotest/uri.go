@@ -51,6 +51,20 @@ func named(uri, database string) (string, error) {
 	return join(scheme, hosts, database, values), nil
 }
 
+const selection = "serverSelectionTimeoutMS"
+
+// patient is a URI whose server may take its time, as on a machine with much else to do. One that is to be away is
+// behind a proxy, see through.
+func patient(uri string) string {
+	switch {
+	case strings.Contains(uri, selection+"="):
+		return uri
+	case strings.Contains(uri, "?"):
+		return uri + "&" + selection + "=120000"
+	}
+	return uri + "?" + selection + "=120000"
+}
+
 // through is a URI by way of an address of this machine, where one server answers, without TLS.
 func through(uri, address string) (string, error) {
 	_, hosts, database, query, err := split(uri)
@@ -64,7 +78,7 @@ func through(uri, address string) (string, error) {
 	for name := range values {
 		lower := strings.ToLower(name)
 		if strings.HasPrefix(lower, "tls") || strings.HasPrefix(lower, "ssl") || strings.HasPrefix(lower, "srv") ||
-			lower == "replicaset" || lower == "loadbalanced" || lower == "directconnection" || lower == "compressors" {
+			lower == "replicaset" || lower == "loadbalanced" || lower == "directconnection" || lower == "compressors" || name == selection {
 			values.Del(name)
 		}
 	}

@@ -78,7 +78,7 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 		`locus_hits_total{outcome="counted"} 7`, `locus_hit_group_size_sum 65`, `locus_hit_group_size_count 2`,
 		`locus_hit_group_seconds_bucket{result="done",le="0.005"} 1`, `locus_hit_group_seconds_count{result="failed"} 1`,
 		`locus_ready 1`, `locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
-		`locus_write_queue_records 4`, `locus_redo_depth{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
+		`locus_write_queue_records 4`, `locus_cell_up{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
 		`locus_cell_bytes{cell="g0-0"} 1.099511627776e+12`, `locus_cell_puids_used{cell="g0-0"} 6`,
 	} {
 		if !strings.Contains(got, want+"\n") {
@@ -104,7 +104,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	if n := strings.Count(got, "# TYPE locus_"); n != 20 {
+	if n := strings.Count(got, "# TYPE locus_"); n != 21 {
 		t.Errorf("%d families of Locus", n)
 	}
 	for _, want := range []string{"go_goroutines ", "go_memstats_heap_alloc_bytes "} {
@@ -114,6 +114,29 @@ func TestMetrics_Conventions(t *testing.T) {
 	}
 	if _, err := os.Stat("/proc/self/stat"); err == nil && !strings.Contains(got, "\nprocess_resident_memory_bytes ") {
 		t.Error("the process is missing")
+	}
+}
+
+// What a cell that is down would say is absent, not zero; no sum leaves it out, and no counter goes back.
+func TestP01_MetricsSayWhatIsDown(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics()
+	m.Watch(func(context.Context) (*locus.Status, error) {
+		s := status()
+		s.Counts = s.Cells[0].Counts
+		s.Cells[1] = locus.CellStatus{Stats: cell.Stats{Cell: cell.ID{Index: 1}}, Down: true}
+		return s, nil
+	})
+	got := text(t, m)
+	for _, want := range []string{`locus_cell_up{cell="g0-0"} 1`, `locus_cell_up{cell="g0-1"} 0`, `locus_cell_records{cell="g0-0"} 6`, `locus_cell_map_epoch 3`, `locus_write_queue_records 4`} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, unknown := range []string{"locus_records ", "locus_entities ", "locus_merges_total ", "locus_splits_total ", `locus_redo_depth{cell="g0-1"}`, `locus_cell_records{cell="g0-1"}`, `locus_cell_bytes{cell="g0-1"}`, `locus_cell_puids_used{cell="g0-1"}`} {
+		if strings.Contains(got, "\n"+unknown) {
+			t.Errorf("%s is told, and is not known", unknown)
+		}
 	}
 }
 
@@ -142,6 +165,7 @@ func TestMetrics_Rollups(t *testing.T) {
 		all := []locus.RollupStatus{
 			{Name: "by-city", State: locus.RollupFollowing, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: locus.RollupFailed, Groups: 3},
 		}
+		all = append(all, locus.RollupStatus{Name: "in-part", State: locus.RollupPartial, Groups: 3})
 		for i := range 500 {
 			all = append(all, locus.RollupStatus{Name: fmt.Sprintf("x%03d", i)})
 		}
@@ -150,11 +174,14 @@ func TestMetrics_Rollups(t *testing.T) {
 	got := text(t, m)
 	for _, want := range []string{
 		`locus_rollup_lag_seconds{rollup="by-city"} 1.5`, `locus_rollup_groups{rollup="by-city"} 12`, `locus_rollup_failed{rollup="by-city"} 0`,
-		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x197"} 0`,
+		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x196"} 0`,
 	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("%s is missing", want)
 		}
+	}
+	if strings.Contains(got, `"in-part"`) {
+		t.Error("a rollup is told without a cell that is down")
 	}
 	if strings.Contains(got, `"x198"`) {
 		t.Error("more rollups are told than may be")

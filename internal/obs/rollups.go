@@ -59,6 +59,9 @@ func (r *rollups) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, one := range all[:min(len(all), maxRollups)] {
+		if one.State == locus.RollupPartial { // a cell does not answer
+			continue
+		}
 		for _, f := range eachRollup {
 			f.send(to, one, one.Name)
 		}

@@ -4,6 +4,7 @@ package obs
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,22 +17,32 @@ import (
 type StatusFunc func(context.Context) (*locus.Status, error)
 
 // watch collects what the stores say at the time of a scrape. If they do not answer, only locus_ready
-// is there, with 0: figures of an unknown age would pass for those of now.
+// is there, with 0: figures of an unknown age would pass for those of now. Of a cell that does not answer only
+// locus_cell_up is there, with 0, and sums over all cells are left out: a sum without it would be a wrong one, and
+// a counter would go back.
 type watch struct{ status atomic.Pointer[StatusFunc] }
 
 // ready tells whether there is an answer, and a good one.
 var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve.", nil, nil)
 
-// totals are the figures of the installation, cells those of each cell of it.
+// totals are the figures of this process, sums those of all cells together, cells those of each cell.
 var (
 	totals = []figure[*locus.Status]{
 		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *locus.Status) float64 { return float64(s.Epoch) }),
+		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *locus.Status) float64 { return float64(s.Queue) }),
+	}
+	sums = []figure[*locus.Status]{
 		gauge("locus_records", "Live records.", func(s *locus.Status) float64 { return float64(s.Counts.Records) }),
 		gauge("locus_entities", "Entities.", func(s *locus.Status) float64 { return float64(s.Counts.Entities) }),
 		total("locus_merges_total", "Entities merged since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Merges) }),
 		total("locus_splits_total", "Entities split since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Splits) }),
-		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *locus.Status) float64 { return float64(s.Queue) }),
 	}
+	up = gauge("locus_cell_up", "1 if a cell answers. Of one that does not, nothing else is known.", func(c locus.CellStatus) float64 {
+		if c.Down {
+			return 0
+		}
+		return 1
+	}, "cell")
 	cells = []figure[locus.CellStatus]{
 		gauge("locus_redo_depth", "Records whose consequences are being worked out.", func(c locus.CellStatus) float64 { return float64(c.Redo) }, "cell"),
 		gauge("locus_cell_records", "Live records of a cell.", func(c locus.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
@@ -62,7 +73,8 @@ func (f figure[T]) send(to chan<- prometheus.Metric, from T, labels ...string) {
 // Describe names what is collected.
 func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	to <- ready
-	for _, f := range totals {
+	to <- up.desc
+	for _, f := range slices.Concat(totals, sums) {
 		to <- f.desc
 	}
 	for _, f := range cells {
@@ -88,7 +100,16 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	for _, f := range totals {
 		f.send(to, status)
 	}
+	if !slices.ContainsFunc(status.Cells, func(c locus.CellStatus) bool { return c.Down }) {
+		for _, f := range sums {
+			f.send(to, status)
+		}
+	}
 	for _, c := range status.Cells {
+		up.send(to, c, c.Cell.String())
+		if c.Down {
+			continue
+		}
 		for _, f := range cells {
 			f.send(to, c, c.Cell.String())
 		}

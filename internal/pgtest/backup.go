@@ -5,10 +5,28 @@
 package pgtest
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 )
+
+// Snapshot copies the files of a server that was stopped, and returns what puts them back, while it is stopped
+// again: it is then the same server, at an earlier moment.
+func (s *Server) Snapshot(t testing.TB) (putBack func()) {
+	t.Helper()
+	kept := s.data() + ".snapshot"
+	if err := run("cp", "-a", s.data(), kept); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := errors.Join(os.RemoveAll(s.data()), run("cp", "-a", kept, s.data())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 // Copy makes a database out of a backup of another one, which may be worked with meanwhile, and answers with
 // the name of the new one.

@@ -205,6 +205,20 @@ func (s *Server) exec(db, sql string) (rows [][]string, err error) {
 	return rows, nil
 }
 
+// RequirePassword has the server ask a role for its password.
+func (s *Server) RequirePassword(t testing.TB, role string) {
+	t.Helper()
+	file := filepath.Join(s.data(), "pg_hba.conf")
+	text, err := os.ReadFile(file)
+	if err == nil { // in place: the file belongs to the account of the server
+		err = os.WriteFile(file, append([]byte("local all "+role+" scram-sha-256\n"), text...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, "postgres", "SELECT pg_reload_conf()")
+}
+
 // Kill sends SIGKILL to every process of the server, as a crash of the machine would end them, and
 // waits until it is gone. What the system has in its page cache survives.
 func (s *Server) Kill(t testing.TB) {

@@ -65,6 +65,8 @@ func keepsEverything(t tester, update Update) {
 		{Owner: "寿司 '\"\\", Token: math.MaxInt64, Beat: math.MaxInt64, TTL: math.MaxInt64, Fence: math.MaxInt64, Epoch: math.MaxInt64},
 		{Token: 7, TTL: time.Nanosecond},
 		{Wanted: true},
+		{Asked: 9, Done: 7, Asks: "8 g0-0 g0-3\n9 寿司 '\"\\\n", Partly: true},
+		{Asked: math.MaxInt64, Done: math.MaxInt64},
 	} {
 		put(t, update, "resolve", l)
 		want(t, update, "resolve", l)

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/locality"
+)
+
+// installation is one on disk, and how rows are damaged behind its back while it is closed.
+type installation struct {
+	url    string
+	damage func(t *testing.T, id cell.ID, statement string)
+}
+
+func installations(t *testing.T) map[string]installation {
+	dir := t.TempDir()
+	server := pgtest.Start(t, nil)
+	return map[string]installation{
+		"SQLite": {dir, func(t *testing.T, id cell.ID, statement string) {
+			db, err := sql.Open("sqlite", filepath.Join(dir, "cells", id.String()+".db"))
+			if err == nil {
+				_, err = db.ExecContext(t.Context(), strings.NewReplacer("{text}", "?1", "{blob}", "x'0109'").Replace(statement), `{"name":7}`)
+				err = errors.Join(err, db.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"PostgreSQL": {server.URL("locus"), func(t *testing.T, id cell.ID, statement string) {
+			name := fmt.Sprintf("locus_g%d_%d", id.Gen, id.Index)
+			if id == (cell.ID{}) {
+				name = "locus"
+			}
+			db, err := pgx.Connect(t.Context(), server.URL(name))
+			if err == nil {
+				_, err = db.Exec(t.Context(), strings.NewReplacer("{text}", `'{"name":7}'`, "{blob}", `'\x0109'`).Replace(statement))
+				err = errors.Join(err, db.Close(t.Context()))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}},
+	}
+}
+
+// A row that holds what was never written is an error that names it, of those who ask for that row, again and again; all
+// others are served, written and resolved.
+func TestP09_ADamagedRowIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, at := range installations(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			svc := serve(t, at.url)
+			records := map[string]locus.PutResult{}
+			for _, key := range []string{"record", "entity", "whole"} {
+				records[key] = put(t, svc, "a", key, key+" house", "415-555-230"+fmt.Sprint(len(records)))
+			}
+			if err := svc.Close(); err != nil {
+				t.Fatal(err)
+			}
+			home := func(r locus.PutResult) cell.ID {
+				id, err := svc.Map().Puid(int64(r.PUID))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}
+			at.damage(t, home(records["record"]), fmt.Sprintf("UPDATE record SET body = {text} WHERE puid = %d", int64(records["record"].PUID)))
+			at.damage(t, home(records["entity"]), fmt.Sprintf("UPDATE entity SET body = {blob} WHERE anchor = %d", int64(records["entity"].PUID)))
+
+			svc = serve(t, at.url)
+			defer func() {
+				if err := svc.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for range 2 {
+				_, err := svc.Record(t.Context(), entity.Ref{Source: "a", Key: "record"})
+				named(t, err, home(records["record"]), "record", records["record"].PUID)
+				_, err = svc.Entity(t.Context(), records["entity"].Entity)
+				named(t, err, home(records["entity"]), "entity", records["entity"].PUID)
+				results, err := svc.Put(t.Context(), []locus.Put{
+					{Ref: entity.Ref{Source: "a", Key: "record"}, Attributes: entity.Attributes{"name": {"record house"}}},
+					{Ref: entity.Ref{Source: "b", Key: "beside"}, Attributes: entity.Attributes{"name": {"beside house"}}},
+				})
+				if err != nil || results[1].Err != nil || results[1].Pending {
+					t.Fatalf("a record beside a damaged one: %+v, %v", results, err)
+				}
+				named(t, results[0].Err, home(records["record"]), "record", records["record"].PUID)
+			}
+			if r, err := svc.Record(t.Context(), entity.Ref{Source: "a", Key: "whole"}); err != nil || r.Entity != records["whole"].Entity {
+				t.Errorf("a whole record: %+v, %v", r, err)
+			}
+			if e, err := svc.Entity(t.Context(), records["whole"].Entity); err != nil || len(e.Members) != 1 {
+				t.Errorf("a whole entity: %+v, %v", e, err)
+			}
+			// What meets the damaged record waits, and what does not is resolved beside it.
+			if r := put(t, svc, "b", "meets", "record house", "415-555-2300"); !r.Pending {
+				t.Errorf("a record that has to be compared with a damaged one: %+v", r)
+			}
+			if r := put(t, svc, "b", "joins", "whole house", "415-555-2302"); r.Pending || r.Entity != records["whole"].Entity {
+				t.Errorf("a record that has not: %+v, want entity %v", r, records["whole"].Entity)
+			}
+		})
+	}
+}
+
+func serve(t *testing.T, url string) *locus.Service {
+	t.Helper()
+	cells, err := all.Open(t.Context(), url, &all.Options{Cells: 4, Rules: locus.Rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := locus.Open(context.WithoutCancel(t.Context()), cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svc
+}
+
+func put(t *testing.T, svc *locus.Service, source, key, name, phone string) locus.PutResult {
+	t.Helper()
+	results, err := svc.Put(t.Context(), []locus.Put{{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "phones": {phone}}}})
+	if err == nil {
+		err = results[0].Err
+	}
+	if err != nil || results[0].Entity == (locality.ID{}) {
+		t.Fatalf("put %s: %+v, %v", key, results, err)
+	}
+	return results[0]
+}
+
+func named(t *testing.T, err error, id cell.ID, table string, key entity.PUID) {
+	t.Helper()
+	damaged, ok := errors.AsType[*cell.DamagedError](err)
+	if !ok || !errors.Is(err, cell.ErrDamaged) || damaged.Cell != id.String() || damaged.Table != table || damaged.Key != key.String() || damaged.Err == nil {
+		t.Errorf("%v, want one that names row %v of table %s in cell %v", err, key, table, id)
+	}
+	if errors.Is(err, cell.ErrUnavailable) {
+		t.Errorf("%v: trying again does not help", err)
+	}
+}

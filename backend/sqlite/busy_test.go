@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// patience is what a test waits for at most, on a machine with other work.
+const patience = time.Minute
+
+// A file whose lock of writers another program holds costs one write the time for which locks are waited for. A
+// caller with a deadline gets its answer by then; those after it are refused at once; what reads goes on; and the
+// cell is used again by itself.
+func TestP12_LockedFile(t *testing.T) {
+	t.Parallel()
+	f := openFile(t)
+	put := func(ctx context.Context, puid entity.PUID) error {
+		return f.Update(ctx, func(tx resolve.Tx) error {
+			_, err := tx.PutRedo(ctx, []resolve.Redo{{PUID: puid, Version: 1}})
+			return err
+		})
+	}
+	if err := errors.Join(put(t.Context(), 1), f.Writable(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	unlock := lockFile(t, f.path)
+
+	if err := f.Writable(t.Context()); !errors.Is(err, cell.ErrUnavailable) {
+		t.Errorf("Writable before any write: %v, want ErrUnavailable", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := put(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("a caller with a deadline: %v, want its context's error", err)
+	}
+	began := time.Now()
+	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrUnknownOutcome) {
+		t.Errorf("a file that is locked: %v, want ErrUnavailable", err)
+	}
+	if took := time.Since(began); took > 4*time.Second { // SQLite's own patience would be 5 s
+		t.Errorf("refused after %v", took)
+	}
+	if err := put(t.Context(), 2); !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(err.Error(), "not asked again") {
+		t.Errorf("the next one: %v, want ErrUnavailable at once", err)
+	}
+	if err := f.Read(t.Context(), func(tx resolve.Tx) error { _, err := tx.RedoDepth(t.Context()); return err }); err != nil {
+		t.Errorf("what reads: %v", err)
+	}
+
+	unlock()
+	for end := time.Now().Add(patience); f.Writable(t.Context()) != nil; {
+		if time.Now().After(end) {
+			t.Fatal("it is refused though the lock is gone")
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.Context().Done():
+		}
+	}
+	if err := put(t.Context(), 3); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// lockFile holds the lock of writers as another program would.
+func lockFile(t *testing.T, path string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

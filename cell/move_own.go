@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/lease"
+)
+
+// moveLease is the lease, in the cell itself, of the process that moves it. It keeps a second one from beginning; what
+// keeps one that lost it from writing is the mark.
+const moveLease = "move"
+
+// A mark is Head.Move: MOVE.ATTEMPT, both random. Attempts at moving a cell out of one database have the same MOVE, so a target
+// that one of them has filled in part may be emptied by the next.
+func nextMark(before, attempt string) string {
+	move, _, ok := strings.Cut(before, ".")
+	if !ok {
+		move = attempt
+	}
+	return move + "." + attempt
+}
+
+// sameMove reports whether two marks are of attempts at one move.
+func sameMove(a, b string) bool {
+	move, _, ok := strings.Cut(a, ".")
+	return ok && strings.HasPrefix(b, move+".")
+}
+
+// errTaken says that another attempt goes on with the move.
+var errTaken = errors.New("another process has taken the move over")
+
+// enter refuses a second move of a cell by one process.
+func (m *mover[T]) enter() (leave func(), err error) {
+	c := m.cells
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if to, moving := c.moving[m.id]; moving {
+		return nil, fmt.Errorf("%w: this process is moving it to %s: wait until that is done", ErrConflict, Redact(to))
+	}
+	c.moving[m.id] = m.to.URL
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.moving, m.id)
+	}, nil
+}
+
+// own takes the lease of the move, and keeps it until release. The context ends when another process has taken it.
+// The error is ErrConflict if another one has it and lives.
+func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func() error, err error) {
+	ttl := m.cells.opts.MovePatience
+	if m.cells.opts.Alone {
+		ttl = 0 // another process that has it is gone
+	}
+	now := m.cells.opts.Now
+	m.owner = fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL), now().UTC().Format(time.RFC3339), m.attempt)
+	h := lease.NewHolder(lease.Options{
+		Name: moveLease, Owner: m.owner, TTL: ttl, Now: now,
+		View: func(ctx context.Context, fn func(lease.Store) error) error {
+			return m.from.View(ctx, func(t T) error { return fn(m.opts.Leases(t)) })
+		},
+		Update: func(ctx context.Context, fn func(lease.Store) error) error {
+			do := func(t T) error { return fn(m.opts.Leases(t)) }
+			err := m.from.Update(ctx, do)
+			if errors.Is(err, ErrMoved) { // it is about to switch, or was stopped there
+				err = m.from.Exclusive(ctx, do)
+			}
+			return err
+		},
+	})
+	for first := (lease.Lease{}); ; {
+		mine, err := h.Try(ctx, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if mine {
+			break
+		}
+		seen := h.Seen()
+		if first.Owner == "" {
+			first = seen
+		}
+		if seen.Token != first.Token || seen.Beat != first.Beat {
+			return nil, nil, fmt.Errorf("%w: it is being moved by %s: wait until that is done, or stop it", ErrConflict, seen.Owner)
+		}
+		if err := sleep(ctx, max(ttl/50, time.Millisecond)); err != nil {
+			return nil, nil, err
+		}
+	}
+	owned, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ttl > 0 && sleep(owned, ttl/3) == nil {
+			if mine, _ := h.Take(owned, 0); !mine {
+				cancel(errTaken)
+			}
+		}
+	}()
+	return owned, func() error {
+		cancel(nil)
+		<-done
+		if err := h.Give(context.WithoutCancel(ctx)); !errors.Is(err, lease.ErrLost) {
+			return err
+		}
+		return nil
+	}, nil
+}
+
+// begin marks the source, makes sure that an attempt before this one cannot switch any more, and lets the source note
+// what changes.
+func (m *mover[T]) begin(ctx context.Context) error {
+	if err := m.alone(ctx, func(t T, head *Head) error {
+		switch l, err := m.opts.Leases(t).Lease(ctx, moveLease); {
+		case err != nil:
+			return err
+		case l.Owner != m.owner:
+			return errTaken
+		case head.Home == Moved:
+			return fmt.Errorf("%w: it has just been moved: look at the cell map, then ask again", ErrConflict)
+		}
+		m.before, m.mark = *head, nextMark(head.Move, m.attempt)
+		head.Move = m.mark
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := m.outrun(ctx); err != nil {
+		return err
+	}
+	return m.alone(ctx, func(t T, head *Head) error {
+		if head.Move != m.mark {
+			return errTaken
+		}
+		head.Home = Serving // a move was interrupted while writers waited
+		rows := m.opts.Copier(t)
+		m.tables = slices.DeleteFunc(slices.Clone(rows.Tables()), func(t Table) bool { return t.Name == Total })
+		return errors.Join(rows.Journal(ctx, false), rows.Journal(ctx, true))
+	})
+}
+
+// alone changes the head of the source.
+func (m *mover[T]) alone(ctx context.Context, change func(t T, head *Head) error) error {
+	return m.from.Exclusive(ctx, func(t T) error {
+		head, err := t.Head(ctx)
+		if err != nil {
+			return err
+		}
+		was := head
+		if err := change(t, &head); err != nil || head == was {
+			return err
+		}
+		return t.SetHead(ctx, head)
+	})
+}
+
+// outrun gives the cell map another epoch if there was an attempt before this one. That one may have been stopped just before it
+// swaps the map: it has looked at the mark of the source for the last time, and at the map before that. Now its swap
+// fails, or it was first, and the cell has moved. The authority itself has no need of that: there mark and map
+// are in one database.
+func (m *mover[T]) outrun(ctx context.Context) error {
+	if m.before.Move == "" || m.cells.Map().spec.Authority == m.id {
+		return nil
+	}
+	m.doubt = true
+	if err := m.cells.retry(ctx, func(cmap *Map) error { return m.cells.change(ctx, cmap, func(*Spec) {}) }); err != nil {
+		return fmt.Errorf("put an end to the move before: %w", err)
+	}
+	if m.doubt = false; m.switched(m.cells.Map()) {
+		return fmt.Errorf("%w: it has just been moved to %s", ErrConflict, Redact(m.cells.Map().URL(m.id)))
+	}
+	return nil
+}

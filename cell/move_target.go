@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// target is the database that a move fills, while it is that attempt's. Its head says moved, so no other process
+// writes or reads there, and each transaction looks whether the mark is still the attempt's.
+type target[T Store] struct {
+	Opened[T]
+	mark string
+}
+
+// Update runs fn in the target unless another attempt has claimed it.
+func (t *target[T]) Update(ctx context.Context, fn func(T) error) error { return t.Exclusive(ctx, fn) }
+
+// Exclusive runs fn in the target unless another attempt has claimed it.
+func (t *target[T]) Exclusive(ctx context.Context, fn func(T) error) error {
+	return t.Opened.Exclusive(ctx, func(tx T) error {
+		head, err := tx.Head(ctx)
+		switch {
+		case err != nil:
+			return err
+		case head.Move != t.mark || head.Home != Moved:
+			return errTaken
+		}
+		return fn(tx)
+	})
+}
+
+// claim makes the target this attempt's, if nothing is lost by that. same reports that it is the source.
+func (m *mover[T]) claim(ctx context.Context) (same bool, err error) {
+	to, cmap := m.target.Opened, m.cells.Map()
+	head, kept, err := readMap(ctx, to)
+	switch {
+	case err != nil:
+		return false, err
+	case head.Move == m.mark: // which was written into the source, and nowhere else
+		return true, nil
+	case kept != nil && kept.spec.ID != cmap.spec.ID:
+		return false, fmt.Errorf("%w: %s has the cell map %s, not %s: it is of another installation", ErrIdentity, Redact(m.to.URL), kept.spec.ID, cmap.spec.ID)
+	}
+	if head == (Head{}) {
+		if err := putFirst(ctx, to, cmap); err != nil {
+			return false, err
+		}
+	}
+	if err := to.Identify(ctx, cmap.IdentityOf(m.id, m.cells.opts.Rules)); err != nil {
+		return false, err
+	}
+	return false, to.Exclusive(ctx, func(t T) error {
+		if err := m.mine(ctx); err != nil { // or it might be taken from the attempt that goes on
+			return err
+		}
+		head, err := t.Head(ctx)
+		if err != nil {
+			return err
+		}
+		has, err := m.has(ctx, t)
+		if err == nil {
+			err = m.mayEmpty(head, has)
+		}
+		if m.full = has != ""; err != nil {
+			return err
+		}
+		head.Home, head.Incarnation, head.Move = Moved, m.before.Incarnation+1, m.mark
+		return errors.Join(m.opts.Copier(t).Journal(ctx, false), t.SetHead(ctx, head))
+	})
+}
+
+// mayEmpty refuses to delete what is in the target, unless an attempt at this very move has written it, or the cell
+// has left it there and the caller wants it replaced. has names a table with rows. A database that was made for this
+// move says that it serves, too, but has none, and the first incarnation.
+func (m *mover[T]) mayEmpty(head Head, has string) error {
+	at, serves := Redact(m.to.URL), head.Home == Serving || head.Home == Moving && head.Incarnation >= m.before.Incarnation
+	switch {
+	case head.Home == Moved && head.Incarnation == m.before.Incarnation+1 && sameMove(m.mark, head.Move):
+		return nil
+	case serves && (has != "" || head.Incarnation > m.before.Incarnation):
+		return fmt.Errorf("%w: %s is this cell, and %v: of a copy of the installation, or of a restored backup; choose another database", ErrOccupied, at, head.Home)
+	case has == "", m.to.Replace:
+		return nil
+	}
+	return fmt.Errorf("%w: %s has rows of this cell (table %s) that were left there when it moved away, or by another move: drop that database, or ask for them to be replaced",
+		ErrOccupied, at, has)
+}
+
+// has names a table that has rows, "" if none has.
+func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
+	rows := m.opts.Copier(t)
+	for _, table := range rows.Tables() {
+		found, err := rows.ReadRows(ctx, table.Name, nil, 1)
+		if err != nil {
+			return "", err
+		}
+		if len(found) > 0 && !initial(table, found[0]) {
+			return table.Name, nil
+		}
+	}
+	made, err := m.opts.Made(ctx, t, nil, 1)
+	if len(made) > 0 {
+		return JournaledEntity, nil
+	}
+	return "", err
+}
+
+// initial reports whether a row is one that a new database has: its key is 1, and all else in it is 0.
+func initial(t Table, row []any) bool {
+	return t.Key == 1 && len(row) > 1 && row[0] == int64(1) && !slices.ContainsFunc(row[1:], func(v any) bool { return v != int64(0) })
+}
+
+// empty deletes what an attempt before this one, or the cell when it was there before, has left in the target.
+func (m *mover[T]) empty(ctx context.Context) error {
+	if !m.full {
+		return nil
+	}
+	if err := m.emptyTables(ctx); err != nil {
+		return fmt.Errorf("empty the new database: %w", err)
+	}
+	return nil
+}
+
+func (m *mover[T]) emptyTables(ctx context.Context) error {
+	for _, table := range m.tables {
+		for more := true; more; {
+			if err := m.target.Update(ctx, func(t T) error {
+				rows, err := m.opts.Copier(t).ReadRows(ctx, table.Name, nil, moveBatch)
+				if more = len(rows) == moveBatch; err != nil {
+					return err
+				}
+				for i := range rows {
+					rows[i] = key(table, rows[i])
+				}
+				return m.opts.Copier(t).DeleteRows(ctx, table.Name, rows)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return m.each(ctx, m.target, func(keys [][]any) error { return m.opts.Make(ctx, nil, m.target, keys) })
+}
+
+// key is the key of a row.
+func key(t Table, row []any) []any { return row[:t.Key] }

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// watch is what a process knows of the pulses of cells, and has yet to attest.
+type watch struct {
+	mu sync.Mutex
+	// seen is the highest pulse of each cell that this process or a witness saw.
+	seen map[ID]Pulse
+	// due are cells that were written to since they were last attested.
+	due map[ID]bool
+	// unsaid is what holders have yet to be told.
+	unsaid  map[ID]map[ID]Pulse
+	beating bool
+	stop    chan struct{}
+}
+
+func newWatch() watch {
+	return watch{seen: map[ID]Pulse{}, due: map[ID]bool{}, unsaid: map[ID]map[ID]Pulse{}, stop: make(chan struct{})}
+}
+
+// raise notes a pulse, and reports whether it is a new one.
+func (w *watch) raise(id ID, p Pulse) bool {
+	if !w.seen[id].Before(p) {
+		return false
+	}
+	w.seen[id] = p
+	return true
+}
+
+// highest returns the highest pulse of a cell that was seen.
+func (w *watch) highest(id ID) Pulse {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen[id]
+}
+
+const (
+	// beatCells bounds how many pulses one beat reads; the others wait for the next one.
+	beatCells = 32
+	// beatPatience is how long a beat may take, lastPatience the one at the end.
+	beatPatience = 5 * time.Second
+	lastPatience = 2 * time.Second
+)
+
+// examine refuses a database that went back, before anything is read in it, and one that
+// knows of a newer map than the authority has: then the authority went back.
+func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) error {
+	var head Head
+	var epoch uint64
+	var told map[ID]Pulse
+	if err := db.View(ctx, func(t T) (err error) {
+		if head, err = t.Head(ctx); err != nil {
+			return err
+		}
+		if epoch, _, err = t.CellMap(ctx); err != nil {
+			return err
+		}
+		told, err = t.Witnesses(ctx)
+		return err
+	}); err != nil {
+		return err
+	}
+	if head.Home == Moved {
+		return nil // the cell is elsewhere, and so is its pulse
+	}
+	seen, known := c.seen(id) // read before the pulse is, which may rise
+	p, err := db.Pulse(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.opts.Restored {
+		switch {
+		case p.Before(seen):
+			return wentBack(id, at, p, seen)
+		case !known && p.Commits > 0:
+			return fmt.Errorf("%w: cell %v at %s is at %v, and the directory has no note of it: it was restored without its file of witnesses: put all files back, or accept what is there with locus cell restored",
+				ErrWentBack, id, at, p)
+		}
+		if newest := max(epoch, head.Told, head.Epoch); c.Map() != nil && newest > c.Map().Epoch() && id != c.Map().spec.Authority {
+			if err := c.overtaken(ctx, id, newest); err != nil {
+				return err
+			}
+		}
+	}
+	c.learned(id, p, told)
+	return c.note(id, p)
+}
+
+// note keeps a pulse in the ledger, but not one of a cell that was not accepted yet.
+func (c *Cells[T]) note(id ID, p Pulse) error {
+	if c.opts.Ledger == nil || c.opts.Restored {
+		return nil
+	}
+	return c.opts.Ledger.Note(id, p)
+}
+
+// seen returns the highest pulse at which a cell was seen, and whether the ledger, if there is
+// one, has a note of it.
+func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
+	p = c.watch.highest(id)
+	if c.opts.Ledger == nil {
+		return p, true
+	}
+	noted, known := c.opts.Ledger.Known(id)
+	if p.Before(noted) {
+		p = noted
+	}
+	return p, known
+}
+
+// overtaken refuses to work by the map of an authority that is older than what a cell knows of.
+func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
+	authority := c.Map().spec.Authority
+	if err := c.refreshFrom(ctx, authority); err != nil {
+		if errors.Is(err, ErrWentBack) {
+			return err
+		}
+		return nil // it cannot be asked; cells refuse who comes with an old map
+	}
+	if has := c.Map().Epoch(); has < newest && c.Map().spec.Authority == authority {
+		return fmt.Errorf("%w: cell %v holds the cell map and has epoch %d, while cell %v knows of epoch %d: cell %v is an old copy: put its newest database back, or accept the loss with locus cell restored",
+			ErrWentBack, authority, has, id, newest, authority)
+	}
+	return nil
+}
+
+// learned takes note of what a cell is at and what it was told of others. Those that the
+// process has open and that may lag behind are looked at again.
+func (c *Cells[T]) learned(id ID, p Pulse, told map[ID]Pulse) {
+	w := &c.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.raise(id, p)
+	for other, q := range told {
+		if other != id && w.raise(other, q) && c.opts.Beat > 0 {
+			w.due[other] = true
+		}
+	}
+}
+
+// wrote takes note that a cell was written to.
+func (c *Cells[T]) wrote(id ID, db Opened[T]) {
+	p, more := db.Latest()
+	w := &c.watch
+	w.mu.Lock()
+	// One below what was seen is looked at by the beat: it may have been read before another commit.
+	if risen := w.raise(id, p); !risen && !more && p == w.seen[id] {
+		w.mu.Unlock()
+		return
+	}
+	w.due[id] = true
+	begin := c.opts.Beat > 0 && !w.beating
+	w.beating = w.beating || begin
+	w.mu.Unlock()
+	if err := c.note(id, p); err != nil {
+		c.event(Event{What: EventBeat, Cell: id, Err: err})
+	}
+	if begin {
+		c.goes(c.beats)
+	}
+}
+
+// beats attests pulses at once, and then every Beat until there are no new ones.
+func (c *Cells[T]) beats() {
+	tick := time.NewTicker(c.opts.Beat)
+	defer tick.Stop()
+	for {
+		c.beat(beatPatience)
+		select {
+		case <-c.watch.stop:
+			c.beat(lastPatience)
+			return
+		case <-tick.C:
+		}
+		w := &c.watch
+		w.mu.Lock()
+		w.beating = len(w.due) > 0 || len(w.unsaid) > 0
+		goOn := w.beating
+		w.mu.Unlock()
+		if !goOn {
+			return
+		}
+	}
+}
+
+// beat reads the pulses that are due, and has the holders keep them.
+func (c *Cells[T]) beat(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	w := &c.watch
+	w.mu.Lock()
+	due := slices.SortedFunc(maps.Keys(w.due), ID.Compare)
+	due = due[:min(len(due), beatCells)]
+	for _, id := range due {
+		delete(w.due, id)
+	}
+	w.mu.Unlock()
+	m := c.Map()
+	holders := m.holders()
+	c.apiece(ctx, due, func(ctx context.Context, id ID) error {
+		if !m.Has(id) {
+			return nil
+		}
+		p, err := c.look(ctx, id)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if err != nil {
+			w.due[id] = !errors.Is(err, ErrWentBack) && !errors.Is(err, ErrNoCell)
+			if !w.due[id] {
+				delete(w.due, id)
+			}
+			return err
+		}
+		for _, h := range holders {
+			if h != id {
+				if w.unsaid[h] == nil {
+					w.unsaid[h] = map[ID]Pulse{}
+				}
+				w.unsaid[h][id] = p
+			}
+		}
+		return nil
+	})
+	if c.opts.Ledger != nil {
+		if err := c.opts.Ledger.Sync(); err != nil {
+			c.event(Event{What: EventBeat, Err: err})
+		}
+	}
+	w.mu.Lock()
+	told := slices.Collect(maps.Keys(w.unsaid))
+	w.mu.Unlock()
+	c.apiece(ctx, told, c.attest)
+}
+
+// apiece is each that goes on after errors, which it tells of.
+func (c *Cells[T]) apiece(ctx context.Context, ids []ID, do func(context.Context, ID) error) {
+	_ = each(ctx, ids, func(ctx context.Context, id ID) error {
+		if err := do(ctx, id); err != nil {
+			c.event(Event{What: EventBeat, Cell: id, Err: err})
+		}
+		return nil
+	})
+}
+
+// look reads the pulse of a cell, and lets go of its database if that went back.
+func (c *Cells[T]) look(ctx context.Context, id ID) (p Pulse, err error) {
+	h, err := c.home(id)
+	if err != nil {
+		return p, err
+	}
+	var back Opened[T]
+	err = h.use(ctx, func(db Opened[T]) error {
+		seen := c.watch.highest(id)
+		var more bool
+		if p, more = db.Latest(); more || p.Before(seen) {
+			if p, err = db.Pulse(ctx); err != nil {
+				return err
+			}
+		}
+		if p.Before(seen) && !c.opts.Restored {
+			err := wentBack(id, c.url(c.Map(), id), p, seen)
+			c.event(Event{What: EventBack, Cell: id, Err: err})
+			back = db
+			return err
+		}
+		c.learned(id, p, nil)
+		return c.note(id, p)
+	})
+	if back != nil {
+		h.refuse(back) // not by one of its users, for whom it waits
+	}
+	return p, err
+}
+
+// attest tells a holder the pulses that it does not have yet.
+func (c *Cells[T]) attest(ctx context.Context, holder ID) error {
+	w := &c.watch
+	w.mu.Lock()
+	say := maps.Clone(w.unsaid[holder])
+	w.mu.Unlock()
+	var err error
+	if c.Map().Has(holder) {
+		var h *home[T]
+		if h, err = c.home(holder); err == nil {
+			err = h.use(ctx, func(db Opened[T]) error {
+				return db.Update(ctx, func(t T) error { return t.Attest(ctx, say) })
+			})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("attest %d pulses in cell %v: %w", len(say), holder, err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, p := range say {
+		if w.unsaid[holder][id] == p {
+			delete(w.unsaid[holder], id)
+		}
+	}
+	if len(w.unsaid[holder]) == 0 {
+		delete(w.unsaid, holder)
+	}
+	return nil
+}
+
+// Verify compares all cells that are open with what was seen of them, by others that were
+// opened later too. The error is ErrWentBack.
+func (c *Cells[T]) Verify(ctx context.Context) error {
+	return each(ctx, c.opened(), func(ctx context.Context, id ID) error {
+		_, err := c.look(ctx, id)
+		if errors.Is(err, ErrWentBack) {
+			return err
+		}
+		return nil
+	})
+}
+
+// listen opens the holders, as far as they can be reached, so that cells are opened with
+// what others saw of them, and looks at the authority again, which was opened first.
+func (c *Cells[T]) listen(ctx context.Context) error {
+	if c.opts.Beat == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, beatPatience)
+	defer cancel()
+	if err := each(limited, c.Map().holders(), func(ctx context.Context, id ID) error {
+		h, err := c.home(id)
+		if err == nil {
+			err = h.use(ctx, func(Opened[T]) error { return nil })
+		}
+		if errors.Is(err, ErrWentBack) {
+			return err
+		}
+		return nil
+	}); errors.Is(err, ErrWentBack) || ctx.Err() != nil {
+		return err
+	}
+	return c.Verify(ctx)
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	var repair bool
+	var cells []string
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Compare everything that the cells hold with what it should be, and repair it",
+		Long: "Compares keys, records, births, postings, decisions, edges, entities, the search, logs, totals, counters, cell\n" +
+			"maps and rollups with what follows from the records, while everything goes on. A line on standard output names\n" +
+			"each row that differs. --repair makes those that follow from others again; ids stay. The exit code is 0 if\n" +
+			"nothing differs or all of it was repaired, 1 if something differs, 6 if a cell could not be compared. A check\n" +
+			"may be stopped and run again anywhere.",
+		Example: "  locus check --cell g1-19 --json\n" +
+			"  locus check --repair --url http://127.0.0.1:7070",
+		Args: arguments(),
+		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+			request := map[string]any{"repair": repair}
+			if len(cells) > 0 {
+				request["cells"] = cells
+			}
+			return a.check(c, cl, request)
+		}),
+	}
+	c.Flags().BoolVar(&repair, "repair", false, "make what differs again from what it follows from")
+	c.Flags().StringSliceVar(&cells, "cell", nil, "check only this cell, such as g1-19; may be given several times. Rollups are compared only with all cells")
+	return a.connection(c)
+}
+
+// check runs a check and says what it found.
+func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error {
+	rows := int64(0) // of the steps that are done
+	page := 0        // of the step that is not
+	result, err := a.change(c.Context(), cl, "/v1/check", request, func(raw json.RawMessage) (step, line string, err error) {
+		var of struct {
+			Type string `json:"type"`
+		}
+		if err := json.Unmarshal(raw, &of); err != nil {
+			return "", "", fmt.Errorf("read a line of the check: %w", err)
+		}
+		if of.Type == httpapi.LineDifference {
+			d, err := resultOf[locus.Difference](raw)
+			if err == nil {
+				err = a.printDifference(&d, raw)
+			}
+			return "check", fmt.Sprintf("found %s %s of cell %v", d.What, d.ID, d.Cell), err
+		}
+		p, err := resultOf[locus.CheckProgress](raw)
+		if page = max(p.Rows, page); p.Done {
+			rows, page = rows+int64(page), 0
+		}
+		return "check", fmt.Sprintf("checking %s of cell %v: %s rows compared", p.Step, p.Cell, term.Count(rows+int64(page))), err
+	})
+	if err != nil {
+		return err
+	}
+	all, err := resultOf[httpapi.Checked](result)
+	if err != nil {
+		return err
+	}
+	left := all.Differs - all.Repaired
+	if all.Differs == 0 {
+		err = a.summary(result, "%s: everything is what it should be", plural(all.Cells, "cell"))
+	} else {
+		err = a.summary(result, "%s: %s, %d of them repaired", plural(all.Cells, "cell"), plural(all.Differs, "difference"), all.Repaired)
+	}
+	if err != nil || left == 0 {
+		return err
+	}
+	f := &failure{Code: "differs", Message: plural(left, "row") + " not as it should be", Exit: exitFailed, Hint: "locus check --repair makes again what follows from other rows"}
+	if left != 1 {
+		f.Message = plural(left, "row") + " not as they should be"
+	}
+	if request["repair"] == true {
+		f.Hint = "the lines above say of each what can be done"
+	}
+	return f
+}
+
+func (a *app) printDifference(d *locus.Difference, raw json.RawMessage) error {
+	if a.json {
+		return a.printRaw(raw)
+	}
+	state := "differs"
+	if d.Repaired {
+		state = "repaired"
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s\t%v\t%s\t%s\t%s\t%s\t%s\n", state, d.Cell, d.What,
+		term.Escape(d.ID), term.Escape(d.Stored), term.Escape(d.Want), term.Escape(d.Advice))
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// firstBytes is how much memory a body takes before a byte of it has come.
+const firstBytes = 4 << 10
+
+// bodies bounds the memory of all bodies that are being sent, wait or are worked on. A body takes memory as it
+// comes, so that one whose sender is slow takes little; when there is too little for another one, the body that came
+// too slowly is given up: of the client whose bodies take the most, the one that began first.
+type bodies struct {
+	refused func()
+
+	mu      sync.Mutex
+	room    int     // bytes that are left
+	reading []*body // in the order in which they began
+}
+
+// body is one that is being read.
+type body struct {
+	client string
+	taken  int    // bytes
+	stop   func() // ends its reading; nil once it was called
+}
+
+var errSlowBody = fault(CodeOverloaded, "", "the body came so slowly that its memory went to others: send it again")
+
+// read reads a body whole, which is of size bytes, or of any if that is below 0. The memory is taken until free is
+// called, which is not nil.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, size int64) (data []byte, free func(), err error) {
+	control := http.NewResponseController(w)
+	one := &body{client: clientOf(r.RemoteAddr), stop: func() { _ = control.SetReadDeadline(time.Unix(1, 0)) }}
+	b.mu.Lock()
+	b.reading = append(b.reading, one)
+	b.mu.Unlock()
+	free = func() { b.end(one, true) }
+	from := http.MaxBytesReader(w, r.Body, maxBody)
+	most := maxBody + 1
+	if size >= 0 {
+		most = int(size) + 1
+	}
+	for {
+		if len(data) == cap(data) {
+			larger := min(max(2*cap(data), firstBytes), most)
+			if err := b.take(one, larger-cap(data)); err != nil {
+				return nil, free, err
+			}
+			data = append(make([]byte, 0, larger), data...)
+		}
+		n, err := from.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == nil && len(data) < most {
+			continue
+		}
+		switch stopped := b.end(one, false); {
+		case stopped:
+			return nil, free, errSlowBody
+		case err == nil || errors.Is(err, io.EOF):
+			return data, free, nil
+		}
+		return nil, free, bodyFault(err)
+	}
+}
+
+// take takes so many bytes more for a body, if need be from others.
+func (b *bodies) take(one *body, bytes int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for one.stop != nil && b.room < bytes {
+		victim := b.victim(one)
+		if victim == nil {
+			b.refused()
+			return standard(CodeOverloaded)
+		}
+		b.refused()
+		victim.stop()
+		victim.stop = nil
+		b.room += victim.taken // which its reader drops within moments
+		victim.taken = 0
+	}
+	if one.stop == nil {
+		return errSlowBody
+	}
+	b.room -= bytes
+	one.taken += bytes
+	return nil
+}
+
+// victim is the body to give up for another one.
+func (b *bodies) victim(except *body) (found *body) {
+	taken := map[string]int{}
+	for _, one := range b.reading {
+		taken[one.client] += one.taken
+	}
+	for _, one := range b.reading {
+		if one != except && one.taken > 0 && (found == nil || taken[one.client] > taken[found.client]) {
+			found = one
+		}
+	}
+	return found
+}
+
+// end ends the reading of a body, and reports whether it was given up.
+func (b *bodies) end(one *body, free bool) (stopped bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.reading {
+		if b.reading[i] == one {
+			b.reading = append(b.reading[:i], b.reading[i+1:]...)
+			break
+		}
+	}
+	if free {
+		b.room += one.taken
+		one.taken = 0
+	}
+	return one.stop == nil
+}

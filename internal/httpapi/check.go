@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/strictjson"
+)
+
+// CheckRequest is the body of POST /v1/check.
+type CheckRequest struct {
+	Repair bool      `json:"repair,omitempty" doc:"Makes what follows from other rows again where it differs; ids stay"`
+	Cells  []cell.ID `json:"cells,omitempty" doc:"Only these, such as g1-19; all if left out. Live aggregates are compared only with all"`
+}
+
+// Checked is the answer to POST /v1/check.
+type Checked struct {
+	Cells    int `json:"cells" doc:"How many cells were checked"`
+	Differs  int `json:"differs" doc:"How many rows are not what they should be, or were not until they were repaired"`
+	Repaired int `json:"repaired" doc:"How many of those are now what they should be"`
+}
+
+const maxCheckedCells = 10_000
+
+func (s *Server) check(c *call, progress func(any)) (any, error) {
+	opts, err := c.checking()
+	if err != nil {
+		return nil, err
+	}
+	all := Checked{Cells: len(opts.Cells)}
+	if opts.Cells == nil {
+		all.Cells = len(s.svc.Map().Cells())
+	}
+	err = s.svc.CheckCells(c, opts, func(d locus.Difference) error {
+		all.Differs++
+		if d.Repaired {
+			all.Repaired++
+		}
+		d.ID, d.Stored, d.Want, d.Advice = printable(d.ID), printable(d.Stored), printable(d.Want), printable(d.Advice)
+		progress(d)
+		return nil
+	}, func(p locus.CheckProgress) error {
+		progress(p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// checking reads the body of a check; an empty one checks everything.
+func (c *call) checking() (opts locus.Checking, err error) {
+	if len(c.body) == 0 {
+		return opts, nil
+	}
+	body, err := object(c.body, "repair", "cells")
+	if err != nil {
+		return opts, err
+	}
+	if v, given := body["repair"]; given {
+		if v.Kind() != strictjson.Bool {
+			return opts, wrongKind("/repair", v, "true or false")
+		}
+		opts.Repair = string(v.Raw()) == "true"
+	}
+	if v, given := body["cells"]; given {
+		names, err := textsAt(v, "/cells", "cells", maxCheckedCells)
+		if err != nil {
+			return opts, err
+		}
+		opts.Cells = make([]cell.ID, len(names))
+		for i, name := range names {
+			if opts.Cells[i], err = cell.ParseID(name); err != nil {
+				return opts, fault(CodeInvalid, "/cells", "%.60q is not a cell, such as g1-19", name)
+			}
+		}
+		if len(names) == 0 {
+			return opts, fault(CodeInvalid, "/cells", "cells is empty: leave it out to check all")
+		}
+	}
+	return opts, nil
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// sparing is a listener that keeps a file in reserve. When the process may open no more files, the next connection
+// takes the place of that one, is told why it is refused, and makes room again; so clients need not wait for an
+// answer that cannot come, and what is served goes on.
+type sparing struct {
+	net.Listener
+	logger *slog.Logger
+	open   func() (*os.File, error)
+	spare  *os.File
+	logged time.Time
+}
+
+func newSparing(l net.Listener, logger *slog.Logger) *sparing {
+	s := &sparing{Listener: l, logger: logger, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
+	s.spare, _ = s.open() // without it the server tries again to accept, by itself
+	return s
+}
+
+// Accept returns the next connection that can be served.
+func (s *sparing) Accept() (net.Conn, error) {
+	for {
+		conn, err := s.Listener.Accept()
+		if s.spare != nil && (errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)) {
+			s.spare.Close()
+			s.spare = nil
+			continue
+		}
+		if err != nil || s.spare != nil {
+			return conn, err
+		}
+		if s.spare, err = s.open(); err == nil {
+			return conn, nil
+		}
+		s.refuse(conn, err)
+		s.spare, _ = s.open()
+	}
+}
+
+// refuse answers on a connection that is not served. It waits a moment for the request, since a connection that is
+// closed before it was read is reset, and the answer with it.
+func (s *sparing) refuse(conn net.Conn, why error) {
+	defer conn.Close()
+	if now := time.Now(); now.Sub(s.logged) > 10*time.Second {
+		s.logged = now
+		s.logger.Warn("connections refused", "err", cell.OutOfFiles(why))
+	}
+	f := toFault(cell.OutOfFiles(why), "")
+	body, _ := json.Marshal(problem(f, ""))
+	conn.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	conn.Read(make([]byte, 64<<10))
+	fmt.Fprintf(conn, "HTTP/1.1 503 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nRetry-After: %s\r\nConnection: close\r\n\r\n%s",
+		http.StatusText(http.StatusServiceUnavailable), len(body), retryAfter(why), body)
+}

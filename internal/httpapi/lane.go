@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// lane bounds the work in progress of a class, in places, and how many requests wait for how long. Overload is
+// decided here, before any work is done, and never later.
+//
+// Clients share a lane fairly: a place goes to the client with the fewest, one client never has more than its share,
+// and when too many wait, a request of the client with the most waiting is refused.
+type lane struct {
+	places  int
+	waiters int // how many requests may wait
+	wait    time.Duration
+	// refused is called for each refusal; waits around each wait with +1 and -1.
+	refused func()
+	waits   func(delta int)
+
+	mu    sync.Mutex
+	taken int
+	held  map[string]int // places of each client that has some
+	queue []*waiter      // in the order of arrival
+}
+
+// waiter is a request that waits for places.
+type waiter struct {
+	client string
+	places int
+	told   chan error // nil once it has its places
+}
+
+// share is how many places one client may have: all but a quarter.
+func (l *lane) share() int { return l.places - l.places/4 }
+
+// enter takes places for a client and returns what gives them back. It fails with overloaded at once when too
+// many wait, and after the wait when too few places are given back.
+func (l *lane) enter(ctx context.Context, client string, places int) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // its client has left
+	}
+	w := &waiter{client: client, places: min(places, l.share()), told: make(chan error, 1)}
+	leave = func() { l.leave(w) }
+	l.mu.Lock()
+	l.queue = append(l.queue, w)
+	l.admit()
+	if len(l.queue) > max(l.waiters, 0) {
+		l.drop()
+	}
+	l.mu.Unlock()
+	select {
+	case err := <-w.told:
+		return leave, err
+	default:
+	}
+	l.waits(1)
+	defer l.waits(-1)
+	timer := time.NewTimer(l.wait)
+	defer timer.Stop()
+	select {
+	case err := <-w.told:
+		return leave, err
+	case <-timer.C:
+		err = standard(CodeOverloaded)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.queue, w)
+	if i < 0 {
+		return leave, <-w.told // at the same moment
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	l.admit() // those who waited behind it
+	if ctx.Err() == nil {
+		l.refused()
+	}
+	return nil, err
+}
+
+// admit gives places to those whose turn it is. One that needs more than there are keeps the others waiting, or it
+// would wait until it is refused.
+func (l *lane) admit() {
+	for {
+		next := -1
+		for i, w := range l.queue {
+			if l.held[w.client]+w.places <= l.share() && (next < 0 || l.held[w.client] < l.held[l.queue[next].client]) {
+				next = i
+			}
+		}
+		if next < 0 || l.taken+l.queue[next].places > l.places {
+			return
+		}
+		w := l.queue[next]
+		l.queue = slices.Delete(l.queue, next, next+1)
+		l.taken += w.places
+		l.held[w.client] += w.places
+		w.told <- nil
+	}
+}
+
+// drop refuses the newest request of the client with the most waiting.
+func (l *lane) drop() {
+	waiting := map[string]int{}
+	for _, w := range l.queue {
+		waiting[w.client]++
+	}
+	last := 0
+	for i, w := range l.queue {
+		if waiting[w.client] >= waiting[l.queue[last].client] {
+			last = i
+		}
+	}
+	w := l.queue[last]
+	l.queue = slices.Delete(l.queue, last, last+1)
+	l.refused()
+	w.told <- standard(CodeOverloaded)
+}
+
+func (l *lane) leave(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken -= w.places
+	if l.held[w.client] -= w.places; l.held[w.client] == 0 {
+		delete(l.held, w.client)
+	}
+	l.admit()
+}

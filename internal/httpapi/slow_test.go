@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/internal/httpapi"
+)
+
+// patience is what a test waits for at most, on a machine with other work.
+const patience = time.Minute
+
+// line is a connection that a test reads and writes by hand.
+type line struct {
+	*testing.T
+	net.Conn
+	*bufio.Reader
+}
+
+func (r *running) dial() *line {
+	r.Helper()
+	conn, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		r.Fatal(err)
+	}
+	return &line{r.T, conn, bufio.NewReader(conn)}
+}
+
+// send writes to the connection; whether it arrives shows when it is read.
+func (l *line) send(format string, args ...any) *line {
+	fmt.Fprintf(l.Conn, format, args...)
+	return l
+}
+
+// get sends a request without a body.
+func (l *line) get(path string) *line {
+	return l.send("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
+}
+
+// post begins a request whose body has so many bytes, of which none is sent. The server has begun to read it when
+// this returns.
+func (l *line) post(path string, bytes int) *line {
+	l.Helper()
+	l.send("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, bytes)
+	status, err := l.ReadString('\n')
+	if err != nil || !strings.Contains(status, "100 Continue") {
+		l.Fatalf("%q, %v", status, err)
+	}
+	if _, err := l.ReadString('\n'); err != nil {
+		l.Fatal(err)
+	}
+	return l
+}
+
+// answer reads an answer.
+func (l *line) answer() (status int, body string, closes bool) {
+	l.Helper()
+	res, err := http.ReadResponse(l.Reader, nil)
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return res.StatusCode, string(text), res.Close
+}
+
+// ok reads an answer that has to be 200.
+func (l *line) ok() *line {
+	l.Helper()
+	if status, body, _ := l.answer(); status != http.StatusOK {
+		l.Fatalf("%d %s", status, body)
+	}
+	return l
+}
+
+// closed reports whether the server has closed the connection without a word, or else fails.
+func (l *line) closed() {
+	l.Helper()
+	var timeout net.Error
+	if b, err := l.ReadByte(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+		l.Errorf("read %q, %v, want a connection that is closed", b, err)
+	}
+}
+
+const quick = `{"records":[{"source":"quick","key":"1","attributes":{"name":"Quick Place"}}]}`
+
+// TestP12_SlowBodiesTakeNoPlace holds back more bodies than there are places for what is worked on: whole ones are
+// done all the same, at once.
+func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond, Bodies: 4 << 20})
+	for _, path := range []string{"/v1/records", "/v1/hits", "/v1/series/query"} {
+		for range 50 {
+			r.dial().post(path, 1<<20).send(`{"records":[`)
+		}
+	}
+	r.dial().post("/v1/records", len(quick)).send(quick).ok()
+	hits := `{"hits":[{"metric":"quick"}]}`
+	r.dial().post("/v1/hits", len(hits)).send("%s", hits).ok()
+	r.dial().get("/v1/records").ok()
+	r.stop()
+	if err := r.finished(); err == nil {
+		t.Error("want to hear that requests were cut off")
+	}
+}
+
+// TestP12_SlowBodiesGiveTheirMemory has bodies that miss their last byte take all memory: a new one takes that of the one
+// that began first, which is told so, and the other one goes on.
+func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, Bodies: 2 << 20})
+	var slow []*line
+	large := strings.Repeat(" ", 1<<20-1)
+	for n := range 2 {
+		slow = append(slow, r.dial().post("/v1/records", 1<<20).send("%s", large))
+		for end := time.Now().Add(patience); r.server.BodyRoom() != (1-n)<<20; {
+			if time.Now().After(end) {
+				t.Fatalf("with %d bodies there are %d bytes left", n+1, r.server.BodyRoom())
+			}
+		}
+	}
+	for range 3 {
+		r.dial().post("/v1/records", len(quick)).send(quick).ok()
+	}
+	status, body, closes := slow[0].answer()
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, `"overloaded"`) || !closes {
+		t.Errorf("%d %s, closes %v", status, body, closes)
+	}
+	if status, body, _ := slow[1].send(" ").answer(); status != http.StatusBadRequest {
+		t.Errorf("%d %s", status, body)
+	}
+	if room := r.server.BodyRoom(); room != 2<<20 {
+		t.Errorf("%d bytes are left when all is done", room)
+	}
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestP12_ConnectionsAreBounded opens one connection too many: the idle one whose client was heard of the longest ago
+// makes room, and no busy one does.
+func TestP12_ConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Connections: 3})
+	slow := r.dial().post("/v1/records", len(quick))
+	first := r.dial().get("/livez").ok()
+	second := r.dial().get("/livez").ok()
+	first.get("/livez").ok()
+	third := r.dial().get("/livez").ok()
+	second.closed()
+	first.get("/v1/records").ok()
+	third.get("/v1/records").ok()
+	slow.send(quick).ok()
+	r.stop()
+	if err := r.finished(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestP12_IdleConnectionsKeepNothingOut has far more idle connections, new ones and some that never end their header,
+// than there may be: health checks and work are answered on new connections.
+func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Second, Connections: 20})
+	for i := range 150 {
+		l := r.dial()
+		switch i % 3 {
+		case 0:
+			l.get("/livez").ok()
+		case 1:
+			l.send("GET /livez HTTP/1.1\r\nHost:")
+		}
+		if i%10 == 0 {
+			r.dial().get("/readyz").ok()
+			r.dial().post("/v1/records", len(quick)).send(quick).ok()
+		}
+	}
+	r.stop()
+	_ = r.finished()
+}
+
+// TestP12_HealthHasConnectionsOfItsOwn fills all connections with requests that are sent slowly, and then with ones
+// that are worked on: health checks are answered in both cases, and what else comes takes the place of a slow body
+// or is refused.
+func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Connections: 8})
+	slow := []*line{}
+	for range 8 {
+		slow = append(slow, r.dial().post("/v1/records", 100))
+	}
+	r.dial().get("/v1/records").ok()
+	slow[0].closed()
+	var feeds []*line
+	for range 8 {
+		l := r.dial().send("GET /v1/changes HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+		if status, err := l.ReadString('\n'); err != nil || !strings.Contains(status, "200") {
+			t.Fatalf("%q, %v", status, err)
+		}
+		feeds = append(feeds, l)
+	}
+	for range 100 { // more than are kept for them at once
+		l := r.dial()
+		for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+			status, body, closes := r.dial().get(path).answer()
+			if status != http.StatusOK || !closes {
+				t.Fatalf("%s: %d %s, closes %v", path, status, body, closes)
+			}
+		}
+		if status, body, _ := l.get("/v1/records").answer(); status != http.StatusServiceUnavailable || !strings.Contains(body, `"overloaded"`) {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	stuck := r.dial()
+	for range 70 {
+		r.dial().get("/livez").ok()
+		r.dial() // and says nothing
+	}
+	stuck.closed()
+	feeds[0].Close()
+	for end := time.Now().Add(patience); ; { // until the server has noticed
+		status, body, _ := r.dial().get("/v1/records").answer()
+		if status == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a place is free, and: %d %s", status, body)
+		}
+	}
+	r.stop()
+	_ = r.finished()
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutant_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// nightly is how many mutations are tried.
+	nightly = 100
+	// leastFound is the share that tests of the package have to find, in percent.
+	leastFound = 70
+	// mutantMemory is what a process with a mutation may take, in KiB of addresses: some go on for ever.
+	mutantMemory = 8 << 20
+)
+
+// kits are directories of code that runs in no product.
+var kits = regexp.MustCompile(`^(bench|conformance|docs|e2e|eval|internal/(archtest|mongotest|mutant|pgtest|porttest)|tools|.*test)(/|$)`)
+
+// Random mutations of production lines are made one at a time, and the tests of their package have to find most of
+// them. The day is the seed: LOCUS_SEED repeats a night, LOCUS_MUTATIONS says how many there are, and LOCUS_MUTATE is
+// a regular expression of file names. What survives is printed. One that changes nothing that anything could notice is
+// listed in equivalent.txt with the reason.
+func TestRandomMutations(t *testing.T) {
+	if os.Getenv("LOCUS_LONG") == "" {
+		t.Skip("set LOCUS_LONG=1: it builds and runs the tests of a hundred packages")
+	}
+	now := time.Now().UTC()
+	seed := number(t, "LOCUS_SEED", uint64(now.Year()*10000+int(now.Month())*100+now.Day())) //nolint:gosec // a day of our time
+	left := number(t, "LOCUS_MUTATIONS", nightly)
+	all := everyMutation(t, regexp.MustCompile(os.Getenv("LOCUS_MUTATE")))
+	rand.New(rand.NewPCG(seed, 16)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // to be repeated
+	t.Logf("seed %d: %d of %d places", seed, min(left, uint64(len(all))), len(all))
+
+	listed := equivalent(t)
+	sound := map[string]time.Duration{} // how long the tests of a package take
+	counts, by := map[string]int{}, map[string]map[string]int{}
+	for _, m := range all {
+		if left == 0 {
+			break
+		}
+		pkg := filepath.Dir(m.file)
+		outcome := "equivalent"
+		if _, is := listed[m.String()]; !is {
+			took, known := sound[pkg]
+			if !known {
+				binary := build(t, os.Environ(), pkg, t.TempDir())
+				begin := time.Now()
+				if out, err := runMutant(t, binary, pkg, os.Environ(), 15*time.Minute); err != nil {
+					t.Fatalf("the tests of ./%s fail without a mutation: %v\n%s", pkg, err, out)
+				}
+				took = time.Since(begin)
+				sound[pkg] = took
+			}
+			if outcome = try(t, m, pkg, max(time.Minute, 5*took)); outcome == "" {
+				continue // it does not compile
+			}
+		}
+		left--
+		counts[outcome]++
+		if by[pkg] == nil {
+			by[pkg] = map[string]int{}
+		}
+		by[pkg][outcome]++
+		t.Logf("%-10s %s:%d %s", outcome, m.file, m.line, strings.TrimPrefix(m.String(), m.file+" "))
+	}
+	for pkg, of := range by {
+		t.Logf("%-20s %v", pkg, of)
+	}
+	found := counts["found"] + counts["endless"]
+	tried := found + counts["survived"]
+	t.Logf("%d tried, %d found (%d of them by time), %d survived, %d equivalent by the list", tried, found, counts["endless"], counts["survived"], counts["equivalent"])
+	if tried >= 20 && found*100 < tried*leastFound {
+		t.Errorf("tests find %d of %d mutations, fewer than %d in a hundred", found, tried, leastFound)
+	}
+}
+
+// number is the value of a variable of the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// everyMutation are those of all production files of packages that have tests, in order.
+func everyMutation(t *testing.T, only *regexp.Regexp) (all []mutation) {
+	t.Helper()
+	tested := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		file, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(file))
+		switch name := d.Name(); {
+		case d.IsDir() && file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || kits.MatchString(filepath.ToSlash(file)) || nested(path)):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || !only.MatchString(filepath.ToSlash(file)):
+			return nil
+		}
+		if _, known := tested[dir]; !known {
+			tests, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*_test.go"))
+			tested[dir] = len(tests) > 0
+		}
+		source, err := os.ReadFile(path)
+		if err != nil || !tested[dir] || strings.Contains(string(source), "\n//go:build ") {
+			return err // what is built on some systems only is not always there to be found
+		}
+		of, err := mutations(filepath.ToSlash(file), source)
+		all = append(all, of...)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d places to mutate: %v", len(all), err)
+	}
+	return all
+}
+
+// nested reports whether a directory is a module of its own.
+func nested(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil && filepath.Clean(dir) != root
+}
+
+// equivalent reads the list of mutations that nothing can find.
+func equivalent(t *testing.T) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile("equivalent.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		name, reason, is := strings.Cut(line, " # ")
+		if !is {
+			t.Fatalf("equivalent.txt: %s: want `FILE FUNCTION: \"WAS\" becomes \"IS\" # REASON`", line)
+		}
+		listed[name] = reason
+	}
+	return listed
+}
+
+// Each mutation of the list is one that can still be made.
+func TestEquivalent_CanBeMade(t *testing.T) {
+	t.Parallel()
+	for name := range equivalent(t) {
+		file, _, _ := strings.Cut(name, " ")
+		source, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		all, err := mutations(file, source)
+		if err != nil {
+			t.Error(err)
+		}
+		if !slices.ContainsFunc(all, func(m mutation) bool { return m.String() == name }) {
+			t.Errorf("equivalent.txt: %s: the code has no such place any more: remove the line, or write it again", name)
+		}
+	}
+}
+
+// try runs the tests of a package with a mutation and returns what became of it, "" if it does not compile.
+func try(t *testing.T, m mutation, pkg string, limit time.Duration) string {
+	t.Helper()
+	original, err := filepath.Abs(filepath.Join(root, m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	copied := filepath.Join(dir, filepath.Base(m.file))
+	if err := os.WriteFile(copied, m.apply(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := writeOverlay(dir, map[string]string{original: copied})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, binary := withOverlay(overlay), filepath.Join(dir, "mutant.test")
+	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, "./"+pkg)
+	compile.Dir, compile.Env = root, env
+	if compile.Run() != nil {
+		return ""
+	}
+	out, err := runMutant(t, binary, pkg, env, limit)
+	os.Remove(binary) // a hundred of them are large
+	switch {
+	case err == nil:
+		return "survived"
+	case strings.Contains(out, "panic: test timed out") || !strings.Contains(out, "FAIL") && !strings.Contains(out, "panic:") && !strings.Contains(out, "fatal error:"):
+		return "endless"
+	}
+	return "found"
+}
+
+// runMutant runs tests that may go on for ever or take all memory.
+func runMutant(t *testing.T, binary, pkg string, env []string, limit time.Duration) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit+30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, mutantMemory), "sh",
+		binary, "-test.failfast", "-test.count=1", "-test.timeout="+limit.String())
+	cmd.Dir, cmd.Env = filepath.Join(root, pkg), append(env, "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
+	cmd.WaitDelay = 10 * time.Second // processes that a test started and left
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

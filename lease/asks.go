@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lease
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxAsks is how many bytes Asks may have, of which an owner that is gone leaves many. What does not fit is left
+// out, and the line that stands for it asks for everything.
+const maxAsks = 4000
+
+// ask adds something to do; "" is everything.
+func (l *Lease) ask(what string) {
+	l.Asked++
+	if len(l.Asks)+len(what) > maxAsks {
+		l.Asks, what = "", ""
+	}
+	l.Asks += strconv.FormatInt(l.Asked, 10) + " " + what + "\n"
+}
+
+// finish takes out what is done.
+func (l *Lease) finish(number int64) {
+	l.Done = max(l.Done, number)
+	var left strings.Builder
+	for line := range strings.Lines(l.Asks) {
+		if n, _ := l.parse(line); n > l.Done {
+			left.WriteString(line)
+		}
+	}
+	l.Asks = left.String()
+}
+
+// Open is what is asked for and not done, in the order of asking; all reports whether everything is.
+func (l Lease) Open() (asks []string, all bool) {
+	for line := range strings.Lines(l.Asks) {
+		switch n, what := l.parse(line); {
+		case n <= l.Done:
+		case what == "":
+			all = true
+		default:
+			asks = append(asks, what)
+		}
+	}
+	return asks, all
+}
+
+// parse reads a line. One that makes no sense is the last, and asks for everything.
+func (l Lease) parse(line string) (number int64, what string) {
+	text, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return l.Asked, ""
+	}
+	return number, what
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// settle looks at rows again under the lease, when nothing is left to follow from the records concerned, and reports,
+// and repairs, what differs still.
+func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspect) error {
+	for try := 0; len(found) > 0; try++ {
+		if try == checkTries {
+			return fmt.Errorf("%w: %s %s", ErrBusy, found[0].What, found[0].ID)
+		}
+		var err error
+		if found, err = c.again(ctx, id, s, found); err != nil {
+			return err
+		}
+		if err := c.flush(); err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			pause := time.NewTimer(retryBlocked / 4)
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+				pause.Stop()
+				return context.Cause(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+// again is one more look at the rows of suspects. It returns those that are not certain yet.
+func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect) (uncertain []suspect, err error) {
+	c.mu.Lock()
+	defer c.unlock()
+	if err := c.quiet(ctx); err != nil {
+		return nil, err
+	}
+	defer c.give(ctx) // other processes wait for what they asked for
+	var keys [][]any
+	for _, f := range found {
+		if !slices.ContainsFunc(keys, func(k []any) bool { return sameKey(k, f.row) }) {
+			keys = append(keys, f.row)
+		}
+	}
+	var rows [][]any
+	if err := c.read(ctx, id, func(tx Tx) (err error) {
+		rows, err = tx.RowsAt(ctx, s.table, keys)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(row []any) bool { return row == nil })
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	v := c.checks(id, c.read, nil)
+	if err := s.look(v, ctx, rows); err != nil {
+		return nil, err
+	}
+	certain, uncertain, err := c.divide(ctx, v.found)
+	if err != nil {
+		return nil, err
+	}
+	if c.Repair && len(certain) > 0 {
+		err = c.repair(ctx, certain)
+	}
+	for _, f := range certain {
+		c.report(f.Difference)
+	}
+	return uncertain, err
+}
+
+// quiet takes the lease, works off what is left undone and forgets what is remembered. The caller holds the lock.
+func (c *checker) quiet(ctx context.Context) error {
+	if err := c.hold(ctx, 2*leasePatience); err != nil {
+		return err
+	}
+	c.doubt()
+	if err := c.work(ctx, nil, "", forever); err != nil {
+		return errors.Join(err, c.mend(ctx, err))
+	}
+	return c.clear(ctx)
+}
+
+// divide tells suspects that follow from records with nothing left to do from the others. A record is put together
+// with its entry in the redo set, which is read after the record was.
+func (c *checker) divide(ctx context.Context, found []suspect) (certain, uncertain []suspect, err error) {
+	if c.lease == nil {
+		return found, nil, nil
+	}
+	var all []entity.PUID
+	for _, f := range found {
+		for _, p := range f.about {
+			if _, err := c.home(p); err == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	pending := map[entity.PUID]bool{}
+	err = fromHomes(ctx, c.Resolver, c.read, unique(all), func(tx Tx, group []entity.PUID) ([][]any, error) {
+		keys := make([][]any, len(group))
+		for i, p := range group {
+			keys[i] = []any{int64(p)}
+		}
+		return tx.RowsAt(ctx, "redo", keys)
+	}, func(group []entity.PUID, rows [][]any) {
+		for i, p := range group {
+			pending[p] = rows[i] != nil
+		}
+	})
+	for _, f := range found {
+		if slices.ContainsFunc(f.about, func(p entity.PUID) bool { return pending[p] }) {
+			uncertain = append(uncertain, f)
+		} else {
+			certain = append(certain, f)
+		}
+	}
+	return certain, uncertain, err
+}
+
+// sameKey compares keys of rows.
+func sameKey(a, b []any) bool {
+	return slices.EqualFunc(a, b, func(x, y any) bool { return fmt.Sprint(x) == fmt.Sprint(y) })
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+)
+
+// lookClusters compares the edges of records with what a comparison with all that they meet gives, the anchors of
+// records with what clustering their components gives, and entities with what their members say.
+func (v *checks) lookClusters(ctx context.Context, rows [][]any) error {
+	live, err := v.readPage(ctx, rows, false)
+	if err != nil || len(live) == 0 {
+		return err
+	}
+	linked, err := v.compareAll(ctx, live)
+	if err != nil {
+		return err
+	}
+	stored := map[entity.PUID]edges{}
+	puids := make([]entity.PUID, len(live))
+	for i, n := range live {
+		puids[i] = n.PUID
+	}
+	if err := v.readAround(ctx, stored, puids); err != nil {
+		return err
+	}
+	for _, n := range live {
+		v.compareEdges(n, stored[n.PUID], linked[n.PUID])
+	}
+	g := newGraph(v.batch, stored, nil)
+	p := &plan{batch: v.batch, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}}
+	var should []expected
+	for _, n := range live {
+		members, err := v.component(ctx, g, n.PUID)
+		if err != nil {
+			return err
+		}
+		if p.of[n.PUID] == nil {
+			p.cluster(g, members)
+		}
+		c := p.of[n.PUID]
+		v.compareMember(n, c, members)
+		if c.anchor() == n.PUID {
+			should = append(should, expected{n, members, v.build(c)})
+		}
+	}
+	return v.compareEntities(ctx, should)
+}
+
+// expected is an entity that should be there.
+type expected struct {
+	*node
+	members []entity.PUID // of the component
+	is      entity.Indexed
+}
+
+// compareAll compares records with all that they share a feature with.
+func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]edges, error) {
+	for _, n := range live {
+		v.writes[n.PUID] = &write{puid: n.PUID, new: n}
+	}
+	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{}}
+	err := v.readCarriers(ctx, v.ask, m)
+	clear(v.writes)
+	if err != nil {
+		return nil, err
+	}
+	met := make([][]entity.PUID, len(live))
+	var all []entity.PUID
+	for i, n := range live {
+		for _, f := range n.norm.Features() {
+			if !m.generic(f.Hash) {
+				met[i] = append(met[i], m.carriers[f.Hash]...)
+			}
+		}
+		met[i] = slices.DeleteFunc(unique(met[i]), func(q entity.PUID) bool { return q == n.PUID })
+		all = append(all, met[i]...)
+	}
+	if err := v.load(ctx, v.homed(unique(all))); err != nil {
+		return nil, err
+	}
+	found := make([]edges, len(live))
+	parallel(len(live), func(i int) { found[i] = v.edgesOf(live[i], met[i], m) })
+	should := make(map[entity.PUID]edges, len(live))
+	for i, n := range live {
+		should[n.PUID] = found[i]
+	}
+	return should, nil
+}
+
+// compareEdges finds rows that only one of the lists has, or that differ.
+func (v *checks) compareEdges(n *node, stored, should edges) {
+	for len(stored)+len(should) > 0 {
+		var was, is *Edge
+		if len(should) == 0 || len(stored) > 0 && stored[0].B <= should[0].B {
+			was, stored = &stored[0], stored[1:]
+		}
+		if was == nil || len(should) > 0 && was.B == should[0].B {
+			is, should = &should[0], should[1:]
+		}
+		if was != nil && is != nil && *was == *is {
+			continue
+		}
+		b := cmp.Or(was, is).B
+		if v.unread[b] != nil {
+			continue // what it says is not known
+		}
+		s := v.suspect(rowOf(n), "edge", n.PUID.String()+"/"+b.String(), edgeText(was), edgeText(is), n.PUID, b)
+		s.redo = []entity.PUID{n.PUID}
+	}
+}
+
+func edgeText(e *Edge) string {
+	if e == nil {
+		return "no row"
+	}
+	return fmt.Sprintf("score %v, levels %x", e.Score, uint64(e.Vector))
+}
+
+// compareMember compares the anchor of a record.
+func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
+	anchor := c.anchor()
+	if n.Anchor == anchor {
+		return
+	}
+	s := v.suspect(rowOf(n), "member", n.PUID.String(), "in the entity of "+n.Anchor.String(), "in that of "+anchor.String(), members...)
+	s.redo = []entity.PUID{n.PUID, anchor}
+	if _, err := v.home(n.Anchor); err != nil {
+		s.mend = []mend{{v.id, func(ctx context.Context, tx Tx) error {
+			return tx.Assign(ctx, []entity.Assignment{{PUID: n.PUID, Anchor: n.PUID}})
+		}}}
+	}
+}
+
+// compareEntities compares entities with those that are stored, and with what the search finds.
+func (v *checks) compareEntities(ctx context.Context, should []expected) error {
+	anchors := make([]entity.PUID, len(should))
+	for i, e := range should {
+		anchors[i] = e.PUID
+	}
+	var stored []*entity.Entity
+	found := make([]bool, len(should))
+	err := v.ask(ctx, v.id, func(tx Tx) (err error) {
+		if stored, err = tx.Entities(ctx, anchors); err != nil {
+			return err
+		}
+		for i, e := range should {
+			if stored[i] != nil && !found[i] {
+				if found[i], err = finds(ctx, tx, e.is); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		if len(should) > 1 { // one of them cannot be read
+			for i := range should {
+				if err := v.compareEntities(ctx, should[i:i+1]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		s := v.note("entity", should[0], err.Error())
+		s.mend, s.redo = []mend{v.remove(should[0].PUID)}, anchors
+		return nil
+	}
+	for i, e := range should {
+		switch {
+		case stored[i] == nil:
+			v.note("entity", e, "no row").redo = anchors[i : i+1]
+		case !equal(stored[i], e.is.Entity):
+			s := v.note("entity", e, "differs in "+difference(stored[i], e.is.Entity))
+			s.redo = anchors[i : i+1]
+			for _, m := range stored[i].Members {
+				s.about = append(s.about, m.PUID)
+			}
+		case !found[i]:
+			v.note("search", e, "not found by its words").mend = []mend{{v.id, func(ctx context.Context, tx Tx) error {
+				if err := tx.DeleteEntities(ctx, []entity.PUID{e.PUID}); err != nil {
+					return err
+				}
+				return tx.PutEntities(ctx, []entity.Indexed{e.is})
+			}}}
+		}
+	}
+	return nil
+}
+
+func (v *checks) note(what string, e expected, is string) *suspect {
+	return v.suspect(rowOf(e.node), what, e.PUID.String(), is, fmt.Sprintf("entity %v of %d records", e.is.ID, len(e.is.Members)), e.members...)
+}
+
+// finds reports whether the search finds an entity by all of its words and terms.
+func finds(ctx context.Context, tx Tx, e entity.Indexed) (bool, error) {
+	found, err := tx.Search(ctx, entity.Query{Words: e.Words, Terms: e.Terms, After: e.Anchor() - 1, Limit: 1})
+	return len(found) == 1 && found[0].ID == e.ID, err
+}
+
+// equal compares all that is stored of two entities.
+func equal(a, b *entity.Entity) bool { return difference(a, b) == "" }
+
+// difference names the first part in which two entities differ.
+func difference(a, b *entity.Entity) string {
+	switch {
+	case a.ID != b.ID:
+		return "its id"
+	case a.Kind != b.Kind:
+		return "its kind"
+	case !slices.Equal(a.Members, b.Members):
+		return "its members"
+	case !slices.EqualFunc(a.View, b.View, sameAttribute):
+		return "its merged view"
+	case a.Rank != b.Rank:
+		return "its rank"
+	case a.Stamp != b.Stamp:
+		return "its stamp"
+	}
+	return ""
+}
+
+func sameAttribute(a, b entity.MergedAttribute) bool {
+	return a.Name == b.Name && slices.EqualFunc(a.Values, b.Values, func(x, y entity.MergedValue) bool {
+		return x.Value == y.Value && x.Pinned == y.Pinned && slices.Equal(x.Members, y.Members)
+	})
+}

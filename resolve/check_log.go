@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// logPage is how many changes are read at once.
+const logPage = 1000
+
+// logs is what a log says of entities, as far as it was read.
+type logs struct {
+	after changelog.Seq
+	// open are entities that were not as their last change says when it was read: a later one may follow.
+	open map[locality.ID]changelog.Change
+	rows int
+}
+
+// log compares the log of a cell with its bounds, and the last change of every entity with the entity.
+func (c *checker) log(ctx context.Context, id cell.ID) error {
+	l := &logs{open: map[locality.ID]changelog.Change{}}
+	if err := c.view(ctx, id, func(tx Tx) error {
+		bounds, err := tx.Bounds(ctx)
+		l.after = bounds.Trimmed
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := c.readLog(ctx, id, c.view, l); err != nil || len(l.open) == 0 {
+		return err
+	}
+	// The rest of the log, while no process resolves: what differs now does so by itself.
+	c.mu.Lock()
+	defer c.unlock()
+	if err := c.quiet(ctx); err != nil {
+		return err
+	}
+	defer c.give(ctx)
+	if err := c.readLog(ctx, id, c.read, l); err != nil {
+		return err
+	}
+	if err := c.close(ctx, id, c.read, l, l.open); err != nil {
+		return err
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(l.open), locality.ID.Compare) {
+		last := l.open[of]
+		c.report(Difference{
+			What: "change", Cell: id, ID: fmt.Sprint(last.Seq), Stored: fmt.Sprintf("%s %v: %v", last.Kind, of, last.After),
+			Want: "the last change of the entity says what it is", Advice: "readers of the log begin again; run locus rollup verify",
+		})
+	}
+	return nil
+}
+
+// readLog reads the log to its end.
+func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) error {
+	for limit := logPage; ; {
+		var page []changelog.Change
+		var rows [][]any
+		err := ask(ctx, id, func(tx Tx) (err error) {
+			page, err = tx.Changes(ctx, l.after, limit)
+			return err
+		})
+		switch {
+		case err != nil && limit > 1 && ctx.Err() == nil: // one of them cannot be read
+			limit = 1
+			continue
+		case err != nil:
+			if e := ask(ctx, id, func(tx Tx) (err error) {
+				rows, err = tx.ReadRows(ctx, "change", []any{int64(l.after)}, 1)
+				return err
+			}); e != nil || len(rows) == 0 {
+				return err
+			}
+			l.after = changelog.Seq(rows[0][0].(int64))
+			c.report(Difference{
+				What: "change", Cell: id, ID: fmt.Sprint(l.after), Stored: err.Error(), Want: "a change",
+				Advice: "readers of the log begin again; run locus rollup verify",
+			})
+			continue
+		case len(page) == 0:
+			return nil
+		}
+		last := map[locality.ID]changelog.Change{}
+		for _, change := range page {
+			if !change.Kind.OfRecord() {
+				last[change.Entity] = change
+			}
+		}
+		if err := c.close(ctx, id, ask, l, last); err != nil {
+			return err
+		}
+		l.after, l.rows, limit = page[len(page)-1].Seq, l.rows+len(page), logPage
+		if err := c.tell(Progress{Cell: id, Step: "log", Rows: l.rows}); err != nil {
+			return err
+		}
+	}
+}
+
+// close compares entities with their changes, and keeps those open that differ.
+func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, last map[locality.ID]changelog.Change) error {
+	anchors := make([]entity.PUID, 0, len(last))
+	changes := make([]changelog.Change, 0, len(last))
+	for _, change := range last {
+		members := change.After
+		if change.Kind == changelog.Retired {
+			members = change.Before
+		}
+		if len(members) > 0 {
+			anchors, changes = append(anchors, members[0].PUID), append(changes, change)
+		}
+	}
+	var stored []*entity.Entity
+	if err := ask(ctx, id, func(tx Tx) (err error) {
+		stored, err = tx.Entities(ctx, anchors)
+		return err
+	}); err != nil && len(last) > 1 && ctx.Err() == nil {
+		for of, change := range last {
+			if err := c.close(ctx, id, ask, l, map[locality.ID]changelog.Change{of: change}); err != nil {
+				return err
+			}
+		}
+		return nil
+	} else if err != nil {
+		stored = make([]*entity.Entity, len(anchors)) // it cannot be read
+	}
+	for i, change := range changes {
+		e := stored[i]
+		same := e != nil && e.ID == change.Entity && slices.Equal(versions(e), change.After)
+		if change.Kind == changelog.Retired {
+			same = e == nil || e.ID != change.Entity
+		}
+		if same {
+			delete(l.open, change.Entity)
+		} else {
+			l.open[change.Entity] = change
+		}
+	}
+	return nil
+}
+
+// totals counts a cell in one snapshot, and compares that with what the cell says of itself. Repaired, the cell says
+// what was counted.
+func (c *checker) totals(ctx context.Context, id cell.ID) error {
+	var differs []Difference
+	if err := c.view(ctx, id, func(tx Tx) (err error) { differs, err = c.count(ctx, id, tx, false); return err }); err != nil || len(differs) == 0 {
+		return err
+	}
+	if c.Repair {
+		c.mu.Lock()
+		err := c.quiet(ctx)
+		if err == nil {
+			err = c.write(ctx, id, func(tx Tx) (err error) { differs, err = c.count(ctx, id, tx, true); return err })
+		}
+		c.unlock()
+		if err != nil {
+			return err
+		}
+	}
+	for _, d := range differs {
+		c.report(d)
+	}
+	return nil
+}
+
+func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (differs []Difference, err error) {
+	row, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := tx.Counts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var is entity.Counts
+	if err := eachRow(ctx, tx, "record", func(r []any) {
+		if r[7] != nil {
+			is.Records++
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if err := eachRow(ctx, tx, cell.JournaledEntity, func([]any) { is.Entities++ }); err != nil {
+		return nil, err
+	}
+	note := func(what string, stored, want int64) {
+		if stored != want {
+			differs = append(differs, Difference{What: "total", Cell: id, ID: what, Stored: fmt.Sprint(stored), Want: fmt.Sprint(want), Repaired: repair})
+		}
+	}
+	note("records", counts.Records, is.Records)
+	note("entities", counts.Entities, is.Entities)
+	if repair {
+		err = tx.AddCounts(ctx, entity.Counts{Records: is.Records - counts.Records, Entities: is.Entities - counts.Entities})
+	}
+	seq, trimmed := row[0][2].(int64), row[0][3].(int64)
+	if trimmed > seq {
+		differs = append(differs, Difference{What: "total", Cell: id, ID: "trimmed", Stored: fmt.Sprint(trimmed), Want: fmt.Sprintf("at most %d", seq), Advice: adviceBackup})
+	}
+	beyond, err2 := tx.ReadRows(ctx, "change", []any{seq}, 1)
+	if err == nil && err2 == nil && len(beyond) > 0 {
+		differs = append(differs, Difference{What: "total", Cell: id, ID: "seq", Stored: fmt.Sprint(seq), Want: fmt.Sprintf("at least %v", beyond[0][0]), Advice: "run locus cell restored"})
+	}
+	if err == nil {
+		err = err2
+	}
+	return differs, err
+}
+
+// eachRow reads a table in one transaction.
+func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
+	for after := []any(nil); ; {
+		rows, err := tx.ReadRows(ctx, table, after, logPage)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			take(row)
+		}
+		after = rows[len(rows)-1][:1]
+	}
+}
+
+// stays finds entries of the redo set that are not worked off.
+func (c *checker) stays(ctx context.Context, id cell.ID) error {
+	c.mu.Lock()
+	defer c.unlock()
+	before, err := c.entries(ctx, id)
+	if err != nil || len(before) == 0 {
+		return err
+	}
+	if err := c.quiet(ctx); err != nil {
+		return err
+	}
+	defer c.give(ctx)
+	after, err := c.entries(ctx, id)
+	if err != nil {
+		return err
+	}
+	for p, e := range after {
+		if was, there := before[p]; !there || was.Version != e.Version || was.Decided != e.Decided {
+			continue
+		}
+		why := "a cell does not answer"
+		if c.trouble != nil {
+			why = c.trouble.Error()
+		}
+		c.report(Difference{What: "redo", Cell: id, ID: p.String(), Stored: "cannot be worked off: " + why, Want: "no entry"})
+	}
+	return nil
+}
+
+func (c *checker) entries(ctx context.Context, id cell.ID) (map[entity.PUID]Redo, error) {
+	all := map[entity.PUID]Redo{}
+	for after := entity.PUID(math.MinInt64); ; {
+		var page []Redo
+		if err := c.view(ctx, id, func(tx Tx) (err error) {
+			page, err = tx.Redo(ctx, after, redoBatch)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			all[e.PUID] = e
+		}
+		if len(page) < redoBatch {
+			return all, nil
+		}
+		after = page[len(page)-1].PUID
+	}
+}

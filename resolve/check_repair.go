@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+)
+
+// repair makes again what follows from the records that differences name, and says of each whether that was done.
+// The caller holds the lock and the lease.
+func (c *checker) repair(ctx context.Context, found []suspect) error {
+	entries := map[cell.ID][]Redo{}
+	versions := c.checks(cell.ID{}, c.read, nil)
+	for i := range found {
+		f := &found[i]
+		for _, m := range f.mend {
+			if err := c.write(ctx, m.cell, func(tx Tx) error { return m.write(ctx, tx) }); err != nil {
+				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
+			}
+			f.Repaired = true
+		}
+		if err := versions.load(ctx, f.redo); err != nil {
+			return err
+		}
+		for n, p := range f.redo {
+			id, err := c.home(p)
+			if err != nil {
+				continue
+			}
+			e := Redo{PUID: p, Version: 1}
+			if rec := versions.nodes[p]; rec != nil {
+				e.Version = rec.Version
+			}
+			if n == 0 {
+				e.Lost = f.lost
+			}
+			if f.What == "decision" {
+				e.Decided = 1
+			}
+			entries[id] = append(entries[id], e)
+		}
+	}
+	// The entries are durable before anything is done: what a crash leaves undone is done by the next owner.
+	var all []Redo
+	for id, group := range entries {
+		var entered []Redo
+		if err := c.write(ctx, id, func(tx Tx) (err error) {
+			entered, err = tx.PutRedo(ctx, group)
+			return err
+		}); err != nil {
+			return fmt.Errorf("enter records of cell %v in the redo set: %w", id, err)
+		}
+		all = append(all, entered...)
+	}
+	slices.SortFunc(all, func(a, b Redo) int { return compareEntries(a, b) })
+	all = slices.CompactFunc(all, func(a, b Redo) bool { return a.PUID == b.PUID })
+	c.cache.clear()
+	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
+		return errors.Join(err, c.Resolver.mend(ctx, err))
+	}
+	for i := range found {
+		f := &found[i]
+		if len(f.redo) > 0 {
+			f.Repaired = !slices.ContainsFunc(f.redo, func(p entity.PUID) bool { _, waits := c.blocked[p]; return waits })
+		}
+		switch {
+		case f.Repaired:
+			f.Advice = ""
+		case len(f.redo) > 0 && c.trouble != nil:
+			f.Advice = "it cannot be resolved again: " + c.trouble.Error()
+		case len(f.redo) > 0:
+			f.Advice = "a cell does not answer: repair when it does"
+		}
+	}
+	return nil
+}
+
+func compareEntries(a, b Redo) int {
+	switch {
+	case a.PUID < b.PUID:
+		return -1
+	case a.PUID > b.PUID:
+		return 1
+	}
+	return len(b.Lost) - len(a.Lost) // the fullest first
+}
+
+// gone is the node of a record that is not there: what still stands of it goes, as if it had been deleted.
+func gone(p entity.PUID) *node { return &node{Record: &entity.Record{PUID: p, Anchor: p}} }

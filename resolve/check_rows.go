@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+)
+
+// The looks of this file begin with rows, and ask for each what it is about: a row that leads to a record which does not
+// lead back is too much. Those of check_records.go begin with records, and ask what is missing.
+
+const (
+	adviceRecord = "put the record again"
+	adviceBackup = "compare with a backup of the cell"
+)
+
+// suspect notes a difference of a row.
+func (v *checks) suspect(row []any, what, id, stored, want string, about ...entity.PUID) *suspect {
+	v.found = append(v.found, suspect{
+		Difference: Difference{What: what, Cell: v.id, ID: id, Stored: stored, Want: want},
+		row:        row, about: slices.Clone(about),
+	})
+	return &v.found[len(v.found)-1]
+}
+
+// drop has a row of a table deleted.
+func (s *suspect) drop(id cell.ID, table string, key []any) {
+	s.mend = append(s.mend, mend{id, func(ctx context.Context, tx Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
+}
+
+// lives reports whether a record is there and was not deleted. One that cannot be read may be.
+func (v *checks) lives(p entity.PUID) bool {
+	n := v.nodes[p]
+	return v.unread[p] != nil || n != nil && n.norm != nil
+}
+
+// state says in words what is known of a record.
+func (v *checks) state(p entity.PUID) string {
+	switch n := v.nodes[p]; {
+	case v.unread[p] != nil:
+		return "cannot be read"
+	case n == nil:
+		return "is not there"
+	case n.norm == nil:
+		return "was deleted"
+	}
+	return "is there"
+}
+
+// homed are those of puids that a cell of the map can hold.
+func (v *checks) homed(puids []entity.PUID) []entity.PUID {
+	return slices.DeleteFunc(slices.Clone(puids), func(p entity.PUID) bool { _, err := v.home(p); return err != nil })
+}
+
+// lookKeys compares rows of the directory with the records that they lead to, or metrics.
+func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
+	var puids []entity.PUID
+	for _, row := range rows {
+		if p, ok := row[2].(int64); ok {
+			puids = append(puids, entity.PUID(p))
+		}
+	}
+	if err := v.load(ctx, v.homed(puids)); err != nil {
+		return err
+	}
+	m := v.opts.Cells.Map()
+	for _, row := range rows {
+		number, linked := row[2].(int64)
+		if !linked {
+			continue
+		}
+		p, id := entity.PUID(number), fmt.Sprintf("%v/%x", row[0], row[1])
+		home, err := v.home(p)
+		if err != nil {
+			v.suspect(row[:2], "key", id, "leads to "+p.String(), "a number of a cell", p).Advice = adviceBackup
+			continue
+		}
+		n := v.nodes[p]
+		switch {
+		case v.unread[p] != nil || n != nil && n.norm == nil:
+		case n != nil:
+			if k := m.KeyOf(n.Source, n.Key); k.Ring != row[0] || string(k.Digest[:]) != string(row[1].([]byte)) {
+				v.suspect(row[:2], "key", id, "leads to "+p.String(), "no row: that is "+n.Ref.String()+", which has another hash", p).drop(v.id, "locus_key", row[:2])
+			}
+		default:
+			ok, err := v.isMetric(ctx, home, p, row)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				v.suspect(row[:2], "key", id, "leads to "+p.String(), "a record, or a metric, of that number", p).Advice = "put all records of the sources again"
+			}
+		}
+	}
+	return nil
+}
+
+// isMetric reports whether a key leads to a metric.
+func (v *checks) isMetric(ctx context.Context, home cell.ID, p entity.PUID, row []any) (ok bool, err error) {
+	m := v.opts.Cells.Map()
+	lo, _ := m.PuidRange(home)
+	err = v.ask(ctx, home, func(tx Tx) error {
+		metas, err := tx.Metrics(ctx, []counter.ID{counter.ID(int64(p) - lo)})
+		if err == nil && metas[0].Name != "" {
+			k := m.KeyOf("", string(metas[0].Name))
+			ok = k.Ring == row[0] && string(k.Digest[:]) == string(row[1].([]byte))
+		}
+		return err
+	})
+	return ok, err
+}
+
+// lookBirths compares births with their records, and with what they lead to after those.
+func (v *checks) lookBirths(ctx context.Context, rows [][]any) error {
+	var puids []entity.PUID
+	next := map[cell.ID][]locality.ID{}
+	m := v.opts.Cells.Map()
+	for _, row := range rows {
+		puids = append(puids, entity.PUID(row[1].(int64)))
+		if id, ok := birthOf(row[2]); ok {
+			if c, err := m.Entity(id); err == nil {
+				next[c] = append(next[c], id)
+			}
+		}
+	}
+	if err := v.load(ctx, v.homed(slices.DeleteFunc(puids, func(p entity.PUID) bool { return p == 0 }))); err != nil {
+		return err
+	}
+	known := map[locality.ID]bool{}
+	for c, ids := range next {
+		if err := v.ask(ctx, c, func(tx Tx) error {
+			births, err := tx.Births(ctx, ids)
+			for i, b := range births {
+				known[ids[i]] = known[ids[i]] || b != nil
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		id, ok := birthOf(row[0])
+		p := entity.PUID(row[1].(int64))
+		if c, err := m.Entity(id); !ok || err != nil || c != v.id {
+			v.suspect(row[:1], "birth", id.String(), "in this cell", "in the cell that the id names", p).Advice = adviceBackup
+			continue
+		}
+		switch successor, leads := birthOf(row[2]); {
+		case p == 0 && leads && !known[successor]:
+			v.suspect(row[:1], "birth", id.String(), "leads on to "+successor.String(), "an id that was given").Advice = adviceBackup
+		case p != 0 && v.unread[p] == nil && (v.nodes[p] == nil || v.nodes[p].Birth != id):
+			v.suspect(row[:1], "birth", id.String(), "of record "+p.String(), "of a record that was born with it", p).Advice = adviceBackup
+		}
+	}
+	return nil
+}
+
+func birthOf(value any) (id locality.ID, ok bool) {
+	b, ok := value.([]byte)
+	if !ok || len(b) != len(id) {
+		return id, false
+	}
+	return locality.ID(b), true
+}
+
+// lookPostings finds postings of records that do not carry the feature, or do not lie here.
+func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
+	var unknown []entity.PUID
+	for _, row := range rows {
+		if p := entity.PUID(row[1].(int64)); v.carried.get(p) == nil {
+			unknown = append(unknown, p)
+		}
+	}
+	if err := v.load(ctx, v.homed(unknown)); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		f, p := uint64(row[0].(int64)), entity.PUID(row[1].(int64))
+		id := fmt.Sprintf("%016x/%v", f, p)
+		_, err := v.home(p)
+		if err != nil || int(v.id.Gen) >= v.opts.Cells.Map().Floor() && !slices.Contains(v.featureCells(f), v.id) {
+			s := v.suspect(row, "posting", id, "in this cell", "no row: the feature or the record lives in another cell", p)
+			s.drop(v.id, "posting", row)
+			if err == nil {
+				s.redo = []entity.PUID{p}
+			}
+			continue
+		}
+		features := v.carried.get(p)
+		if n := v.nodes[p]; features == nil && n != nil && n.norm != nil {
+			features = v.carried.put(p, n)
+		}
+		if v.unread[p] != nil {
+			continue
+		}
+		if _, carries := slices.BinarySearch(features, f); !carries {
+			s := v.suspect(row, "posting", id, "in the store", "no row: record "+p.String()+" "+v.state(p)+" and does not carry the feature", p)
+			s.redo, s.lost = []entity.PUID{p}, []uint64{f}
+		}
+	}
+	return nil
+}
+
+// lookEdges finds edges that stand under a record which is not there, or lead to none. Those of live records are
+// compared by lookClusters.
+func (v *checks) lookEdges(ctx context.Context, rows [][]any) error {
+	var puids []entity.PUID
+	for _, row := range rows {
+		puids = append(puids, entity.PUID(row[0].(int64)), entity.PUID(row[1].(int64)))
+	}
+	if err := v.load(ctx, v.homed(puids)); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		a, b := entity.PUID(row[0].(int64)), entity.PUID(row[1].(int64))
+		id := a.String() + "/" + b.String()
+		home, err := v.home(a)
+		_, err2 := v.home(b)
+		switch {
+		case err != nil || err2 != nil || home != v.id:
+			s := v.suspect(row[:2], "edge", id, "in this cell", "no row: one of the records lives in another cell, or in none", a, b)
+			s.drop(v.id, "edge", row[:2])
+			s.redo = v.homed([]entity.PUID{a, b})
+		case !v.lives(a):
+			v.suspect(row[:2], "edge", id, "in the store", "no row: record "+a.String()+" "+v.state(a), a, b).redo = []entity.PUID{a, b}
+		case !v.lives(b):
+			v.suspect(row[:2], "edge", id, "in the store", "no row: record "+b.String()+" "+v.state(b), a, b).redo = []entity.PUID{a, b}
+		}
+	}
+	return nil
+}
+
+// lookEntities finds entities whose anchor is not there, or is a member of another entity. The others are compared
+// by lookClusters.
+func (v *checks) lookEntities(ctx context.Context, rows [][]any) error {
+	puids := make([]entity.PUID, len(rows))
+	for i, row := range rows {
+		puids[i] = entity.PUID(row[0].(int64))
+	}
+	if err := v.load(ctx, v.homed(puids)); err != nil {
+		return err
+	}
+	for i, p := range puids {
+		home, err := v.home(p)
+		n := v.nodes[p]
+		switch {
+		case err != nil || home != v.id:
+			v.suspect(rows[i], "entity", p.String(), "in this cell", "no row: its anchor lives in another cell, or in none", p).mend = []mend{v.remove(p)}
+		case !v.lives(p):
+			v.orphan(ctx, rows[i], p, "no row: record "+p.String()+" "+v.state(p))
+		case n != nil && n.Anchor != p:
+			v.orphan(ctx, rows[i], p, "no row: record "+p.String()+" is a member of the entity of "+n.Anchor.String())
+		}
+	}
+	return nil
+}
+
+// orphan notes an entity that should not be there. What it says of its members is theirs to be looked at.
+func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want string) {
+	s := v.suspect(row, "entity", p.String(), "in the store", want, p)
+	s.redo = []entity.PUID{p}
+	e, err := v.entity(ctx, p)
+	switch {
+	case err != nil && !errors.Is(err, ErrUnavailable):
+		s.mend = []mend{v.remove(p)}
+	case e != nil:
+		for _, m := range e.Members {
+			if _, err := v.home(m.PUID); err == nil {
+				s.about, s.redo = append(s.about, m.PUID), append(s.redo, m.PUID)
+			}
+		}
+	}
+}
+
+// entity reads one entity.
+func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Entity, err error) {
+	err = v.ask(ctx, v.id, func(tx Tx) error {
+		found, err := tx.Entities(ctx, []entity.PUID{anchor})
+		if err == nil {
+			e = found[0]
+		}
+		return err
+	})
+	return e, err
+}
+
+// remove deletes an entity that cannot be read, or lies where nothing leads.
+func (v *checks) remove(anchor entity.PUID) mend {
+	return mend{v.id, func(ctx context.Context, tx Tx) error {
+		if err := tx.DeleteEntities(ctx, []entity.PUID{anchor}); err != nil {
+			return err
+		}
+		return tx.AddCounts(ctx, entity.Counts{Entities: -1})
+	}}
+}

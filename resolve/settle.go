@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// errSettled ends a check that another process has finished.
+var errSettled = errors.New("resolve: the cells are settled")
+
+// Unsettled reports whether, as far as this process knows, a cell came back from a copy of itself and other cells
+// may still hold what followed from rows that it lost.
+func (r *Resolver) Unsettled() bool { return r.unsettled.Load() }
+
+// Settle makes good what cells that came back from copies of themselves have lost: everything is checked and
+// repaired, in pages, while everything goes on. What cannot be repaired is reported, too, and does not keep the cells
+// unsettled. After an error it has to be called again.
+func (r *Resolver) Settle(ctx context.Context, report func(Difference) error) error {
+	returns, err := r.returns(ctx)
+	if err != nil || len(returns) == 0 {
+		return err
+	}
+	// What is remembered may be of rows that were lost.
+	r.mu.Lock()
+	r.doubt()
+	r.unlock()
+	err = r.Check(ctx, Checking{Repair: true, Report: report, Progress: func(p Progress) error {
+		if !p.Done {
+			return nil
+		}
+		if left, err := r.returns(ctx); err == nil && len(left) == 0 {
+			return errSettled // by another process
+		}
+		return nil
+	}})
+	if errors.Is(err, errSettled) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("settle cells that came back: %w", err)
+	}
+	for id, n := range returns {
+		if err := r.settled(ctx, id, n); err != nil {
+			return fmt.Errorf("settle cell %v: %w", id, err)
+		}
+	}
+	_, err = r.returns(ctx) // one may have come back since
+	return err
+}
+
+// returns reads which cells are unsettled, and how often they came back.
+func (r *Resolver) returns(ctx context.Context) (map[cell.ID]int, error) {
+	all := map[cell.ID]struct{}{}
+	for _, id := range r.opts.Cells.Map().Cells() {
+		all[id] = struct{}{}
+	}
+	var mu sync.Mutex
+	returns := map[cell.ID]int{}
+	err := eachCell(all, func(id cell.ID, _ struct{}) error {
+		var head cell.Head
+		err := r.view(ctx, id, func(tx Tx) (err error) { head, err = tx.Head(ctx); return err })
+		mu.Lock()
+		defer mu.Unlock()
+		if head.Unsettled() {
+			returns[id] = head.Returns
+		}
+		return err
+	})
+	if err == nil {
+		r.unsettled.Store(len(returns) > 0)
+	}
+	return returns, err
+}
+
+func (r *Resolver) settled(ctx context.Context, id cell.ID, n int) error {
+	c, err := r.opts.Cells.Cell(id)
+	if err != nil {
+		return err
+	}
+	return c.Exclusive(ctx, func(tx Tx) error {
+		head, err := tx.Head(ctx)
+		if err != nil || head.Settled >= n {
+			return err
+		}
+		head.Settled = n
+		return tx.SetHead(ctx, head)
+	})
+}
