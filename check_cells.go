@@ -32,6 +32,9 @@ type Checking struct {
 // of the cells, and the rollups. With Repair, what follows from records is resolved again; ids stay. Each difference is
 // handed to found. The error names what could not be compared.
 func (s *Service) CheckCells(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
+	if err := s.changes(); err != nil {
+		return err // what differs is looked at again under the lease
+	}
 	for _, id := range opts.Cells {
 		if !s.Map().Has(id) {
 			return fmt.Errorf("check cell %v: %w", id, cell.ErrNoCell)

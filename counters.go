@@ -25,6 +25,9 @@ func (s *Service) Counters() *counter.Recorder { return s.counters.recorder }
 // AddHits counts a batch as counter.Recorder.AddBatch does, but for hits on names that begin with OwnMetrics:
 // those are refused, each by itself.
 func (s *Service) AddHits(ctx context.Context, b counter.Batch) (counter.Answer, error) {
+	if err := s.changes(); err != nil {
+		return counter.Answer{}, err
+	}
 	refused := 0
 	for _, h := range b.Hits {
 		if CheckMetric(h.Metric) != nil {
@@ -106,8 +109,10 @@ func count(s *Service) (*counters, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &counters{Service: s, recorder: recorder, cancel: cancel}
-	c.done.Go(func() { c.maintain(ctx) })
-	if s.opts.CountItself {
+	if !s.passive() {
+		c.done.Go(func() { c.maintain(ctx) })
+	}
+	if s.opts.CountItself && !s.opts.ReadOnly {
 		c.own = newOwn(opts.Now, recorder.AddBatch)
 		c.done.Go(func() { c.writeOwn(ctx) })
 	}

@@ -23,6 +23,9 @@ import (
 // Results are in the order of the list; one that was refused says so and harms no other. The error is about
 // the list as a whole: nothing was decided.
 func (s *Service) Decide(ctx context.Context, list []Decide) ([]DecideResult, error) {
+	if err := s.changes(); err != nil {
+		return nil, err
+	}
 	if len(list) > MaxBatch {
 		return nil, &InvalidError{[]Problem{{"", "too_large", fmt.Sprintf("there are %d decisions, more than %d", len(list), MaxBatch)}}}
 	}

@@ -49,6 +49,9 @@ func (s *Service) attach(ctx context.Context) error {
 		return err
 	}
 	err := s.view(ctx, authority, read)
+	if err == nil && stored == nil && given != "" && s.opts.ReadOnly {
+		return nil // what counts there says so first
+	}
 	if err == nil && stored == nil && given != "" {
 		err = s.at(ctx, authority, func(c resolve.Cell) error {
 			return c.Update(ctx, func(tx resolve.Tx) error {

@@ -101,6 +101,9 @@ type Vacuumed struct {
 // log as far as its images tell of them, but nothing that a rollup has yet to count, and writes the database
 // anew. The other cells go on meanwhile; writers of the cell wait. It may be stopped and called again.
 func (s *Service) Vacuum(ctx context.Context, done func(Vacuumed)) error {
+	if err := s.changes(); err != nil {
+		return err
+	}
 	for _, id := range s.Map().Cells() {
 		v, err := s.trimErased(ctx, id)
 		if err == nil {

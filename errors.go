@@ -14,6 +14,8 @@ var (
 	// ErrUnknownOutcome is wrapped by errors after which the work may or may not have been done. All other errors mean
 	// that nothing was applied.
 	ErrUnknownOutcome = resolve.ErrUnknownOutcome
+	// ErrReadOnly means that the service was opened to read only: nothing was applied.
+	ErrReadOnly = errors.New("locus: opened to read only")
 	// ErrClosed means that the service is closing or closed.
 	ErrClosed = errors.New("locus: closed")
 	// ErrOverloaded means that the queue of writes is full; nothing was applied, try again later.

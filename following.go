@@ -94,7 +94,7 @@ func (f *following) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := catalogEvery
 		err := f.refresh(ctx)
-		if err == nil {
+		if err == nil && !f.passive() {
 			f.staff(ctx)
 			if f.promote(ctx) {
 				wait = catalogBusy

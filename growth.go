@@ -25,6 +25,9 @@ func (s *Service) PlanGrowth(g cell.Growth) (*cell.Plan, error) {
 // Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped
 // and begun again anywhere.
 func (s *Service) Grow(ctx context.Context, g cell.Growth, progress func(cell.Progress)) error {
+	if err := s.changes(); err != nil {
+		return err
+	}
 	if err := s.checkGrowth(g); err != nil {
 		return err
 	}
@@ -44,12 +47,18 @@ func (s *Service) checkGrowth(g cell.Growth) error {
 // Compact copies the keys and features of generations below one into the current one, so that finding them
 // takes fewer cells; see resolve.Resolver.Compact. It may be stopped and begun again anywhere.
 func (s *Service) Compact(ctx context.Context, to int, progress func(cell.Progress)) error {
+	if err := s.changes(); err != nil {
+		return err
+	}
 	return s.resolver.Compact(ctx, s.cells, to, progress)
 }
 
 // Move moves a cell to another database, which is made if it is not there, while reads and writes go on; see
 // cell.Move. It may be stopped and begun again anywhere.
 func (s *Service) Move(ctx context.Context, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+	if err := s.changes(); err != nil {
+		return cell.MoveProgress{}, err
+	}
 	return s.resolver.Move(ctx, s.cells, id, to, progress)
 }
 

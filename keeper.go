@@ -20,7 +20,7 @@ const (
 
 // keeper keeps the cell map of a service young: it moves on the time until which the map speaks, reads a
 // newer one once a cell has told of it, and finishes a growth, or a switch of a kind, that somebody has begun
-// and left.
+// and left. That of a service that only reads does no more than read the map.
 type keeper struct {
 	*Service
 	cancel context.CancelFunc
@@ -53,18 +53,23 @@ func keep(s *Service) *keeper {
 }
 
 func (k *keeper) tick(ctx context.Context) {
-	err := k.cells.Extend(ctx)
+	var err error
+	if !k.opts.ReadOnly {
+		err = k.cells.Extend(ctx)
+	}
 	if now := k.opts.Now(); err == nil && !k.cells.Alone() && (k.cells.Stale() || now.Sub(k.read) >= refreshEvery) {
 		if err = k.cells.Refresh(ctx); err == nil {
 			k.read = now
 			k.reload(ctx)
 		}
 	}
-	if err == nil {
-		err = k.finish(ctx)
+	if !k.opts.ReadOnly {
+		if err == nil {
+			err = k.finish(ctx)
+		}
+		k.resume(ctx)
+		k.settle(ctx)
 	}
-	k.resume(ctx)
-	k.settle(ctx)
 	if err != nil && !k.failed && ctx.Err() == nil {
 		k.opts.Logger.Warn("the cell map cannot be kept up to date", "epoch", k.Map().Epoch(), "until", k.Map().Until(), "err", err)
 	}

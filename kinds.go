@@ -94,6 +94,9 @@ func (s *Service) Packs() []resolve.Pack { return s.resolver.Rules().Packs }
 // CreateKind adds a kind of things, while everybody goes on. It answers whether it did: the same again
 // changes nothing, and another one of that name is ErrOtherKind.
 func (s *Service) CreateKind(ctx context.Context, schema *match.Schema) (bool, error) {
+	if err := s.changes(); err != nil {
+		return false, err
+	}
 	if err := s.resolver.Reload(ctx); err != nil {
 		return false, ruled(err)
 	}
@@ -110,6 +113,9 @@ func (s *Service) CreateKind(ctx context.Context, schema *match.Schema) (bool, e
 // BuildPack counts the live records of a kind and keeps what it finds as a pack, by which nothing is resolved
 // until the kind is switched to it.
 func (s *Service) BuildPack(ctx context.Context, kind string, progress func(RulesProgress)) (resolve.Pack, error) {
+	if err := s.changes(); err != nil {
+		return resolve.Pack{}, err
+	}
 	k := s.kind(kind)
 	if k == nil {
 		return resolve.Pack{}, fmt.Errorf("%w: %.64q", ErrNoKind, kind)

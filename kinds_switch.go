@@ -27,7 +27,7 @@ func (s *Service) adopt(ctx context.Context, asked []*match.Schema) error {
 		}
 	}
 	for _, schema := range s.opts.Kinds {
-		if s.kind(schema.Kind) != nil {
+		if s.kind(schema.Kind) != nil || s.opts.ReadOnly {
 			continue
 		}
 		if _, err := s.resolver.Switch(ctx, schema, s.opts.Pack); err != nil {
@@ -45,6 +45,9 @@ func (s *Service) adopt(ctx context.Context, asked []*match.Schema) error {
 // is, and the records that are there are resolved anew, cell by cell. It may be stopped anywhere; the
 // service, or another one, goes on by itself, and so does asking for the same again.
 func (s *Service) Switch(ctx context.Context, p Proposal, progress func(RulesProgress)) error {
+	if err := s.changes(); err != nil {
+		return err
+	}
 	schema, pack, err := s.proposed(ctx, p)
 	if err != nil {
 		return err

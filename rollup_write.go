@@ -65,6 +65,9 @@ func (s *Service) DropRollup(ctx context.Context, name string) error {
 
 // alterCatalog changes the catalogue, and has everybody in this process know.
 func (s *Service) alterCatalog(ctx context.Context, change func(rollup.Tx) (rollup.Rollup, error)) (r rollup.Rollup, err error) {
+	if err := s.changes(); err != nil {
+		return r, err
+	}
 	err = s.rollups(s.Map().Authority()).Update(ctx, func(tx rollup.Tx) error {
 		r, err = change(tx)
 		return err
@@ -117,7 +120,7 @@ func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, co
 	}
 }
 
-// verifyCell recomputes a generation in one cell, and notes that it is right if it is.
+// verifyCell recomputes a generation in one cell, and notes that it is right if it is, unless the service only reads.
 func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
 	v, err = s.rollups(id).Verify(ctx, generation, func(n int) {
 		if counted != nil {
@@ -129,6 +132,9 @@ func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, 
 	}
 	if v.Differs > 0 {
 		s.opts.Logger.Error("a rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
+		return v, nil
+	}
+	if s.opts.ReadOnly {
 		return v, nil
 	}
 	return v, s.rollups(id).Update(ctx, func(tx rollup.Tx) error {

@@ -54,6 +54,10 @@ type Options struct {
 	// CountItself has Locus count what it does, in metrics whose names begin with OwnMetrics: each of them
 	// takes a puid.
 	CountItself bool
+	// ReadOnly opens the service for questions: the cell map, heads and records stay as they are, and whatever would
+	// change them is ErrReadOnly. Beside other processes it writes nothing at all; they keep the map, resolve, and
+	// follow the rollups. Where no other process may be, it does the latter two, which only catch up with what is there.
+	ReadOnly bool
 }
 
 func (o *Options) withDefaults() Options {
@@ -93,7 +97,7 @@ type Service struct {
 	cells    *Cells
 	keys     *cell.Directory[resolve.Tx]
 	resolver *resolve.Resolver
-	queue    *resolve.Queue
+	queue    *resolve.Queue // nil if the service is passive
 	live     *live
 	keeper   *keeper
 	follow   *following
@@ -129,6 +133,8 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	}
 	if err == nil {
 		s.keys = s.resolver.Directory()
+	}
+	if err == nil && !o.ReadOnly {
 		err = cells.Extend(ctx)
 	}
 	if err == nil {
@@ -137,7 +143,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	if err == nil {
 		err = s.attach(ctx)
 	}
-	if err == nil {
+	if err == nil && !s.passive() {
 		err = s.resolver.Drain(ctx)
 	}
 	if err == nil {
@@ -147,9 +153,22 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), cells.Close(), s.detach())
 	}
 	s.follow = follow(s, owner(cells))
-	s.queue = resolve.NewQueue(s.resolver, o.Waiting)
+	if !s.passive() {
+		s.queue = resolve.NewQueue(s.resolver, o.Waiting)
+	}
 	s.keeper = keep(s)
 	return s, nil
+}
+
+// passive reports whether the service writes nothing, whatever there is to be caught up with: other processes do.
+func (s *Service) passive() bool { return s.opts.ReadOnly && !s.cells.Alone() }
+
+// changes refuses what a service that only reads does not do.
+func (s *Service) changes() error {
+	if s.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	return nil
 }
 
 // owner names this process to the others that write to the same cells, "" if there are none.
@@ -186,7 +205,9 @@ func (s *Service) mint() (func(entity.Ref, locality.Segment) (locality.ID, error
 // with ErrClosed.
 func (s *Service) Close() error {
 	s.keeper.stop()
-	s.queue.Close()
+	if s.queue != nil {
+		s.queue.Close()
+	}
 	s.follow.stop()
 	return errors.Join(s.counters.stop(), s.cells.Close(), s.detach())
 }
@@ -244,6 +265,9 @@ func (s *Service) Map() *cell.Map { return s.cells.Map() }
 // the order of puts; one that was refused says so and harms no other. The error is about the batch
 // as a whole: nothing was applied. Putting the same again is harmless.
 func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
+	if err := s.changes(); err != nil {
+		return nil, err
+	}
 	results := make([]PutResult, len(puts))
 	ops := make([]resolve.Op, 0, len(puts))
 	at := make([]int, 0, len(puts))
@@ -301,6 +325,9 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 // Delete erases records and unmerges what they held together. Tombstones without content stay, so
 // that the ids that were given out go on leading somewhere. Results are in the order of refs.
 func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	if err := s.changes(); err != nil {
+		return nil, err
+	}
 	ops := make([]resolve.Op, len(refs))
 	for i, ref := range refs {
 		if problems := checkRef(ref); len(problems) > 0 {

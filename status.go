@@ -43,9 +43,12 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 	m := s.Map()
 	ids := m.Cells()
 	status := &Status{
-		Ready: true, Rules: Rules, Kinds: s.kindStatus(), Documents: s.Documents(), Queue: s.queue.Waiting(),
+		Ready: true, Rules: Rules, Kinds: s.kindStatus(), Documents: s.Documents(),
 		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
 		Cells: make([]CellStatus, len(ids)),
+	}
+	if s.queue != nil {
+		status.Queue = s.queue.Waiting()
 	}
 	if c := s.resolver.Rules().Change(); c != nil {
 		status.Switching, status.Switched = c.Kind, c.Records()

@@ -22,6 +22,17 @@ func (f *changing) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and stop there")
 }
 
+// access is what the command does to an installation that it opens.
+func (f *changing) access() access { return unless(f.dryRun, writes) }
+
+// unless is what a command does that does nothing in a dry run.
+func unless(dryRun bool, to access) access {
+	if dryRun {
+		return reads
+	}
+	return to
+}
+
 // goesOn says of what was stopped how it is finished.
 const goesOn = "run it again to go on: what is done stays done"
 

@@ -24,7 +24,7 @@ func (a *app) cellCompact() *cobra.Command {
 			"  locus cell compact --to 2 --yes",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, f.access())
 			if err != nil {
 				return err
 			}

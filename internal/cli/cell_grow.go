@@ -62,7 +62,7 @@ type planned struct {
 }
 
 // plan connects and asks what a generation would mean. The caller closes the connection.
-func (a *app) plan(c *cobra.Command, g *growing) (_ *planned, err error) {
+func (a *app) plan(c *cobra.Command, g *growing, to access) (_ *planned, err error) {
 	p := &planned{plan: &cell.Plan{}}
 	if p.request, err = g.request(c); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (a *app) plan(c *cobra.Command, g *growing) (_ *planned, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask for a plan: %w", err)
 	}
-	if p.client, err = a.connect(c, false); err != nil {
+	if p.client, err = a.connect(c, to); err != nil {
 		return nil, err
 	}
 	if p.raw, err = p.do(c.Context(), http.MethodPost, "/v1/cells/plan", nil, body, p.plan); err != nil {
@@ -89,7 +89,7 @@ func (a *app) cellPlan() *cobra.Command {
 			"  locus cell plan --to 96 --urls postgres://db3/locus_g{g}_{i} --json",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := a.plan(c, &g)
+			p, err := a.plan(c, &g, reads)
 			if err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func (a *app) cellGrow() *cobra.Command {
 			"  locus cell grow --to 96 --urls postgres://db3/locus_g{g}_{i} --dry-run",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := a.plan(c, &g)
+			p, err := a.plan(c, &g, f.access())
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func (a *app) cellMapCommand() *cobra.Command {
 			if check != "" {
 				return a.checkMap(check)
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}

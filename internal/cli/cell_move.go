@@ -31,7 +31,7 @@ func (a *app) cellMove() *cobra.Command {
 			if to.URL == "" {
 				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the database that the cell is to live in")
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, f.access())
 			if err != nil {
 				return err
 			}

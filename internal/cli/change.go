@@ -56,7 +56,7 @@ func (a *app) changeTail() *cobra.Command {
 			if err := t.check(c); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Example: "  locus check --cell g1-19 --json\n" +
 			"  locus check --repair --url http://127.0.0.1:7070",
 		Args: arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
 			request := map[string]any{"repair": repair}
 			if len(cells) > 0 {
 				request["cells"] = cells

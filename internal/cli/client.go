@@ -44,8 +44,17 @@ var errCut = errors.New("the connection was cut")
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 256 << 20
 
-// connect goes to the server, or opens the data. A command that only reads does not make a directory.
-func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
+// access is what a command does to an installation that it opens itself.
+type access int
+
+const (
+	reads  access = iota // neither records nor the cell map change
+	writes               // as a server does
+	makes                // also an installation that is not there
+)
+
+// connect goes to the server, or opens the data.
+func (a *app) connect(c *cobra.Command, to access) (*client, error) {
 	w, err := a.locate(c)
 	if err != nil {
 		return nil, err
@@ -53,15 +62,20 @@ func (a *app) connect(c *cobra.Command, create bool) (*client, error) {
 	if w.server != "" || flagged(c, "url") {
 		return dial(w.server)
 	}
-	return a.openClient(c.Context(), w, create)
+	return a.openClient(c.Context(), w, to)
 }
 
 func flagged(c *cobra.Command, name string) bool { return c.Flags().Changed(name) }
 
 // connected runs a command with a client that only reads. What has to read its arguments first connects by itself.
 func (a *app) connected(run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
+	return a.connectedTo(reads, run)
+}
+
+// connectedTo is connected with a client that may do more.
+func (a *app) connectedTo(to access, run func(c *cobra.Command, cl *client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		cl, err := a.connect(c, false)
+		cl, err := a.connect(c, to)
 		if err != nil {
 			return err
 		}
@@ -104,9 +118,9 @@ func dial(address string) (*client, error) {
 }
 
 // openClient opens an installation and talks to its handler without a network.
-func (a *app) openClient(ctx context.Context, w where, create bool) (*client, error) {
+func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &all.Options{MustExist: !create}, &locus.Options{Logger: log})
+	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (a *app) names(ask func(context.Context, *client, string) ([]string, error)
 		if err := fromEnvironment(c.Flags(), a.env); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		cl, err := a.connect(c, false)
+		cl, err := a.connect(c, reads)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -212,7 +212,7 @@ func (a *app) decisionWithdraw() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			d := httpapi.DecisionInput{Verdict: entity.VerdictSame, A: args[0], Withdraw: true, Attribute: attribute}
 			switch {
 			case anchor:
@@ -282,7 +282,7 @@ func (a *app) decisionImport() *cobra.Command {
 		Example: "  locus decision import decisions.jsonl\n" +
 			"  locus decision import - < decisions.jsonl",
 		Args: arguments("FILE"),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			in := a.stdin
 			if args[0] != "-" {
 				file, err := os.Open(args[0])

@@ -17,7 +17,7 @@ func (a *app) entityMerge() *cobra.Command {
 		Example: "  locus entity merge vendor:88231 crm:17 --reason \"same owner, called them\"\n" +
 			"  locus entity merge vendor:88231 80e51ef9-7a7f-bd53-7a50-01a1f8660d00",
 		Args: arguments("ADDRESS", "ADDRESS"),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			ids := make([]string, len(args))
 			for i, address := range args {
 				e, _, err := a.find(c, cl, address)
@@ -50,7 +50,7 @@ func (a *app) entityUnmerge() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			e, _, err := a.find(c, cl, args[0])
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ func (a *app) entityPin() *cobra.Command {
 			if attribute != "" {
 				d.Verdict, d.Attribute, d.Value = entity.VerdictValue, attribute, value
 			}
-			return a.connected(func(c *cobra.Command, cl *client, _ []string) error { return a.decide(c, cl, a.sign(&f, d)) })(c, args)
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error { return a.decide(c, cl, a.sign(&f, d)) })(c, args)
 		},
 	}
 	c.Flags().StringVar(&attribute, "attribute", "", "with --value: the attribute")

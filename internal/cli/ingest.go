@@ -45,7 +45,7 @@ func (a *app) ingestCommand() *cobra.Command {
 			if err := o.check(args); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, !o.dryRun)
+			cl, err := a.connect(c, unless(o.dryRun, makes))
 			if o.dryRun && errors.Is(err, all.ErrMissing) {
 				// A directory that an import would make has the built-in kind.
 				kinds, err := chosen(match.Kinds(), o.kind)

@@ -121,7 +121,7 @@ func (a *app) kindCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, true)
+			cl, err := a.connect(c, makes)
 			if err != nil {
 				return err
 			}

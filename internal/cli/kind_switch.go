@@ -18,7 +18,7 @@ var progressOf = steps(func(p locus.RulesProgress) (step, line string, err error
 
 // diffRules shows what other rules would change.
 func (a *app) diffRules(c *cobra.Command, kind string, request httpapi.KindRequest) error {
-	cl, err := a.connect(c, false)
+	cl, err := a.connect(c, reads)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *app) printDiff(d *locus.RulesDiff) error {
 
 // switchRules prints the plan of a switch, asks, and does it.
 func (a *app) switchRules(c *cobra.Command, kind string, request httpapi.KindRequest, f *changing) error {
-	cl, err := a.connect(c, false)
+	cl, err := a.connect(c, f.access())
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (a *app) metricHit() *cobra.Command {
 					return err
 				}
 			}
-			cl, err := a.connect(c, true)
+			cl, err := a.connect(c, makes)
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func (a *app) metricPlot() *cobra.Command {
 			if err := s.settle(time.Now(), counter.ByMinute); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}

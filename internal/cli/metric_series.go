@@ -46,7 +46,7 @@ func (a *app) metricSeries() *cobra.Command {
 			if err := s.settle(time.Now(), counter.ByHour); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}

@@ -109,7 +109,7 @@ func (m *mirroring) names() (database, collection string) {
 
 func (m *mirroring) run(c *cobra.Command) (err error) {
 	ctx := c.Context()
-	cl, err := m.connect(c, false)
+	cl, err := m.connect(c, reads)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (a *app) packBuild() *cobra.Command {
 		Example: "  locus pack build --kind place\n" +
 			"  locus pack build --kind person --json",
 		Args: arguments(),
-		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
 			result, err := a.change(c.Context(), cl, "/v1/packs", httpapi.PackRequest{Kind: kind}, progressOf)
 			if err != nil {
 				return err
@@ -140,13 +140,15 @@ func (a *app) packSwitch() *cobra.Command {
 		Example: "  locus pack switch 5d3c0f6a1b2e4478 --dry-run\n" +
 			"  locus pack switch 5d3c0f6a1b2e4478 --yes",
 		Args: arguments("PACK"),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
-			kind, err := packKind(c, cl, args[0], kind)
-			if err != nil {
-				return err
-			}
-			return a.switched(c, cl, kind, httpapi.KindRequest{Pack: args[0]}, &f)
-		}),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(f.access(), func(c *cobra.Command, cl *client, args []string) error {
+				kind, err := packKind(c, cl, args[0], kind)
+				if err != nil {
+					return err
+				}
+				return a.switched(c, cl, kind, httpapi.KindRequest{Pack: args[0]}, &f)
+			})(c, args)
+		},
 	}
 	f.flags(c)
 	c.Flags().StringVar(&kind, "kind", "", "the kind; that of the records which the pack counts, if left out")

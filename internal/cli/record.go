@@ -52,7 +52,7 @@ func (a *app) recordGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (a *app) recordErase() *cobra.Command {
 				}
 				refs = append(refs, ref)
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, unless(dryRun, writes))
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ func (a *app) reviewAnswer() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			if len(args) == 0 {
 				return a.reviewPairs(c, cl, &f)
 			}

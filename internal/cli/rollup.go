@@ -180,33 +180,35 @@ func (a *app) rollupDrop() *cobra.Command {
 			"  locus rollup drop places_by_category --yes",
 		Args:              arguments("NAME"),
 		ValidArgsFunction: a.names(rollupNames, 1),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
-			var of httpapi.Rollup
-			if _, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of); err != nil {
-				return err
-			}
-			if a.json {
-				if err := a.printJSON(map[string]any{"type": "plan", "rollup": of.Name, "groups": of.Groups}); err != nil {
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.connectedTo(f.access(), func(c *cobra.Command, cl *client, args []string) error {
+				var of httpapi.Rollup
+				if _, err := cl.get(c.Context(), rollupPath(args[0]), nil, &of); err != nil {
 					return err
 				}
-			} else {
-				a.say("will drop rollup %s, %s in %s", of.Name, counted(of.Groups, "group", "groups"), plural(len(of.Cells), "cell"))
-			}
-			if f.dryRun {
+				if a.json {
+					if err := a.printJSON(map[string]any{"type": "plan", "rollup": of.Name, "groups": of.Groups}); err != nil {
+						return err
+					}
+				} else {
+					a.say("will drop rollup %s, %s in %s", of.Name, counted(of.Groups, "group", "groups"), plural(len(of.Cells), "cell"))
+				}
+				if f.dryRun {
+					return nil
+				}
+				if err := a.confirm(f.yes, fmt.Sprintf("Drop rollup %s? Its definition makes it again.", of.Name)); err != nil {
+					return err
+				}
+				if _, err := cl.do(c.Context(), http.MethodDelete, rollupPath(of.Name), nil, nil, nil); err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"type": "summary", "rollup": of.Name, "outcome": "dropped"})
+				}
+				a.say("dropped rollup %s", of.Name)
 				return nil
-			}
-			if err := a.confirm(f.yes, fmt.Sprintf("Drop rollup %s? Its definition makes it again.", of.Name)); err != nil {
-				return err
-			}
-			if _, err := cl.do(c.Context(), http.MethodDelete, rollupPath(of.Name), nil, nil, nil); err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(map[string]any{"type": "summary", "rollup": of.Name, "outcome": "dropped"})
-			}
-			a.say("dropped rollup %s", of.Name)
-			return nil
-		}),
+			})(c, args)
+		},
 	}
 	f.flags(c)
 	return a.connection(c)

@@ -30,7 +30,7 @@ func (a *app) rollupRebuild() *cobra.Command {
 			"  locus rollup rebuild places_by_category --wait",
 		Args:              arguments("NAME"),
 		ValidArgsFunction: a.names(rollupNames, 1),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			var of httpapi.Rollup
 			raw, err := cl.do(c.Context(), http.MethodPost, rollupPath(args[0])+"/rebuild", nil, nil, &of)
 			if err != nil {

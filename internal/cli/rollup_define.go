@@ -38,7 +38,7 @@ func (a *app) rollupDefine() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, writes)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (a *app) rollupGet() *cobra.Command {
 			if err := g.check(c, args); err != nil {
 				return err
 			}
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, reads)
 			if err != nil {
 				return err
 			}

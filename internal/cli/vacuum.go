@@ -20,7 +20,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 		Example: "  locus vacuum\n  locus vacuum --url http://127.0.0.1:7070 --json",
 		Args:    arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, false)
+			cl, err := a.connect(c, writes)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/resolve"
+)
+
+// asking are the commands that only read, with arguments for the installation of TestP06_AskingChangesNothing, whose
+// entity is ID and whose file of records is FILE.
+var asking = [][]string{
+	{"status"},
+	{"entity", "get", "crm:1"},
+	{"entity", "list"},
+	{"entity", "why", "ID"},
+	{"entity", "history", "crm:1"},
+	{"entity", "relations", "crm:1"},
+	{"entity", "what-if", "crm:1", "--delete", "crm:2"},
+	{"entity", "why-not", "crm:1", "crm:2"},
+	{"entity", "how", "crm:1"},
+	{"record", "get", "crm:1"},
+	{"record", "list"},
+	{"record", "erase", "crm:2", "--dry-run"},
+	{"route", "crm:1"},
+	{"ingest", "--source", "more", "--key", "id", "--dry-run", "FILE"},
+	{"change", "tail", "--all"},
+	{"decision", "list"},
+	{"decision", "export"},
+	{"review", "list"},
+	{"kind", "list"},
+	{"kind", "show", "place"},
+	{"kind", "diff", "KIND"},
+	{"kind", "switch", "KIND", "--dry-run"},
+	{"pack", "list"},
+	{"pack", "diff", "PACK"},
+	{"pack", "switch", "PACK", "--dry-run"},
+	{"metric", "list"},
+	{"metric", "top"},
+	{"metric", "series", "visits"},
+	{"metric", "plot", "visits"},
+	{"rollup", "list"},
+	{"rollup", "status", "records_by_source"},
+	{"rollup", "get", "records_by_source"},
+	{"rollup", "explain", "records_by_source", "crm"},
+	{"rollup", "verify", "records_by_source"},
+	{"rollup", "drop", "records_by_source", "--dry-run"},
+	{"cell", "list"},
+	{"cell", "show", "g0-1"},
+	{"cell", "map"},
+	{"cell", "plan", "--to", "8"},
+	{"cell", "grow", "--to", "8", "--dry-run"},
+	{"cell", "compact", "--dry-run"},
+	{"cell", "move", "g0-1", "--to", "sqlite:/elsewhere/g0-1.db", "--dry-run"},
+	{"__complete", "metric", "series", "v"},
+}
+
+// changingCommands are those that change something, and those that open no installation or need more than one.
+var changingCommands = []string{
+	"locus serve", "locus check", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
+	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
+	"locus pack build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
+}
+
+// TestP06_AskingListsAllCommands demands that a command that opens an installation is one that only reads, and looked at
+// below, or known to change something.
+func TestP06_AskingListsAllCommands(t *testing.T) {
+	t.Parallel()
+	root := (&app{}).root()
+	looked := map[string]bool{}
+	for _, args := range asking {
+		if c, _, err := root.Find(args); err == nil {
+			looked[c.CommandPath()] = true
+		}
+	}
+	walk(root, func(c *cobra.Command) {
+		path := c.CommandPath()
+		if c.Runnable() && c.Flags().Lookup("map") != nil && c.Flags().Lookup("data") != nil && !looked[path] && !slices.Contains(changingCommands, path) {
+			t.Errorf("%s is neither asked nor known to change something", path)
+		}
+	})
+}
+
+// mapAndHeads are what no question may change: the map and the heads of all cells.
+func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
+	t.Helper()
+	cells, err := all.Open(t.Context(), place, &all.Options{MustExist: true, Rules: locus.Rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cells.Close()
+	var b strings.Builder
+	for _, id := range cells.Map().Cells() {
+		c, err := cells.Cell(id)
+		if err == nil {
+			err = c.View(t.Context(), func(tx resolve.Tx) error {
+				head, err := tx.Head(t.Context())
+				if err != nil {
+					return err
+				}
+				epoch, copied, err := tx.CellMap(t.Context())
+				fmt.Fprintf(&b, "%v: %+v, map %d %s\n", id, head, epoch, copied)
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String(), cells.Map()
+}
+
+// TestP06_AskingChangesNothing asks an installation whose map has run out, by every command that only reads: the map
+// and the heads stay as they are. Then a put moves the map on, and is there.
+func TestP06_AskingChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]func(*testing.T) (string, string){
+		"sqlite":   func(t *testing.T) (string, string) { return "LOCUS_DATA", filepath.Join(t.TempDir(), "data") },
+		"postgres": func(t *testing.T) (string, string) { return "LOCUS_MAP", pgtest.Shared(t).URL("asking") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			variable, at := place(t)
+			env := map[string]string{variable: at, "LOCUS_NOTICE": "1s", "LOCUS_TIMEOUT": "1m"}
+			try := func(args ...string) string {
+				t.Helper()
+				var out, talk bytes.Buffer
+				if code := Run(t.Context(), args, strings.NewReader(""), &out, &talk, env); code != 0 {
+					t.Errorf("locus %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), talk.String())
+				}
+				return out.String()
+			}
+			file := func(name, text string) string {
+				path := filepath.Join(t.TempDir(), name)
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			records := file("places.csv", "id,name,phones\n1,Golden Bakery,+1 212 555 0101\n2,Moe's Pizza,+1 212 555 0102\n3,Golden Bakery,+1 212 555 0101\n")
+			cells, err := all.Open(t.Context(), at, &all.Options{Cells: 2, Rules: locus.Rules, Notice: time.Second})
+			if err == nil {
+				err = cells.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			try("ingest", "--source", "crm", "--key", "id", records)
+			try("cell", "grow", "--to", "4", "--yes", "--wait")
+			try("rollup", "define", "--wait", "../../docs/examples/records_by_source.yaml")
+			try("metric", "hit", "visits", "3")
+			_, pack, _ := strings.Cut(try("pack", "build", "--kind", "place", "--json"), `"hash":"`)
+			pack, _, _ = strings.Cut(pack, `"`)
+			entity, _, _ := strings.Cut(strings.TrimPrefix(try("entity", "get", "crm:1", "--json"), `{"id":"`), `"`)
+			words := strings.NewReplacer("FILE", records, "ID", entity, "PACK", pack, "KIND", file("place.yaml", try("kind", "show", "place")))
+
+			before, m := mapAndHeads(t, at)
+			select {
+			case <-time.After(time.Until(m.Until())):
+			case <-t.Context().Done():
+			}
+			for _, args := range asking {
+				args = slices.Clone(args)
+				for i, arg := range args {
+					if arg == strings.ToUpper(arg) {
+						args[i] = words.Replace(arg)
+					}
+				}
+				try(args...)
+				if after, _ := mapAndHeads(t, at); after != before {
+					t.Fatalf("locus %s changes what it looks at:\n%s\nbefore:\n%s", strings.Join(args, " "), after, before)
+				}
+			}
+
+			try("ingest", "--source", "late", "--key", "id", records)
+			try("record", "get", "late:1")
+			if _, after := mapAndHeads(t, at); !after.Until().After(m.Until()) || after.Epoch() <= m.Epoch() {
+				t.Errorf("a put is to move the map on: until %v, epoch %d; before until %v, epoch %d", after.Until(), after.Epoch(), m.Until(), m.Epoch())
+			}
+		})
+	}
+}
