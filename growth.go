@@ -14,12 +14,12 @@ import (
 // asking a database: cell.ErrURL.
 func (s *Service) CheckURL(url string) error { return s.cells.Check(url) }
 
-// PlanGrowth says what Grow would do, or with cell.ErrMap why it would not.
-func (s *Service) PlanGrowth(g cell.Growth) (*cell.Plan, error) {
+// PlanGrowth says what Grow would do, or why it would not: cell.ErrMap, or cell.ErrTooMany if the machine cannot take the cells.
+func (s *Service) PlanGrowth(ctx context.Context, g cell.Growth) (*cell.Plan, error) {
 	if err := s.checkGrowth(g); err != nil {
 		return nil, err
 	}
-	return cell.PlanGrowth(s.Map(), g, s.opts.Now())
+	return s.cells.PlanGrowth(ctx, g)
 }
 
 // Grow adds a generation of cells, while everybody goes on; see cell.Grow. Nothing moves. It may be stopped

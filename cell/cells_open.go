@@ -32,6 +32,9 @@ func (c *Cells[T]) open(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("open the authority: %w", err), db.Close())
 	}
+	if err := c.opens(ctx, m); err != nil {
+		return errors.Join(err, db.Close())
+	}
 	c.m.Store(m)
 	if _, moved := m.spec.Moved[m.spec.Authority]; moved {
 		if err := db.Close(); err != nil {
@@ -128,6 +131,9 @@ func (c *Cells[T]) firstMap(ctx context.Context, db Opened[T]) (Head, *Map, erro
 		spec.Until = c.horizon()
 	}
 	if m, err = NewMap(spec); err != nil {
+		return head, nil, err
+	}
+	if err := c.fits(ctx, m, func(ID) bool { return true }); err != nil {
 		return head, nil, err
 	}
 	if err := putFirst(ctx, db, m); err != nil {

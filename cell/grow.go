@@ -181,6 +181,9 @@ func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
 	if err != nil {
 		return err
 	}
+	if err := w.cells.grows(ctx, next, gen); err != nil {
+		return err
+	}
 	made := w.counter(Progress{Step: StepCreated, Total: int(g.Cells), Generation: gen})
 	err = w.cells.ensure(ctx, next, next.cells(gen), made)
 	if err != nil && w.cells.Refresh(ctx) == nil && len(w.cells.Map().gens) > gen {

@@ -70,8 +70,7 @@ func (s *server) check(o *Options, at string, pooler bool) error {
 		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes are lost", s.synchronous)
 		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk is taken for a good one", s.retriesSync)
 	}
-	rule(!pooler && o.Connections > s.connections-reserved, "%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections",
-		o.Connections, s.connections, reserved)
+	rule(!pooler && o.Connections > s.connections-reserved, "%s", tooFew(o.Connections, s.connections))
 	return errors.Join(errs...)
 }
 

@@ -32,6 +32,8 @@ type DirOptions struct {
 	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
 	// one process has the directory, and reads the new map when it writes it.
 	Notice time.Duration
+	// Files is how many files the process may have open. Defaults to the limit of the system.
+	Files uint64
 	// Restored takes cells that went back as they are: for locus cell restored.
 	Restored bool
 	// Readdress makes a copy an installation of its own; see cell.Readdress. It is not asked where the
@@ -72,7 +74,7 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	if o.Notice == 0 {
 		o.Notice = defaultNotice
 	}
-	driver := &Driver{Dir: path}
+	driver := &Driver{Dir: path, Files: o.Files}
 	first, err := driver.path(authority)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,8 @@ const (
 type Driver struct {
 	// Dir is what relative paths begin at. Without one all paths must be absolute.
 	Dir string
+	// Files is how many files the process may have open. Defaults to the limit of the system.
+	Files uint64
 
 	mu   sync.Mutex
 	open map[*Cell]struct{}

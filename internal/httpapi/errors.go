@@ -203,6 +203,7 @@ var sentinels = []struct {
 	{cell.ErrMoved, CodeStaleMap},
 	{cell.ErrFenced, CodeStaleMap},
 	{cell.ErrConflict, CodeConflict},
+	{cell.ErrTooMany, CodeConflict},
 	{cell.ErrOccupied, CodeConflict},
 	{cell.ErrClock, CodeUnavailable},
 	{cell.ErrCopy, CodeUnavailable},

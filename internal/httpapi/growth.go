@@ -46,7 +46,7 @@ func (s *Server) planGrowth(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.PlanGrowth(g)
+	return s.svc.PlanGrowth(c, g)
 }
 
 func (s *Server) grow(c *call, progress func(any)) (any, error) {

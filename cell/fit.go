@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cell
+
+import (
+	"context"
+	"fmt"
+)
+
+// ErrTooMany says that there are more cells than a machine or a server can take; the text says what they need, what
+// there is, and what to try.
+var ErrTooMany = fmt.Errorf("cell: more cells than fit: %w", ErrPreflight)
+
+// Fitter is a Driver that knows how many cells its machine or servers can take.
+type Fitter interface {
+	// Fit returns ErrTooMany if the cells at all do not fit. Those at added, a part of all, are about to be made;
+	// without them the question is only whether the cells can be opened. It makes nothing.
+	Fit(ctx context.Context, all, added []string) error
+}
+
+// fits asks every driver whether it can take the cells of a map; isNew picks those that are about to be made.
+func (c *Cells[T]) fits(ctx context.Context, m *Map, isNew func(ID) bool) error {
+	type share struct{ all, added []string }
+	shares := map[Fitter]*share{}
+	var fitters []Fitter
+	for _, id := range m.Cells() {
+		url := c.url(m, id)
+		driver, err := c.driver(url)
+		if err != nil {
+			if isNew(id) {
+				return err
+			}
+			continue // that cell alone will not open
+		}
+		f, ok := driver.(Fitter)
+		if !ok {
+			continue
+		}
+		of := shares[f]
+		if of == nil {
+			of = &share{}
+			shares[f] = of
+			fitters = append(fitters, f)
+		}
+		of.all = append(of.all, url)
+		if isNew(id) {
+			of.added = append(of.added, url)
+		}
+	}
+	for _, f := range fitters {
+		if err := f.Fit(ctx, shares[f].all, shares[f].added); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opens asks whether the cells of a map can be opened.
+func (c *Cells[T]) opens(ctx context.Context, m *Map) error {
+	return c.fits(ctx, m, func(ID) bool { return false })
+}
+
+// PlanGrowth is PlanGrowth of the newest map that the process knows, unless the new cells do not fit: ErrTooMany.
+func (c *Cells[T]) PlanGrowth(ctx context.Context, g Growth) (*Plan, error) {
+	m := c.Map()
+	plan, err := PlanGrowth(m, g, c.opts.Now())
+	if err != nil || plan.Announced {
+		return plan, err
+	}
+	next, _, err := m.growing(g, c.opts.Now())
+	if err == nil {
+		err = c.grows(ctx, next, plan.Generation)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("grow to %d cells: %w", g.Cells, err)
+	}
+	return plan, nil
+}
+
+// grows asks whether there is room for the cells of a generation.
+func (c *Cells[T]) grows(ctx context.Context, next *Map, gen int) error {
+	return c.fits(ctx, next, func(id ID) bool { return int(id.Gen) == gen })
+}
