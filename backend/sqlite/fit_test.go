@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
@@ -42,7 +43,7 @@ func TestP08_GrowthAsksTheMachine(t *testing.T) {
 	if refused("make", err, "16 cells", "256", "may have 200"); files() > 1 {
 		t.Errorf("%d cells were made", files())
 	}
-	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 4, Files: 200})
+	cells, err := sqlite.OpenDir(t.Context(), dir, &sqlite.DirOptions{Cells: 4, Files: 200, Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
