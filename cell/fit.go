@@ -9,7 +9,7 @@ import (
 
 // ErrTooMany says that there are more cells than a machine or a server can take; the text says what they need, what
 // there is, and what to try.
-var ErrTooMany = fmt.Errorf("cell: more cells than fit: %w", ErrPreflight)
+var ErrTooMany = fmt.Errorf("%w of more cells than fit", ErrPreflight)
 
 // Fitter is a Driver that knows how many cells its machine or servers can take.
 type Fitter interface {

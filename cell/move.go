@@ -16,6 +16,9 @@ import (
 // and what to do.
 var ErrOccupied = errors.New("cell: the database is not empty")
 
+// ErrLeft is the ErrOccupied of rows that Destination.Replace would delete.
+var ErrLeft = fmt.Errorf("%w", ErrOccupied)
+
 // Destination is where a cell moves to.
 type Destination struct {
 	// URL of the database, which is made if it is not there.

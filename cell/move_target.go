@@ -86,8 +86,8 @@ func (m *mover[T]) mayEmpty(head Head, has string) error {
 	case has == "", m.to.Replace:
 		return nil
 	}
-	return fmt.Errorf("%w: %s has rows of this cell (table %s) that were left there when it moved away, or by another move: drop that database, or ask for them to be replaced",
-		ErrOccupied, at, has)
+	return fmt.Errorf("%w: %s has rows of this cell (table %s) that were left there when it moved away, or by another move: drop that database, or have them replaced",
+		ErrLeft, at, has)
 }
 
 // has names a table that has rows, "" if none has.

@@ -4,6 +4,9 @@ package all_test
 
 import (
 	"errors"
+	"io"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,17 +86,55 @@ func TestP06_MoveToItself(t *testing.T) {
 		})
 	}
 	server := pgtest.Start(t, nil)
+	host := relay(t, server)
 	for name, spell := range map[string]func(url string) string{
+		"localhost":        func(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) },
+		"a socket":         func(url string) string { return server.URL(strings.TrimPrefix(strings.Split(url, "?")[0], host)) },
 		"a parameter more": func(url string) string { return with(url, "application_name=x") },
 		"postgresql":       func(url string) string { return "postgresql" + strings.TrimPrefix(url, "postgres") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := server.URL("locus_" + strings.ReplaceAll(name, " ", "_"))
+			base := host + "locus_" + strings.ReplaceAll(name, " ", "_") + "?sslmode=disable"
 			cells, r := written(t, base, 100)
 			movedToItself(t, cells, r, cell.ID{Index: 1}, spell(cells.Map().URL(cell.ID{Index: 1})))
 		})
 	}
+}
+
+// relay hands connections to a port of 127.0.0.1 on to the server, which listens on a socket alone. It returns what URLs
+// of databases begin with.
+func relay(t *testing.T, server *pgtest.Server) string {
+	t.Helper()
+	where, err := url.Parse(server.URL("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("unix", filepath.Join(where.Query().Get("host"), ".s.PGSQL.5432"))
+			if err != nil {
+				in.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					way[0].Close()
+				}()
+			}
+		}
+	}()
+	return "postgres://postgres@" + l.Addr().String() + "/"
 }
 
 // with is a URL with a parameter more.

@@ -73,11 +73,8 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
 	f := *explain(ctx, err)
-	switch f.Exit {
-	case exitUnavailable:
+	if f.Exit == exitUnavailable { // of a conflict the message says what is in the way: the same again would be refused
 		f.Hint = goesOn
-	case exitConflict:
-		f.Hint = "" // the message says what is in the way; the same again would be refused too
 	}
 	return nil, &f
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/locus-db/locus"
@@ -195,6 +196,10 @@ func fromProblem(p *httpapi.Problem) *failure {
 	f := &failure{Code: string(p.Code), Outcome: p.Outcome, Message: p.Detail, Exit: exitFailed, Err: p}
 	if code, ok := exits[p.Code]; ok {
 		f.Exit = code
+	}
+	if p.Pointer == httpapi.PointerReplace && p.Code == httpapi.CodeConflict {
+		f.Message = strings.TrimSuffix(p.Detail, ": "+httpapi.WithReplace)
+		f.Hint = "--replace deletes them first"
 	}
 	if p.Code == httpapi.CodeInternal {
 		f.Hint = "report it with the request id " + p.RequestID

@@ -117,3 +117,12 @@ func TestExit_ClosedPipeIsQuiet(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, talk.String())
 	}
 }
+
+// Rows that a move may replace are named with the flag that does so, not with the field of the body.
+func TestFromProblem_Replace(t *testing.T) {
+	t.Parallel()
+	p := &httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeConflict, Pointer: httpapi.PointerReplace, Detail: "it has rows: " + httpapi.WithReplace}}
+	if f := fromProblem(p); f.Message != "it has rows" || !strings.Contains(f.Hint, "--replace") || f.Exit != exitConflict {
+		t.Errorf("%+v", f)
+	}
+}

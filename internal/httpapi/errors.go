@@ -320,8 +320,17 @@ func toFault(err error, pointer string) *Fault {
 	} else if detail == "" || code != CodeInternal && (errors.As(err, new(spoken)) || ofRollup(err)) {
 		detail = printable(err.Error())
 	}
+	if errors.Is(err, cell.ErrLeft) {
+		detail, pointer = detail+": "+WithReplace, PointerReplace
+	}
 	return &Fault{Code: code, Detail: detail, Pointer: pointer, Outcome: info.outcome}
 }
+
+// A move that is refused because of rows that it may replace has this pointer, and says this at the end.
+const (
+	PointerReplace = "/replace"
+	WithReplace    = `"replace": true deletes them first`
+)
 
 // problem completes a fault to an answer.
 func problem(f *Fault, requestID string) *Problem {

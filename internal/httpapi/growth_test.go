@@ -145,7 +145,9 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 		t.Errorf("moved: %+v", c.Cell)
 	}
 	back, _ := json.Marshal(httpapi.MoveRequest{URL: "sqlite:cells/g0-1.db"})
-	f.do(http.MethodPost, "/v1/cells/g0-1/move", string(back)).refused(409, httpapi.CodeConflict)
+	if p := f.do(http.MethodPost, "/v1/cells/g0-1/move", string(back)).refused(409, httpapi.CodeConflict); !strings.Contains(p.Detail, `"replace": true`) || p.Pointer != "/replace" || strings.Contains(p.Detail, "--replace") {
+		t.Errorf("a move to rows that the cell has left: %+v", p)
+	}
 	f.do(http.MethodPost, "/v1/cells/g0-1/move", `{"url":"sqlite:x.db","replace":1}`).refused(422, httpapi.CodeInvalid)
 	f.do(http.MethodPost, "/v1/cells/g9-1/move", string(body)).refused(404, httpapi.CodeNotFound)
 	f.do(http.MethodPost, "/v1/cells/nowhere/move", string(body)).refused(422, httpapi.CodeInvalid)
