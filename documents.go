@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
@@ -42,39 +43,82 @@ func (s *Service) attach(ctx context.Context) error {
 	if s.opts.Documents != nil {
 		given = s.opts.Documents.Identity()
 	}
-	authority := s.Map().Authority()
-	var stored []byte
-	read := func(tx resolve.Tx) (err error) {
-		stored, err = tx.Definition(ctx, documentsName)
-		return err
+	remember := given
+	if s.opts.ReadOnly {
+		remember = "" // what counts there says so first
 	}
-	err := s.view(ctx, authority, read)
-	if err == nil && stored == nil && given != "" && s.opts.ReadOnly {
-		return nil // what counts there says so first
-	}
-	if err == nil && stored == nil && given != "" {
-		err = s.at(ctx, authority, func(c resolve.Cell) error {
-			return c.Update(ctx, func(tx resolve.Tx) error {
-				if err := read(tx); err != nil || stored != nil {
-					return err
-				}
-				return tx.PutDefinition(ctx, documentsName, []byte(given))
-			})
-		})
-		if err == nil && stored == nil {
-			stored = []byte(given)
+	stored, err := s.documentsOf(ctx, s.Map().Authority(), remember)
+	if errors.Is(err, ErrUnavailable) && !s.cells.Alone() {
+		if stored = s.documentsCopied(ctx); stored != "" || given == "" {
+			err = nil
 		}
 	}
 	switch {
 	case err != nil:
-		return err
-	case given == string(stored):
+		return fmt.Errorf("which database of documents the installation has: %w", err)
+	case s.opts.ReadOnly && stored == "":
+		return nil
+	case given == stored:
+		if !s.opts.ReadOnly {
+			s.copyDocuments(ctx, given)
+		}
 		return nil
 	case given == "":
 		return fmt.Errorf("%w: it counts in the MongoDB database %s, and none was given: give it with --mongodb", ErrDocuments, stored)
 	default:
 		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb", ErrDocuments, s.opts.Documents, given, stored)
 	}
+}
+
+// documentsOf reads which database of documents a cell remembers. If it remembers none, that is the one given from
+// then on, unless that is "".
+func (s *Service) documentsOf(ctx context.Context, id cell.ID, given string) (string, error) {
+	var stored []byte
+	read := func(tx resolve.Tx) (err error) {
+		stored, err = tx.Definition(ctx, documentsName)
+		return err
+	}
+	err := s.view(ctx, id, read)
+	if err != nil || stored != nil || given == "" {
+		return string(stored), err
+	}
+	err = s.at(ctx, id, func(c resolve.Cell) error {
+		return c.Update(ctx, func(tx resolve.Tx) error {
+			if err := read(tx); err != nil || stored != nil {
+				return err
+			}
+			stored = []byte(given)
+			return tx.PutDefinition(ctx, documentsName, stored)
+		})
+	})
+	return string(stored), err
+}
+
+// copyDocuments has all cells that answer remember the database of documents too, so that a process can start while
+// the authority does not.
+func (s *Service) copyDocuments(ctx context.Context, given string) {
+	if given == "" || s.cells.Alone() {
+		return
+	}
+	ids := s.Map().Cells()
+	abreast(len(ids), func(i int) {
+		if _, err := s.documentsOf(ctx, ids[i], given); err != nil {
+			s.opts.Logger.Debug("a cell is not told of the database of documents", "cell", ids[i], "err", err)
+		}
+	})
+}
+
+// documentsCopied is the database of documents that another cell remembers, "" if none does that answers.
+func (s *Service) documentsCopied(ctx context.Context) string {
+	ids := s.Map().Cells()
+	found := make([]string, len(ids))
+	abreast(len(ids), func(i int) { found[i], _ = s.documentsOf(ctx, ids[i], "") })
+	for _, f := range found {
+		if f != "" {
+			return f
+		}
+	}
+	return ""
 }
 
 // Documents says which database of documents the installation has, "" if it has none.

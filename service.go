@@ -135,7 +135,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		s.keys = s.resolver.Directory()
 	}
 	if err == nil && !o.ReadOnly {
-		err = cells.Extend(ctx)
+		err = s.later(cells.Extend(ctx), "the cell map is not moved on")
 	}
 	if err == nil {
 		err = s.adopt(ctx, asked)
@@ -144,7 +144,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 		err = s.attach(ctx)
 	}
 	if err == nil && !s.passive() {
-		err = s.resolver.Drain(ctx)
+		err = s.later(s.resolver.Drain(ctx), "what was left undone waits")
 	}
 	if err == nil {
 		s.counters, err = count(s)
@@ -168,6 +168,16 @@ func (s *Service) changes() error {
 	if s.opts.ReadOnly {
 		return ErrReadOnly
 	}
+	return nil
+}
+
+// later passes over an error that says that a cell does not answer, if the cells are shared: others go on, and the
+// service does by itself what was not done.
+func (s *Service) later(err error, what string) error {
+	if !errors.Is(err, ErrUnavailable) || s.cells.Alone() {
+		return err
+	}
+	s.opts.Logger.Warn(what, "err", err)
 	return nil
 }
 

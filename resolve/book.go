@@ -17,8 +17,9 @@ import (
 var ErrFormat = errors.New("resolve: rules that this Locus cannot read")
 
 const (
-	bookName   = "rules" // the definition that the rules are
-	packPrefix = "pack/" // that of a pack, before its hash
+	bookName   = "rules"      // the definition that the rules are
+	copyName   = "rules/copy" // that of their copy in another cell
+	packPrefix = "pack/"      // that of a pack, before its hash
 )
 
 // HashText is the name of a pack by its hash.
@@ -78,8 +79,10 @@ func (b *book) keep(ctx context.Context, tx Tx, kind string, p *match.Pack, now 
 	return tx.PutDefinition(ctx, packPrefix+hash, body)
 }
 
-func readBook(ctx context.Context, tx Tx) (*book, error) {
-	text, err := tx.Definition(ctx, bookName)
+func readBook(ctx context.Context, tx Tx) (*book, error) { return readBookNamed(ctx, tx, bookName) }
+
+func readBookNamed(ctx context.Context, tx Tx, name string) (*book, error) {
+	text, err := tx.Definition(ctx, name)
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (b *book) rules(ctx context.Context, tx Tx, packs map[string]*match.Pack) (
 		}
 	}
 	r := NewRules(b.Version, matchers...)
-	r.Packs = b.Packs
+	r.Packs, r.book = b.Packs, b
 	if b.Switch != nil {
 		former, err := kind(b.Switch.Former)
 		if err != nil {

@@ -65,6 +65,13 @@ func (r *Resolver) reload(ctx context.Context) error {
 			})
 		})
 	}
+	if errors.Is(err, ErrUnavailable) && r.lease != nil && r.Rules().book == nil {
+		if rules = r.borrow(ctx); rules == nil {
+			err = fmt.Errorf("%w; no other cell that answers has a copy of them: start the server of cell %v first", err, r.opts.Cells.Map().Authority())
+		} else {
+			err = nil
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("read the rules: %w", err)
 	}
@@ -146,9 +153,11 @@ func (r *Resolver) follow(ctx context.Context) error {
 	return nil
 }
 
-// raise has a cell take records that are written by these rules, and none by older ones.
+// raise has a cell take records that are written by these rules, and none by older ones, and leaves a copy of them
+// there.
 func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
-	version := r.Rules().Version
+	rules := r.Rules()
+	authority := id == r.opts.Cells.Map().Authority()
 	c, err := r.opts.Cells.Cell(id)
 	if err != nil {
 		return err
@@ -156,20 +165,30 @@ func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
 	done := false
 	if err := c.View(ctx, func(tx Tx) error {
 		head, err := tx.Head(ctx)
-		done = head.Rules >= version
+		if err == nil {
+			done, err = rules.has(ctx, tx, head, authority)
+		}
 		return err
 	}); err != nil || done {
 		return err
 	}
 	return c.Exclusive(ctx, func(tx Tx) error {
 		head, err := tx.Head(ctx)
+		if err == nil {
+			done, err = rules.has(ctx, tx, head, authority)
+		}
 		switch {
-		case err != nil || head.Rules >= version:
+		case err != nil || done:
 			return err
 		case head.Home != cell.Serving:
 			return cell.ErrMoved // its head may have been copied already
 		}
-		head.Rules = version
+		if !authority {
+			if err := rules.copyTo(ctx, tx); err != nil {
+				return err
+			}
+		}
+		head.Rules = rules.Version
 		return tx.SetHead(ctx, head)
 	})
 }

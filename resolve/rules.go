@@ -49,6 +49,7 @@ type Rules struct {
 	first  *Kind
 	former *Kind // of the kind that is being switched, as it was
 	change *Change
+	book   *book // that they were read from; nil if they come from options
 }
 
 // Pack is a pack that an installation keeps.

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
+)
+
+// A process that starts while the server of the map is away does what one does that was running then: it serves the
+// cells of the other server, takes records for them, which wait, says what is away, and goes on by itself when the
+// server is back.
+func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
+	t.Parallel()
+	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
+	where := away.URL("places") + "," + here.URL("places")
+	start := func() (*locus.Service, error) {
+		cells, err := all.Open(t.Context(), where, &all.Options{Rules: locus.Rules, MustExist: true})
+		must(t, err)
+		return locus.Open(t.Context(), cells, nil)
+	}
+	running := openAt(t, where, &all.Options{Cells: 4})
+	define(t, running, bySource)
+
+	away.Stop(t)
+	s, err := start()
+	if err == nil {
+		must(t, s.Close())
+	}
+	if !errors.Is(err, locus.ErrUnavailable) || !strings.Contains(err.Error(), "start the server of cell g0-0 first") {
+		t.Fatalf("no cell has a copy of the rules: %v, want ErrUnavailable that says which server to start", err)
+	}
+	away.Restart(t)
+
+	shop := func(i int) locus.Put {
+		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
+	}
+	isDown := func(ref entity.Ref) bool {
+		m := running.Map()
+		return m.Home(m.KeyOf(ref.Source, ref.Key).Position()).Index%2 == 0
+	}
+	until(t, "the first records", func() (bool, string) {
+		for i := range 20 {
+			results, err := running.Put(t.Context(), []locus.Put{shop(i)})
+			if err = errors.Join(err, results[0].Err); err != nil {
+				return false, err.Error()
+			}
+		}
+		return true, ""
+	})
+	latest(t, running, "by_source")
+
+	away.Stop(t)
+	s, err = start()
+	must(t, err)
+	for name, p := range map[string]*locus.Service{"running": running, "new": s} {
+		status, err := p.Status(t.Context())
+		must(t, err)
+		if !status.Ready || status.Reason != "2 of 4 cells do not answer" || !status.Cells[0].Down || status.Cells[1].Down {
+			t.Errorf("the %s process says %+v", name, status)
+		}
+		for i := range 20 {
+			_, err := p.Record(t.Context(), shop(i).Ref)
+			if down := isDown(shop(i).Ref); down != errors.Is(err, locus.ErrUnavailable) || !down && err != nil {
+				t.Errorf("the %s process reads %v, down is %v: %v", name, shop(i).Ref, down, err)
+			}
+		}
+	}
+	waiting := 0
+	for name, p := range map[string]*locus.Service{"running": running, "new": s} {
+		var puts []locus.Put
+		for i := range 20 {
+			puts = append(puts, record(name, fmt.Sprint(i), shop(i).Attributes["name"][0], "", ""))
+		}
+		results, err := p.Put(t.Context(), puts)
+		must(t, err)
+		for _, r := range results {
+			switch down := isDown(r.Ref); {
+			case down != errors.Is(r.Err, locus.ErrUnavailable), !down && r.Err != nil:
+				t.Errorf("the %s process put %v, down is %v: %v", name, r.Ref, down, r.Err)
+			case p == s && !down && !r.Pending: // the other one may have the lease for a while
+				t.Errorf("the new process resolved %v without the lease", r.Ref)
+			case r.Pending:
+				waiting++
+			}
+		}
+	}
+	if waiting == 0 {
+		t.Error("no record had to wait: the test does not reach what it is for")
+	}
+	must(t, running.Close()) // the new one is to go on by itself
+
+	away.Restart(t)
+	until(t, "all is resolved", func() (bool, string) {
+		status, err := s.Status(t.Context())
+		if err != nil {
+			return false, err.Error()
+		}
+		return status.Reason == "" && status.Redo == 0, fmt.Sprintf("%+v", status)
+	})
+	for i := range 20 {
+		put(t, s, shop(i), record("new", fmt.Sprint(i), shop(i).Attributes["name"][0], "", ""))
+	}
+	latest(t, s, "by_source")
+	wantTrue(t, s, "by_source")
+	if found := differences(t, s); len(found) > 0 {
+		t.Errorf("a check finds %+v", found)
+	}
+	must(t, s.Close())
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// The rules are kept in the authority of the cell map. Each other cell has a copy of those that it takes records by, so
+// that a process can start while the authority does not answer. Nothing is resolved by a copy: that takes the lease, which
+// lies in the authority, and who gets it reads the rules there.
+
+// copyTo writes the copy into a cell, with the packs that the rules name.
+func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
+	kinds := r.Kinds()
+	if r.former != nil {
+		kinds = append(kinds, r.former)
+	}
+	for _, k := range kinds {
+		p := k.Matcher.Pack()
+		body, err := p.MarshalBinary()
+		if err == nil {
+			err = tx.PutDefinition(ctx, packPrefix+HashText(p.Hash()), body)
+		}
+		if err != nil {
+			return fmt.Errorf("copy pack %s: %w", HashText(p.Hash()), err)
+		}
+	}
+	text, err := json.Marshal(r.book)
+	if err != nil {
+		return err
+	}
+	return tx.PutDefinition(ctx, copyName, text)
+}
+
+// has reports whether a cell has these rules or newer ones: it refuses records that are written by older ones, and
+// has a copy.
+func (r *Rules) has(ctx context.Context, tx Tx, head cell.Head, authority bool) (bool, error) {
+	if head.Rules > r.Version || head.Rules == r.Version && authority {
+		return true, nil
+	}
+	if head.Rules < r.Version {
+		return false, nil
+	}
+	b, err := readBookNamed(ctx, tx, copyName)
+	if errors.Is(err, ErrFormat) {
+		return false, nil // it is damaged
+	}
+	return b != nil && b.Version >= r.Version, err
+}
+
+// borrow reads the newest copy of the rules in a cell that answers, nil if none has one.
+func (r *Resolver) borrow(ctx context.Context) *Rules {
+	m := r.opts.Cells.Map()
+	others := map[cell.ID]struct{}{}
+	for _, id := range m.Cells() {
+		if id != m.Authority() {
+			others[id] = struct{}{}
+		}
+	}
+	var mu sync.Mutex
+	books := map[cell.ID]*book{}
+	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // one that does not answer has none
+		return r.view(ctx, id, func(tx Tx) error {
+			b, err := readBookNamed(ctx, tx, copyName)
+			if err == nil && b != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				books[id] = b
+			}
+			return err
+		})
+	})
+	newest := func(a, b cell.ID) int {
+		return cmp.Or(cmp.Compare(books[b].Version, books[a].Version), a.Compare(b))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(books), newest) {
+		var rules *Rules
+		if err := r.view(ctx, id, func(tx Tx) (err error) {
+			rules, err = books[id].rules(ctx, tx, r.packs)
+			return err
+		}); err == nil {
+			return rules
+		}
+	}
+	return nil
+}
