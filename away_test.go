@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -22,7 +25,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	where := away.URL("places") + "," + here.URL("places")
 	start := func() (*locus.Service, error) {
-		cells, err := all.Open(t.Context(), where, &all.Options{Rules: locus.Rules, MustExist: true})
+		cells, err := all.Open(t.Context(), where, &all.Options{Rules: locus.Rules, MustExist: true, Notice: 4 * time.Hour}) // the map is to be moved on
 		must(t, err)
 		return locus.Open(t.Context(), cells, nil)
 	}
@@ -114,4 +117,47 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 		t.Errorf("a check finds %+v", found)
 	}
 	must(t, s.Close())
+}
+
+// A process that starts while the authority is away is told by the other cells which database of documents the
+// installation has: without it, or with another one, it would count in two places.
+func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
+	t.Parallel()
+	dir, uri, other := t.TempDir(), mongotest.URI(t), mongotest.URI(t)
+	start := func(away bool, uri string) (*locus.Service, error) {
+		t.Helper()
+		cells, muted := openMutedAt(t, dir, "g0-0", false)
+		var docs locus.Documents
+		if uri != "" {
+			d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true, Timeout: patience(t)})
+			must(t, err)
+			docs, err = d.Documents(t.Context())
+			must(t, err)
+		}
+		muted.mute.Store(away)
+		return locus.Open(t.Context(), cells, &locus.Options{Documents: docs})
+	}
+	s, err := start(false, "")
+	must(t, err)
+	put(t, s, record("a", "1", "Velvet Books", "", "")) // the cells have copies of the rules
+	must(t, s.Close())
+	if _, err := start(true, uri); !errors.Is(err, locus.ErrUnavailable) || !strings.Contains(err.Error(), "which database of documents") {
+		t.Errorf("a database of documents that no cell knows: %v, want ErrUnavailable", err)
+	}
+	s, err = start(true, "")
+	must(t, err)
+	must(t, s.Close())
+	s, err = start(false, uri)
+	must(t, err)
+	must(t, s.Close())
+	for _, away := range []bool{false, true} {
+		for _, wrong := range []string{"", other} {
+			if _, err := start(away, wrong); !errors.Is(err, locus.ErrDocuments) {
+				t.Errorf("away %v, %q instead of %q: %v, want ErrDocuments", away, wrong, uri, err)
+			}
+		}
+		s, err := start(away, uri)
+		must(t, err)
+		must(t, s.Close())
+	}
 }

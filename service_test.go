@@ -523,14 +523,20 @@ var (
 // openMuted opens three cells in files, of which g0-1 can be muted.
 func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
 	t.Helper()
+	return openMutedAt(t, t.TempDir(), "g0-1", alone)
+}
+
+// openMutedAt opens three cells in files of a directory, of which one can be muted.
+func openMutedAt(t *testing.T, dir, which string, alone bool) (*locus.Cells, *muted) {
+	t.Helper()
 	m := &muted{}
-	files := "sqlite:" + filepath.Join(t.TempDir(), "g{g}-{i}.db")
+	files := "sqlite:" + filepath.Join(dir, "g{g}-{i}.db")
 	cells, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
 		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: alone,
 		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
 			driver, err := all.Driver(url)
-			if err != nil || !strings.HasSuffix(url, "g0-1.db") {
+			if err != nil || !strings.HasSuffix(url, which+".db") {
 				return driver, err
 			}
 			m.Driver = driver
