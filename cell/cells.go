@@ -107,6 +107,8 @@ type Cells[T Store] struct {
 	closing, closed bool
 
 	refresh turn
+	// making is held by the growth of this process that makes its cells and announces them.
+	making chan struct{}
 	filters shelf
 	watch   watch
 }
@@ -132,7 +134,7 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	if now := opts.Now(); now.Before(time.Unix(0, 0)) {
 		return nil, fmt.Errorf("%w: it says %s, and an id holds the time since 1970 at which it was minted: set the clock of the machine", ErrClock, now.UTC().Format(time.RFC3339))
 	}
-	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newTurn(), watch: newWatch()}
+	c := &Cells[T]{opts: opts, homes: map[ID]*home[T]{}, moving: map[ID]string{}, refresh: newTurn(), making: make(chan struct{}, 1), watch: newWatch()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

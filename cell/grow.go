@@ -84,6 +84,14 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	if progress == nil {
 		progress = func(Progress) {}
 	}
+	// Of two growths of one process the second sees what the first has announced.
+	select {
+	case c.making <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("grow: wait for another growth: %w", context.Cause(ctx))
+	}
+	announced := sync.OnceFunc(func() { <-c.making })
+	defer announced()
 	if err := c.Refresh(ctx); err != nil {
 		return fmt.Errorf("grow: %w", err)
 	}
@@ -95,6 +103,9 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	w := &worker[T]{cells: c, progress: progress}
 	a := NewActivation(next.Generations()-1, m.View())
 	for a.Want().Do != DoDone {
+		if do := a.Want().Do; do != DoMake && do != DoAnnounce {
+			announced()
+		}
 		r, err := w.activate(ctx, a.Want(), g)
 		if err != nil {
 			return fmt.Errorf("grow to %d cells: %w", g.Cells, err)

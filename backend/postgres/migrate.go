@@ -141,6 +141,14 @@ func up(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	_, err = provider.Up(ctx)
+	return cause(err)
+}
+
+// cause is what a migration failed of: the errors around it hold its statements, which are for no answer.
+func cause(err error) error {
+	for within := err; within != nil; within = errors.Unwrap(within) {
+		err = within
+	}
 	return err
 }
 
