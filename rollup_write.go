@@ -134,7 +134,7 @@ func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, 
 		s.opts.Logger.Error("a rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
 		return v, nil
 	}
-	if s.opts.ReadOnly {
+	if s.passive() {
 		return v, nil
 	}
 	return v, s.rollups(id).Update(ctx, func(tx rollup.Tx) error {

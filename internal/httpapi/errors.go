@@ -214,6 +214,7 @@ var sentinels = []struct {
 	{locus.ErrNoPack, CodeNotFound},
 	{locus.ErrOtherKind, CodeConflict},
 	{locus.ErrDocuments, CodeUnavailable},
+	{locus.ErrReadOnly, CodeUnavailable},
 	{locus.ErrTooMany, CodeRange},
 	{resolve.ErrRules, CodeInvalid},
 	{resolve.ErrSwitching, CodeConflict},
