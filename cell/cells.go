@@ -108,7 +108,7 @@ type Cells[T Store] struct {
 
 	refresh turn
 	// making is held by the growth of this process that makes its cells and announces them.
-	making chan struct{}
+	making  chan struct{}
 	filters shelf
 	watch   watch
 }
