@@ -5,6 +5,9 @@ package breaker_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,42 +23,50 @@ func half() float64 { return 0.5 }
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var down error
-		var at []time.Duration
+		var mu sync.Mutex
+		var answer error
+		var probes []time.Duration
 		begin := time.Now()
 		b := breaker.New(breaker.Options{Rand: half, Probe: func(context.Context) error {
-			at = append(at, time.Since(begin))
-			return down
+			mu.Lock()
+			defer mu.Unlock()
+			probes = append(probes, time.Since(begin))
+			return answer
 		}})
+		down := func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			answer = err
+		}
+		at := func() []time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(probes)
+		}
 		defer b.Close()
 
-		if err := b.Ask(t.Context()); err != nil || len(at) != 1 {
-			t.Fatalf("a database that answers: %v after %d probes", err, len(at))
+		if err := b.Ask(t.Context()); err != nil || len(at()) != 1 {
+			t.Fatalf("a database that answers: %v after %d probes", err, len(at()))
 		}
 		synctest.Wait()
-		if len(at) != 1 {
-			t.Fatalf("%d probes of a database that answers", len(at))
+		if n := len(at()); n != 1 {
+			t.Fatalf("%d probes of a database that answers", n)
 		}
 
-		down = errDown
+		down(errDown)
 		if err := b.Ask(t.Context()); !errors.Is(err, cell.ErrUnavailable) || !errors.Is(err, errDown) {
 			t.Errorf("one that is down: %v", err)
 		}
 		b.Doubt() // while it is probed: no second series
 		time.Sleep(15 * time.Second)
 		want := []time.Duration{0, 0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 11500 * time.Millisecond}
-		if len(at) != len(want) {
-			t.Fatalf("probes at %v, want %v", at, want)
-		}
-		for i := range at {
-			if at[i] != want[i] {
-				t.Fatalf("probes at %v, want %v", at, want)
-			}
+		if got := at(); !slices.Equal(got, want) {
+			t.Fatalf("probes at %v, want %v", got, want)
 		}
 		if b.Err() == nil {
 			t.Error("closed although no probe passed")
 		}
-		down = nil
+		down(nil)
 		time.Sleep(4 * time.Second)
 		if err := b.Err(); err != nil {
 			t.Errorf("after a probe that passed: %v", err)
@@ -90,16 +101,16 @@ func TestBreaker_SlowDatabase(t *testing.T) {
 func TestBreaker_Trip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		probes := 0
-		b := breaker.New(breaker.Options{Rand: half, Probe: func(context.Context) error { probes++; return nil }})
+		var probes atomic.Int64
+		b := breaker.New(breaker.Options{Rand: half, Probe: func(context.Context) error { probes.Add(1); return nil }})
 		defer b.Close()
 		b.Trip(errDown)
-		if err := b.Ask(t.Context()); !errors.Is(err, errDown) || probes != 0 {
-			t.Errorf("tripped: %v after %d probes", err, probes)
+		if err := b.Ask(t.Context()); !errors.Is(err, errDown) || probes.Load() != 0 {
+			t.Errorf("tripped: %v after %d probes", err, probes.Load())
 		}
 		time.Sleep(time.Second)
-		if err := b.Err(); err != nil || probes != 1 {
-			t.Errorf("later: %v after %d probes", err, probes)
+		if err := b.Err(); err != nil || probes.Load() != 1 {
+			t.Errorf("later: %v after %d probes", err, probes.Load())
 		}
 	})
 }

@@ -5,6 +5,7 @@ package postgres_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -79,8 +80,9 @@ func (p place) open(t testing.TB) *database {
 	return d
 }
 
-// driver is one for all tests, as a process has one.
-var driver = postgres.NewDriver(nil)
+// driver is one for all tests, as a process has one. What stores do is tried here, not how long a server may take
+// on a machine with much else to do.
+var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute})
 
 func (d *database) open() error {
 	ctx := context.Background()

@@ -24,6 +24,8 @@ const (
 	// format is the number of the newest migration. A file carries the number of the newest that
 	// it has seen, so that opening a cell that is up to date costs three pragmas.
 	format = 2
+	// migrateTries is how often the migrations are tried.
+	migrateTries = 5
 )
 
 // migrate brings the file at path to the newest format. Each migration is one transaction.
@@ -47,12 +49,19 @@ func migrate(ctx context.Context, path string, o *Options) error {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", uri+"?_pragma=synchronous(FULL)")
+	db, err := sql.Open("sqlite", uri+"?_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	if err := errors.Join(up(ctx, db), db.Close()); err != nil {
+	// Another process may do the same to a file outside of its directory: one of the two fails at what the other has
+	// just made, and looks again.
+	for range migrateTries {
+		if err = up(ctx, db); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("migrate %s from format %d to %d: %w", path, current, format, explain(err))
 	}
 	return nil
