@@ -154,7 +154,9 @@ func (m *member) put() {
 				left, err = append(left, batch[i]), r.Error
 				continue
 			}
-			if m.done(r.Watermark); len(r.Watermark) == 0 {
+			if m.done(r.Watermark); len(r.Watermark) == 0 && r.Pending { // its time was over before it was known where it stands
+				m.lost = true
+			} else if len(r.Watermark) == 0 {
 				m.t.Errorf("process %d says of no place that it contains %s of client %d, which is %s", n.index, r.Key, m.n, r.Outcome)
 			}
 			m.has[r.Key] = batch[i].Attributes

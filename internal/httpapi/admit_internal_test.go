@@ -6,16 +6,17 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func newLane(places, waiters int, wait time.Duration) (l *lane, refused, waiting *int) {
-	refused, waiting = new(int), new(int)
+func newLane(places, waiters int, wait time.Duration) (l *lane, refused, waiting *atomic.Int64) {
+	refused, waiting = new(atomic.Int64), new(atomic.Int64)
 	l = &lane{places: places, waiters: waiters, wait: wait, held: map[string]int{}}
-	l.refused = func() { *refused++ }
-	l.waits = func(delta int) { *waiting += delta }
+	l.refused = func() { refused.Add(1) }
+	l.waits = func(delta int) { waiting.Add(int64(delta)) }
 	return l, refused, waiting
 }
 
@@ -35,8 +36,8 @@ func TestLane_RefusesAtOnceWhenTheQueueIsFull(t *testing.T) {
 		}
 		leave = append(leave, out)
 	}
-	if _, err := l.enter(context.Background(), "one", 1); !overloaded(err) || *refused != 1 {
-		t.Errorf("third: %v, %d refused", err, *refused)
+	if _, err := l.enter(context.Background(), "one", 1); !overloaded(err) || refused.Load() != 1 {
+		t.Errorf("third: %v, %d refused", err, refused.Load())
 	}
 	leave[0]()
 	out, err := l.enter(context.Background(), "one", 1)
@@ -72,8 +73,8 @@ func TestLane_WaitsForAWhile(t *testing.T) {
 			t.Errorf("client that left: %v", err)
 		}
 		leave()
-		if *refused != 1 || *waiting != 0 {
-			t.Errorf("%d refused, %d waiting", *refused, *waiting)
+		if refused.Load() != 1 || waiting.Load() != 0 {
+			t.Errorf("%d refused, %d waiting", refused.Load(), waiting.Load())
 		}
 		l.empty(t)
 	})
@@ -166,16 +167,16 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 		enter("other", 1)
 		enter("few", 1)
 		enter("few", 1)
-		if len(leaves["many"]) != 3 || len(leaves["other"]) != 1 || *refused != 0 {
-			t.Fatalf("many has %d places, other %d; %d refused", len(leaves["many"]), len(leaves["other"]), *refused)
+		if len(leaves["many"]) != 3 || len(leaves["other"]) != 1 || refused.Load() != 0 {
+			t.Fatalf("many has %d places, other %d; %d refused", len(leaves["many"]), len(leaves["other"]), refused.Load())
 		}
 		enter("many", 1) // the queue is full: the newest of those with the most
-		if *refused != 1 {
-			t.Fatalf("%d refused", *refused)
+		if refused.Load() != 1 {
+			t.Fatalf("%d refused", refused.Load())
 		}
 		enter("new", 4) // and never of those with fewer; it waits for all that one client may have
-		if *refused != 2 || len(l.queue) != 4 {
-			t.Fatalf("%d refused, %d wait", *refused, len(l.queue))
+		if refused.Load() != 2 || len(l.queue) != 4 {
+			t.Fatalf("%d refused, %d wait", refused.Load(), len(l.queue))
 		}
 		leaves["many"][0]()
 		synctest.Wait()

@@ -30,8 +30,8 @@ func TestPages_WaitWithTheReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := get()
-	if ct := rec.Header().Get("Content-Type"); rec.Code != 503 || ct != "application/problem+json" || !strings.Contains(rec.Body.String(), `"overloaded"`) || *refused != 1 {
-		t.Errorf("with the lane full: %d, %s, %s; %d refused", rec.Code, ct, rec.Body, *refused)
+	if ct := rec.Header().Get("Content-Type"); rec.Code != 503 || ct != "application/problem+json" || !strings.Contains(rec.Body.String(), `"overloaded"`) || refused.Load() != 1 {
+		t.Errorf("with the lane full: %d, %s, %s; %d refused", rec.Code, ct, rec.Body, refused.Load())
 	}
 	leave()
 	for range 2 {
