@@ -161,14 +161,25 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
+		has := func(client string) int {
+			mu.Lock()
+			defer mu.Unlock()
+			return len(leaves[client])
+		}
+		give := func(client string, which int) {
+			mu.Lock()
+			leave := leaves[client][which]
+			mu.Unlock()
+			leave()
+		}
 		for range 5 {
 			enter("many", 1) // has three of the four places, two wait
 		}
 		enter("other", 1)
 		enter("few", 1)
 		enter("few", 1)
-		if len(leaves["many"]) != 3 || len(leaves["other"]) != 1 || refused.Load() != 0 {
-			t.Fatalf("many has %d places, other %d; %d refused", len(leaves["many"]), len(leaves["other"]), refused.Load())
+		if has("many") != 3 || has("other") != 1 || refused.Load() != 0 {
+			t.Fatalf("many has %d places, other %d; %d refused", has("many"), has("other"), refused.Load())
 		}
 		enter("many", 1) // the queue is full: the newest of those with the most
 		if refused.Load() != 1 {
@@ -178,30 +189,30 @@ func TestP12_PlacesGoToTheClientWithTheFewest(t *testing.T) {
 		if refused.Load() != 2 || len(l.queue) != 4 {
 			t.Fatalf("%d refused, %d wait", refused.Load(), len(l.queue))
 		}
-		leaves["many"][0]()
+		give("many", 0)
 		synctest.Wait()
-		if len(leaves["few"]) != 1 {
-			t.Errorf("few has %d places", len(leaves["few"]))
+		if has("few") != 1 {
+			t.Errorf("few has %d places", has("few"))
 		}
-		leaves["many"][1]()
-		leaves["other"][0]()
+		give("many", 1)
+		give("other", 0)
 		synctest.Wait()
-		if len(leaves["many"]) != 3 || len(leaves["new"]) != 0 { // a large one is not overtaken by those with more
-			t.Errorf("many had %d places, new %d", len(leaves["many"]), len(leaves["new"]))
+		if has("many") != 3 || has("new") != 0 { // a large one is not overtaken by those with more
+			t.Errorf("many had %d places, new %d", has("many"), has("new"))
 		}
-		leaves["few"][0]()
+		give("few", 0)
 		synctest.Wait()
-		if len(leaves["new"]) != 1 {
+		if has("new") != 1 {
 			t.Fatalf("new has no place")
 		}
-		leaves["new"][0]()
-		leaves["many"][2]()
+		give("new", 0)
+		give("many", 2)
 		synctest.Wait()
-		if len(leaves["many"]) != 5 {
-			t.Fatalf("many had %d places", len(leaves["many"]))
+		if has("many") != 5 {
+			t.Fatalf("many had %d places", has("many"))
 		}
-		leaves["many"][3]()
-		leaves["many"][4]()
+		give("many", 3)
+		give("many", 4)
 		l.empty(t)
 	})
 }

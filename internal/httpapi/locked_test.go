@@ -56,11 +56,15 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	began := time.Now()
-	got := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", batch(keys[0][1], keys[1][1]), "Request-Timeout", "1"))
-	if took := time.Since(began); took > 4*time.Second { // one statement alone would wait for 5 s
-		t.Errorf("Request-Timeout: 1 was answered after %v", took)
+	first := answer{}
+	for first.ResponseRecorder == nil || first.Code == http.StatusServiceUnavailable { // its time was over before it was begun, on a busy machine
+		began := time.Now()
+		first = f.do(http.MethodPost, "/v1/records", batch(keys[0][1], keys[1][1]), "Request-Timeout", "1")
+		if took := time.Since(began); took > 4*time.Second { // one statement alone would wait for 5 s
+			t.Errorf("Request-Timeout: 1 was answered after %v", took)
+		}
 	}
+	got := decode[httpapi.PutResponse](first)
 	if r := got.Results[0]; r.Error != nil {
 		t.Errorf("the record of the other cell: %+v", r.Error)
 	}
@@ -68,7 +72,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 		t.Errorf("the record of the cell that is locked: %+v", r)
 	}
 	// The longest of these may be the one that has the breaker trip.
-	began = time.Now()
+	began := time.Now()
 	for i := 2; i < 22; i++ {
 		got := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", batch(keys[0][i], keys[1][i])))
 		if r := got.Results[0]; r.Error != nil {
