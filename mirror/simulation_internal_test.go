@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-var histories = flag.Int("histories", 1500, "how many histories the simulation tries")
+var histories = flag.Int("histories", 4000, "how many histories the simulation tries")
 
 // shelf is a target in memory, which holds that no document ever goes back.
 type shelf struct {

@@ -5,6 +5,7 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
@@ -13,9 +14,9 @@ import (
 // node is a record as resolution sees it. It is never changed: what changes gets a new node.
 type node struct {
 	*entity.Record
-	kind *Kind         // nil for a tombstone
-	norm *match.Record // nil for a tombstone
-	said *saying       // what it contributes to its entity; made when first asked for
+	kind *Kind                  // nil for a tombstone
+	norm *match.Record          // nil for a tombstone
+	said atomic.Pointer[saying] // what it contributes to its entity; made when first asked for
 }
 
 // carries tells whether the record has the feature. A posting may name a record that lost it.

@@ -86,9 +86,11 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 		return err
 	}
 	for _, a := range p.assigned {
-		rec := *b.nodes[a.PUID].Record
+		was := b.nodes[a.PUID]
+		rec := *was.Record
 		rec.Anchor = a.Anchor
-		n := &node{Record: &rec, kind: b.nodes[a.PUID].kind, norm: b.nodes[a.PUID].norm, said: b.nodes[a.PUID].said}
+		n := &node{Record: &rec, kind: was.kind, norm: was.norm}
+		n.said.Store(was.said.Load())
 		b.nodes[a.PUID] = n
 		b.cache.put(n)
 	}

@@ -21,8 +21,8 @@ type saying struct {
 }
 
 func (r *Resolver) say(n *node) *saying {
-	if n.said != nil {
-		return n.said
+	if s := n.said.Load(); s != nil {
+		return s
 	}
 	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
 	for _, a := range n.kind.Matcher.Schema().Attributes {
@@ -49,7 +49,7 @@ func (r *Resolver) say(n *node) *saying {
 		}
 		s.values[a.Name] = spellings
 	}
-	n.said = s
+	n.said.Store(s) // another entity of the plan may have it said at the same time
 	return s
 }
 

@@ -265,7 +265,7 @@ func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
 	seeds := uint64(1000)
 	if apart { // of which each looks after every single write
-		seeds = 500
+		seeds = 700
 	}
 	if testing.Short() || raced {
 		seeds = 200
