@@ -177,6 +177,9 @@ func TestP12_DeadlineOfADecision(t *testing.T) {
 	if err != nil || results[0].Err != nil || results[1].Err != nil {
 		t.Fatalf("%+v, %v", results, err)
 	}
+	if err := in.Drain(t.Context()); err != nil { // or the queue, which rests now, may be what waits for the cell
+		t.Fatal(err)
+	}
 	waiting, letGo := g.hold()
 	defer letGo()
 	ctx, cancel := context.WithCancel(t.Context())
