@@ -145,7 +145,7 @@ func (m *mover[T]) run(ctx context.Context) error {
 		return err
 	}
 	err = m.owned(ctx, conn.url)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTaken) || errors.Is(err, errTaken) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTaken) || errors.Is(err, errTaken) || errors.Is(err, ErrMoved) {
 		err = fmt.Errorf("%w: %w", ErrConflict, errTaken)
 	}
 	return errors.Join(err, release())
