@@ -90,16 +90,18 @@ func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte
 	if err != nil {
 		return err
 	}
-	put := func(t T) error { return putNewer(ctx, t, epoch, text) }
 	if !news {
-		return h.Update(ctx, put)
+		return h.Update(ctx, func(t T) error { return putNewer(ctx, t, epoch, text) })
 	}
-	return h.Exclusive(ctx, func(t T) error {
-		if err := put(t); err != nil {
-			return err
-		}
-		return tell(ctx, t, epoch)
-	})
+	return h.Exclusive(ctx, func(t T) error { return putNews(ctx, t, epoch, text) })
+}
+
+// putNews writes a map into a cell, and lets it know of the epoch.
+func putNews[T Store](ctx context.Context, t T, epoch uint64, text []byte) error {
+	if err := putNewer(ctx, t, epoch, text); err != nil {
+		return err
+	}
+	return tell(ctx, t, epoch)
 }
 
 // putNewer writes a map into a cell that has an older one, or none.
@@ -139,12 +141,7 @@ func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], id ID) error {
 	if err != nil {
 		return err
 	}
-	return db.Exclusive(ctx, func(t T) error {
-		if err := putNewer(ctx, t, m.Epoch(), text); err != nil {
-			return err
-		}
-		return tell(ctx, t, m.Epoch())
-	})
+	return db.Exclusive(ctx, func(t T) error { return putNews(ctx, t, m.Epoch(), text) })
 }
 
 // Supersedes reports whether a version of a cell map says nothing else than the one before

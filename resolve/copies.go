@@ -17,7 +17,7 @@ import (
 
 // The rules are kept in the authority of the cell map. Each other cell has a copy of those that it takes records by, so
 // that a process can start while the authority does not answer. Nothing is resolved by a copy: that takes the lease, which
-// lies in the authority, and who gets it reads the rules there.
+// lies in the authority, and the process that takes it reads the rules there.
 
 // copyTo writes the copy into a cell, with the packs that the rules name.
 func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
