@@ -160,7 +160,7 @@ func TestP01_WhatWentBackIsNotServed(t *testing.T) {
 			wal := filepath.Join(dir, "cells", "g0-2.db-wal")
 			info, err := os.Stat(wal)
 			if err == nil {
-				err = os.Truncate(wal, info.Size()-3000)
+				err = os.Truncate(wal, info.Size()/2) // the last frames may belong to a commit that the kill cut off
 			}
 			if err != nil {
 				t.Fatal(err)

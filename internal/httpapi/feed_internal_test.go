@@ -203,6 +203,7 @@ func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 		l := &logs{last: locus.Watermark{here: 7}}
 		rec, stop := started(t, l, locus.Watermark{here: 7})
 		<-time.After(time.Minute)
+		synctest.Wait()
 		l.write(here, 1)
 		for !strings.Contains(rec.Body.String(), EventChange) {
 			<-time.After(time.Millisecond)
