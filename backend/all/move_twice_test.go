@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -192,20 +193,21 @@ func template(t *testing.T, records int) (string, acks) {
 func TestP09_TwoMovesInterleaved(t *testing.T) {
 	t.Parallel()
 	const there = "sqlite:moved/there.db"
-	for name, second := range map[string]struct {
-		to string
-		id cell.ID
+	for i, second := range []struct {
+		name, to string
+		id       cell.ID
 	}{
-		"to the same database":                {there, cell.ID{Index: 1}},
-		"to another database":                 {"sqlite:moved/other.db", cell.ID{Index: 1}},
-		"back to where it is":                 {"sqlite:cells/./g0-1.db", cell.ID{Index: 1}},
-		"the authority, to the same database": {there, cell.ID{}},
+		{"to the same database", there, cell.ID{Index: 1}},
+		{"to another database", "sqlite:moved/other.db", cell.ID{Index: 1}},
+		{"back to where it is", "sqlite:cells/./g0-1.db", cell.ID{Index: 1}},
+		{"the authority, to the same database", there, cell.ID{}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(second.name, func(t *testing.T) {
 			t.Parallel()
 			base, was := template(t, 12)
-			steps := 0
-			for stops := true; stops; steps++ {
+			stride := longtest.Stride(8)
+			steps := 2 * i % stride // a sample has a step of every kind in one of the cases
+			for stops := true; stops; steps += stride {
 				dir := t.TempDir()
 				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 					t.Fatal(err)
@@ -296,7 +298,7 @@ func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 	}
 	p.end(t)
 	steps := 0
-	for stops := true; stops; steps++ {
+	for stops := true; stops; steps += longtest.Stride(4) {
 		dir, a := t.TempDir(), acks{}
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
 			t.Fatal(err)
