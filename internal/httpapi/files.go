@@ -25,10 +25,11 @@ type sparing struct {
 	open   func() (*os.File, error)
 	spare  *os.File
 	logged time.Time
+	wait   time.Duration // for the request of a connection that is refused
 }
 
 func newSparing(l net.Listener, logger *slog.Logger) *sparing {
-	s := &sparing{Listener: l, logger: logger, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
+	s := &sparing{Listener: l, logger: logger, wait: 100 * time.Millisecond, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
 	s.spare, _ = s.open() // without it the server tries again to accept, by itself
 	return s
 }
@@ -63,8 +64,9 @@ func (s *sparing) refuse(conn net.Conn, why error) {
 	}
 	f := toFault(cell.OutOfFiles(why), "")
 	body, _ := json.Marshal(problem(f, ""))
-	conn.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	conn.SetReadDeadline(time.Now().Add(s.wait))
 	conn.Read(make([]byte, 64<<10))
+	conn.SetWriteDeadline(time.Now().Add(s.wait)) // of its own: a request that came late is answered too
 	fmt.Fprintf(conn, "HTTP/1.1 503 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nRetry-After: %s\r\nConnection: close\r\n\r\n%s",
 		http.StatusText(http.StatusServiceUnavailable), len(body), retryAfter(why), body)
 }

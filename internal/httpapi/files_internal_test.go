@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // crowded is a listener on a machine on which a file can be opened only where one was closed: accepting fails until
@@ -43,6 +44,7 @@ func TestP12_NoFileLeft(t *testing.T) {
 	// Two files are left: the spare one, and one that a connection which is served takes. The first opening after a
 	// connection fails, as that has the last file; the second comes after it was closed.
 	opened := 0
+	l.wait = time.Minute
 	l.Listener = &crowded{inner, func() bool { return l.spare != nil && opened < 4 }}
 	l.open = func() (*os.File, error) {
 		if opened++; opened%2 == 1 && opened < 4 {

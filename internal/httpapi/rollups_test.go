@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,8 +322,12 @@ func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.define("wide", "kind: place\nover: records\ngroup: city\ndimension: postcode\n")
+	var records []string
 	for i := range 2*rollup.MaxSlots + 2 { // more than may be in one of two cells
-		f.item(fmt.Sprintf(`{"source":"a","key":"%d","attributes":{"name":"Diner %d","city":"Oakland","postcode":"%d"}}`, i, i, i))
+		records = append(records, fmt.Sprintf(`{"source":"a","key":"%d","attributes":{"name":"Diner %d","city":"Oakland","postcode":"%d"}}`, i, i, i))
+	}
+	for some := range slices.Chunk(records, 500) {
+		f.do(http.MethodPost, "/v1/records", one(strings.Join(some, ",")))
 	}
 	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != locus.RollupFailed; {
 		if time.Now().After(deadline) {
