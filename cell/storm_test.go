@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // weather makes steps slow and lets some fail, or loses the answer to what was done.
@@ -73,11 +74,7 @@ func (a *acked) told(t *testing.T, k cell.Key, puid int64) {
 // bad weather: no key ever has two puids, or none once it was told one.
 func TestP06_Storm(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(10)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range uint64(longtest.Times(3, 100)) {
 		synctest.Test(t, func(t *testing.T) {
 			memory, w := &celltest.Memory{}, &weather{rand: rand.New(rand.NewPCG(seed, 0))}
 			first, all := open(t, memory, 1), &acked{puids: map[cell.Key]int64{}}
