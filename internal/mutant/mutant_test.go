@@ -71,9 +71,6 @@ var bugs = []struct{ name, what, pkg, test string }{
 
 	{"P7a", "the next puid is one above the highest row", "backend/sqlite", "TestP07_APuidIsNeverGivenAgain"},
 	{"P7a", "the next puid is one above the highest row", "backend/postgres", "TestP07_PuidsOfRowsThatAreGone"},
-	{"P7b", "a wall clock that went back is ignored", "locality", "TestP07_JumpsOfTheClockDrawTheIdentityAgain"},
-	{"P7c", "a forked process goes on with the identity of its parent", "locality", "TestP07_ForkedProcesses"},
-	{"P7d", "a mint near something does not notice that the counter came round", "locality", "TestP07_NearFrozenClock"},
 	{"P7f", "a puid is remembered although its cell has lost the record", "resolve", "TestP07_RememberedPuidsOfALostCell"},
 
 	{"P8f", "a record is written where compaction copied its key to", "resolve", "TestP08_CompactedKeysLeadToTheirRecords"},
