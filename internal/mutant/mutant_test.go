@@ -22,25 +22,6 @@ const root = "../.."
 var bugs = []struct{ name, what, pkg, test string }{
 	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
 
-	{"P2a", "the key of a batch is written in a transaction of its own", "counter", "TestP02_Simulation"},
-	{"P2b", "a key is taken for the batch that it was used for first", "counter", "TestP02_Simulation"},
-	{"P2c", "keys are forgotten and the floor is not raised", "counter", "TestP02_Simulation"},
-	{"P2d", "callers are answered before the commit", "counter", "TestP02_Simulation"},
-	{"P2e", "a key is forgotten by the oldest hit of its batch", "counter", "TestP02_Simulation"},
-	{"P2f", "of two producers in a group one has the other's results", "counter", "TestP02_Simulation"},
-	{"P2g", "a metric has a day in a cell that does not know it", "counter", "TestP02_ARestoredCellIsNotTrusted"},
-	{"P2h", "what is remembered of a batch as a whole is asked before its days", "counter", "TestP02_BetweenAnyTwoSteps/and_forgotten_by_days"},
-	{"P2i", "a day forgets a batch that no summary covers", "counter", "TestP02_SimulationApart"},
-	{"P2j", "what was settled is not remembered when a later attempt fails", "counter", "TestP02_BetweenAnyTwoSteps/in_conflict,_then_unavailable"},
-	{"P2k", "a summary replaces what others have summarised", "counter", "TestP02_SimulationApart"},
-	{"P2l", "a day in conflict is answered as counted", "counter", "TestP02_BetweenAnyTwoSteps/in_conflict"},
-	{"P2m", "a day forgets what a producer sent before its last batch", "counter", "TestP02_ADayKnowsWhatAProducerSentBefore"},
-
-	{"P3a", "days and minutes are read in two snapshots", "counter", "TestP03_OneSnapshot"},
-	{"P3b", "who packs a day forgets quarters of an hour", "counter", "TestP03_MachineOnSQLite"},
-	{"P3c", "local days are added up from hours", "counter", "TestP03_EveryZone"},
-	{"P3d", "what came late for a day that was packed is not added", "counter", "TestP03_OneSnapshot"},
-
 	{"P4a", "a change on PostgreSQL has its number before the order of commits is known", "backend/postgres", "TestP04_TheLogIsInTheOrderOfCommits"},
 	{"P4b", "who lost the lease goes on with a build", "rollup", "TestP04_Simulation"},
 	{"P4c", "the watermark is written in a transaction after that of the groups", "rollup", "TestP04_Simulation"},
