@@ -23,28 +23,8 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
 
 	{"P4a", "a change on PostgreSQL has its number before the order of commits is known", "backend/postgres", "TestP04_TheLogIsInTheOrderOfCommits"},
-	{"P4b", "who lost the lease goes on with a build", "rollup", "TestP04_Simulation"},
-	{"P4c", "the watermark is written in a transaction after that of the groups", "rollup", "TestP04_Simulation"},
-	{"P4d", "the log is trimmed ahead of a watermark", "rollup", "TestP04_Simulation"},
-
-	{"P4e", "a document that another one was quicker to write is written over", "rollup", "TestP04_SimulationOfDocuments"},
-	{"P4f", "the document of a group that is empty is deleted", "rollup", "TestP04_SimulationOfDocuments"},
-	{"P4g", "a document gets all changes after the generation's watermark, not those after its own", "rollup", "TestP04_SimulationOfDocuments"},
-	{"P4h", "the document of a group that is what it was is not written", "rollup", "TestP04_ALateWorkerWritesNothing"},
 
 	{"P4n", "a change does not say what was", ".", "TestRollup_FollowsEveryChange"},
-
-	{"P5a", "the watermark of a build is taken at the end of the scan", "rollup", "TestP05_Simulation"},
-	{"P5f", "a follower does not compare the watermark that it found", "rollup", "TestP05_Simulation"},
-	{"P5g", "a generation takes the place of one that is ahead of it", "rollup", "TestP05_Simulation"},
-	{"P5h", "who fills a generation anew writes where another one did", "rollup", "TestP05_SimulationOfDocuments"},
-	{"P5i", "the log is not kept while a generation is built", "rollup", "TestP05_TheLogIsKeptWhileAGenerationIsBuilt"},
-	{"P5j", "a build goes on when the lease went away and came back", "rollup", "TestP05_ABuildDoesNotOutliveItsLease"},
-	{"P5k", "a generation stands still for one that is not to come any more", "rollup", "TestP05_AnOldCatalogueStopsNothing"},
-	{"P5l", "what served goes on beside what serves", "rollup", "TestP05_WhatServedIsNotAheadOfWhatServes"},
-	{"P5n", "readers of documents go on while their generation stands still", "rollup", "TestP05_ReadersOfDocumentsStandStill"},
-	{"P5o", "a build drops the documents of others", "rollup", "TestP05_SimulationOfDocuments"},
-	{"P5m", "who takes the lease over builds what an old catalogue names", "rollup", "TestP05_AnOldCatalogueBuildsNothing"},
 
 	{"P6t", "the lock of writers on PostgreSQL does not hold up a seal", "backend/postgres", "TestP06_ASealSeesWhatWasBeforeIt"},
 	{"P6u", "writers on PostgreSQL overtake a seal that waits", "backend/postgres", "TestP06_ASealIsNotOvertaken"},
