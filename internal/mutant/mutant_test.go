@@ -62,13 +62,7 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P14b", "vacuum leaves the write-ahead log as it is", ".", "TestP14_ErasedFromEveryFile/files"},
 	{"P14c", "vacuum leaves what a server has deleted in its tables", ".", "TestP14_ErasedFromEveryFile/server"},
 
-	{"P15a", "a document that says the same already is not written", "mirror", "TestP15_Simulation"},
-	{"P15b", "the place from which the log is followed is noted when the filling ends", "mirror", "TestP15_Simulation"},
-	{"P15c", "redirects are not mirrored", "mirror", "TestP15_Simulation"},
 	{"P15d", "a document is replaced whatever its version is", "backend/mongodb", "TestMirrorTarget/WhoComesLateWritesNothing"},
-	{"P15e", "an id whose record is being resolved is not looked at again", "mirror", "TestP15_Simulation"},
-	{"P15f", "only the cell whose log was trimmed is filled again", "mirror", "TestP15_Simulation"},
-	{"P15g", "the members of an entity are not looked at when it changes", "mirror", "TestP15_Simulation"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.
