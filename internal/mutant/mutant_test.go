@@ -22,22 +22,13 @@ const root = "../.."
 var bugs = []struct{ name, what, pkg, test string }{
 	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
 
-	{"P4a", "a change on PostgreSQL has its number before the order of commits is known", "backend/postgres", "TestP04_TheLogIsInTheOrderOfCommits"},
-
 	{"P4n", "a change does not say what was", ".", "TestRollup_FollowsEveryChange"},
 
-	{"P6t", "the lock of writers on PostgreSQL does not hold up a seal", "backend/postgres", "TestP06_ASealSeesWhatWasBeforeIt"},
-	{"P6u", "writers on PostgreSQL overtake a seal that waits", "backend/postgres", "TestP06_ASealIsNotOvertaken"},
-	{"P6v", "a seal on PostgreSQL reads what was there before it waited", "backend/postgres", "TestP06_ASealSeesWhatWasBeforeIt"},
-
-	{"P7a", "the next puid is one above the highest row", "backend/sqlite", "TestP07_APuidIsNeverGivenAgain"},
-	{"P7a", "the next puid is one above the highest row", "backend/postgres", "TestP07_PuidsOfRowsThatAreGone"},
 	{"P7f", "a puid is remembered although its cell has lost the record", "resolve", "TestP07_RememberedPuidsOfALostCell"},
 
 	{"P8f", "a record is written where compaction copied its key to", "resolve", "TestP08_CompactedKeysLeadToTheirRecords"},
 
 	{"P9a", "records that a generic feature joined stay joined", "resolve", "TestResolver_AnyOrderGivesTheSameEntities"},
-	{"P9b", "the id of a merged entity leads nowhere", ".", "TestP09_AnIdLeadsToItsEntityForEver"},
 	{"P9c", "a record is written without its redo entry", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
 	{"P9d", "a repair leaves out who shares a feature", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
 	{"P9e", "a deletion leaves the edges of others behind", "resolve", "TestResolver_DeletionUndoesExactlyWhatTheRecordDid"},
@@ -57,12 +48,6 @@ var bugs = []struct{ name, what, pkg, test string }{
 	{"P9u", "who has the lease goes on by the rules that it knew", "resolve", "TestP09_TheLeaseComesWithTheRules"},
 	{"P9v", "a switch leaves the postings of former rules behind", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
 	{"P9w", "in a repair one of two records sees the other", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
-
-	{"P14a", "vacuum leaves the images of erased records in the log", ".", "TestP14_ErasedFromEveryFile/files"},
-	{"P14b", "vacuum leaves the write-ahead log as it is", ".", "TestP14_ErasedFromEveryFile/files"},
-	{"P14c", "vacuum leaves what a server has deleted in its tables", ".", "TestP14_ErasedFromEveryFile/server"},
-
-	{"P15d", "a document is replaced whatever its version is", "backend/mongodb", "TestMirrorTarget/WhoComesLateWritesNothing"},
 }
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.
