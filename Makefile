@@ -40,7 +40,7 @@ test/race: ## only the tests, with the race detector, none from the cache
 test/short: ## the quick tests, for the loop of editing
 	$(GO) test -short ./...
 
-test/long: ## the planted bugs that are patches, and a hundred mutations by chance: tests have to find them (an hour or two)
+test/long: ## the planted bugs, and a hundred mutations by chance: tests have to find them (a few hours)
 	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 -run 'TestPatches|TestRandomMutations' ./internal/mutant
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)

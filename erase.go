@@ -10,7 +10,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
@@ -123,9 +122,6 @@ const logPage = 1000
 // trimErased trims the log of a cell up to the last image that tells of a deleted record.
 func (s *Service) trimErased(ctx context.Context, id cell.ID) (v Vacuumed, err error) {
 	v.Cell = id
-	if mutant.On("P14a") {
-		return v, nil
-	}
 	last, err := s.lastErased(ctx, id)
 	if err != nil || last == nil {
 		return v, err

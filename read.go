@@ -12,7 +12,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
@@ -307,9 +306,6 @@ func (s *Service) entityOf(ctx context.Context, puid entity.PUID) (*entity.Entit
 		return err
 	}); err != nil {
 		return nil, err
-	}
-	if mutant.On("P9b") && rec.Anchor != rec.PUID {
-		return nil, fmt.Errorf("record %v: %w", puid, entity.ErrNotFound)
 	}
 	if e == nil && rec.Anchor == rec.PUID {
 		return s.resolver.Alone(rec), nil

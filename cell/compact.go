@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 const (
@@ -177,7 +175,7 @@ func (w *worker[T]) put(ctx context.Context, id ID, epoch uint64, rows []Row) er
 			switch {
 			case err != nil:
 				return err
-			case !head.Admits(epoch) && !mutant.On("P6w"):
+			case !head.Admits(epoch):
 				return fmt.Errorf("it is %v: %w", head.Keys, ErrFenced)
 			}
 			return t.Copy(ctx, rows)
@@ -220,7 +218,7 @@ func (s *source[T]) next(ctx context.Context) (*Row, error) {
 			switch {
 			case err != nil:
 				return err
-			case head.Keys == Retired && !mutant.On("P6x"): // some of its rows may be gone
+			case head.Keys == Retired: // some of its rows may be gone
 				return fmt.Errorf("it is retired: %w", ErrFenced)
 			}
 			s.page, err = t.Scan(ctx, s.after, copyPage)

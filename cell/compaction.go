@@ -2,8 +2,6 @@
 
 package cell
 
-import "github.com/locus-db/locus/internal/mutant"
-
 // Compaction takes the keys out of the oldest generations, so that nobody need look
 // there any more: their puids are copied to the cells of the current generation. Records
 // stay where they are. Like Walk it is a value that says what it wants:
@@ -44,8 +42,6 @@ func (c Compaction) each(do Do, gen uint16) Compaction {
 	c.do, c.at = do, gen
 	switch {
 	case gen < end:
-	case do == DoSeal && mutant.On("P6o"):
-		c.do, c.at = DoFloor, c.to
 	case do == DoSeal:
 		c.do, c.at = DoCopy, c.view.Current
 	case do == DoRetire:
@@ -77,7 +73,7 @@ func (c Compaction) Carry(rows []int64) int64 {
 	for i, row := range rows {
 		kept := newest-i >= int(c.to)
 		switch {
-		case row == Nothing, mutant.On("P6n") && (kept || row == Tombstone):
+		case row == Nothing:
 		case kept || row == Tombstone:
 			return Nothing
 		default:

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 const (
@@ -88,9 +86,6 @@ func readRings[T Store](ctx context.Context, db Database[T]) (rings []uint64, er
 			return nil, err
 		}
 		for _, row := range page {
-			if row.PUID == Tombstone && mutant.On("P6r") {
-				continue
-			}
 			if ring := uint64(row.Key.Ring); len(rings) == 0 || rings[len(rings)-1] != ring {
 				rings = append(rings, ring)
 			}

@@ -5,8 +5,6 @@ package cell
 import (
 	"fmt"
 	"slices"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Append reports whether next may follow old as the version of one map, with
@@ -28,7 +26,7 @@ func Append(old, next *Map) error {
 		return fmt.Errorf("%w: floor %d is lower than %d: keys below it are gone", ErrMap, n.Floor, o.Floor)
 	case next.until != 0 && old.until == 0:
 		return fmt.Errorf("%w: a map without a date cannot be given one while anybody routes with it: stop every server and deploy one with until", ErrMap)
-	case next.until != 0 && next.until < old.until && !mutant.On("P8e"):
+	case next.until != 0 && next.until < old.until:
 		return fmt.Errorf("%w: until falls, but ids may already be dated up to where it was", ErrMap)
 	}
 	for i, was := range o.Generations {
@@ -41,7 +39,7 @@ func Append(old, next *Map) error {
 		if old.until == 0 {
 			return fmt.Errorf("%w: generation %d cannot follow a map without a date: ids of any time may have been routed with it: stop every server and deploy one with until first", ErrMap, i)
 		}
-		if starts := n.Generations[i].Starts; starts.UnixMilli() < old.until && !mutant.On("P8d") {
+		if starts := n.Generations[i].Starts; starts.UnixMilli() < old.until {
 			return fmt.Errorf("%w: generation %d starts at %v, before the old map ends at %v", ErrMap, i, starts, o.Until)
 		}
 	}

@@ -2,11 +2,7 @@
 
 package cell
 
-import (
-	"errors"
-
-	"github.com/locus-db/locus/internal/mutant"
-)
+import "errors"
 
 // ErrMoved says that the cell is not at this database, or not for now: refresh the
 // map and try again. Nothing was done.
@@ -83,7 +79,6 @@ func (h Head) Rejoin(c ID, m *Map) Head {
 
 func (h Head) rejoin(gen uint16, v View) Head {
 	switch {
-	case mutant.On("P6p"):
 	case gen < v.Floor:
 		return h.Retire(v.Epoch)
 	case gen < v.Current:
@@ -94,7 +89,7 @@ func (h Head) rejoin(gen uint16, v View) Head {
 
 // Filterable reports whether the rows of the cell are final, so that a filter of them
 // proves what the cell lacks.
-func (h Head) Filterable() bool { return h.Keys == Sealed || h.Keys == Open && mutant.On("P6q") }
+func (h Head) Filterable() bool { return h.Keys == Sealed }
 
 // Keys is the state of a key directory.
 type Keys uint8

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // A model of the key directory, small enough that every interleaving can be tried: one
@@ -179,7 +177,7 @@ func (db *modelDB) run(fn func(modelTx) error) error {
 	before := *c
 	if c.back {
 		c.keys = Head{Keys: c.keys}.rejoin(db.gen, db.s.newest.view()).Keys
-		c.back = mutant.On("P6p") // the bug asks nobody, ever
+		c.back = false
 	}
 	err := fn(modelTx{db: db, c: c})
 	if err != nil {
@@ -220,7 +218,7 @@ func (t modelTx) Allocate(context.Context, []Key) ([]Allocation, error) {
 		t.c.posts |= t.db.bit
 		return []Allocation{{PUID: 1, Fresh: true}}, nil
 	}
-	if t.c.row > 0 && !mutant.On("P6l") {
+	if t.c.row > 0 {
 		return []Allocation{{PUID: int64(t.c.row)}}, nil
 	}
 	t.db.s.puids++
@@ -234,14 +232,11 @@ func (t modelTx) Allocate(context.Context, []Key) ([]Allocation, error) {
 
 func (t modelTx) Unlink(context.Context, []Key) error {
 	t.c.row = -1
-	if mutant.On("P6k") {
-		t.c.row = Nothing
-	}
 	return nil
 }
 
 func (t modelTx) Copy(_ context.Context, rows []Row) error {
-	if t.c.row == Nothing || mutant.On("P6m") {
+	if t.c.row == Nothing {
 		t.c.row = int8(rows[0].PUID)
 	}
 	return nil
@@ -290,7 +285,7 @@ func (m *model) successors(s *state) {
 
 // filterOf is the filter of a cell with this row.
 func filterOf(row int8) uint8 {
-	if row == Nothing || row < 0 && mutant.On("P6r") {
+	if row == Nothing {
 		return 1
 	}
 	return 2
@@ -624,7 +619,7 @@ func (m *model) copy(s *state, i int, r Request) {
 			continue
 		}
 		n, e := *s, event{who, "reads, to be copied, the rows of", uint16(g)}
-		if s.cells[g].keys == Retired && !mutant.On("P6x") {
+		if s.cells[g].keys == Retired {
 			fenced(&n, e)
 			continue
 		}
@@ -642,7 +637,7 @@ func (m *model) copy(s *state, i int, r Request) {
 	if puid != Nothing {
 		err := (&modelDB{s: &n, gen: r.Gen}).Update(context.Background(), func(tx modelTx) error {
 			head, err := tx.Head(context.Background())
-			if refused = !head.Admits(r.Epoch) && !mutant.On("P6w"); refused || err != nil {
+			if refused = !head.Admits(r.Epoch); refused || err != nil {
 				return err
 			}
 			return tx.Copy(context.Background(), []Row{{PUID: puid}})

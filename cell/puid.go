@@ -2,11 +2,7 @@
 
 package cell
 
-import (
-	"fmt"
-
-	"github.com/locus-db/locus/internal/mutant"
-)
+import "fmt"
 
 // puidBits is the width of a cell's range of puids; it is part of the map's format
 // and never changes.
@@ -50,12 +46,6 @@ func (m *Map) invert(slot uint64) (finest, distance uint64) {
 func (m *Map) PuidRange(c ID) (lo, hi int64) {
 	m.must(c)
 	slot := m.gens[c.Gen].start(uint64(c.Index)) + uint64(c.Gen)
-	if mutant.On("P8a") && c.Index%2 == 0 {
-		slot -= uint64(c.Gen)
-	}
 	lo = int64(slot<<puidBits ^ 1<<63)
-	if mutant.On("P8b") {
-		return lo, lo + 1<<puidBits
-	}
 	return lo, lo + 1<<puidBits - 1
 }

@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // A simulator of an installation: servers with maps as old as chance wants, clients that
@@ -235,7 +233,7 @@ func (db simDB) run(fn func(simTx) error, lost error) error {
 		w.counts[sawDown]++
 		return errSimDown
 	}
-	if c.back && !mutant.On("P6p") {
+	if c.back {
 		c.head, c.back = c.head.Rejoin(db.id, w.newest), false
 		w.counts[sawRejoined]++
 	}

@@ -2,8 +2,6 @@
 
 package cell
 
-import "github.com/locus-db/locus/internal/mutant"
-
 // Walk is one key on its way through the generations, from the newest down, and what
 // is written at the end. It is a value that says what it wants and is told what came of
 // it: no goroutine, clock or database. The same code runs in [Directory], in the
@@ -132,7 +130,7 @@ type Reply struct {
 // Lasting reports whether what a cell answered to DoRead stays true, and may be kept
 // for later: the rows of a sealed cell never change, those of an open one may at once.
 func (r Reply) Lasting() bool {
-	return !r.Fenced && (r.Keys == Sealed || r.Keys == Open && mutant.On("P6c"))
+	return !r.Fenced && r.Keys == Sealed
 }
 
 // Start begins the walk, with a map that may be as old as it likes.
@@ -157,11 +155,7 @@ func (w Walk) alone() bool {
 
 // Want returns what the walk needs done next.
 func (w Walk) Want() Request {
-	gen := w.gen
-	if mutant.On("P6i") && gen < w.view.Current {
-		gen = w.view.Floor + w.view.Current - 1 - gen
-	}
-	return Request{Do: w.do, Gen: gen, Epoch: w.view.Epoch}
+	return Request{Do: w.do, Gen: w.gen, Epoch: w.view.Epoch}
 }
 
 // Answer returns what a walk that is done found: a puid, or Nothing.
@@ -178,8 +172,6 @@ func (w Walk) Got(r Reply) Walk {
 		return w.done(r.Row)
 	case w.do == DoUnlink:
 		return w.done(Nothing)
-	case w.do == DoSeal && mutant.On("P6e"):
-		r.Row = w.row
 	}
 	if w.Op == WalkPost {
 		r.Row = Nothing
@@ -193,10 +185,10 @@ func (w Walk) saw(r Reply) Walk {
 	switch {
 	case puid && w.Permanent:
 		return w.done(r.Row)
-	case top && r.Keys != Open && !(puid && mutant.On("P6h") || !puid && mutant.On("P6g")):
+	case top && r.Keys != Open:
 		// There is a newer generation, which has the last word on a key.
 		return w.stale()
-	case r.Keys == Retired && !mutant.On("P6j"):
+	case r.Keys == Retired:
 		// What it had was copied to a generation that this map does not know or ask.
 		return w.stale()
 	case !top && r.Keys == Open && w.seals(puid):
@@ -213,9 +205,9 @@ func (w Walk) saw(r Reply) Walk {
 func (w Walk) seals(puid bool) bool {
 	switch w.Op {
 	case WalkPut, WalkPost:
-		return !puid && !mutant.On("P6a")
+		return !puid
 	case WalkUnlink:
-		return !mutant.On("P6f")
+		return true
 	}
 	return false
 }

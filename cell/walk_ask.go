@@ -5,8 +5,6 @@ package cell
 import (
 	"context"
 	"errors"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // ask does what walks want of one cell in one transaction of its database, and answers
@@ -33,12 +31,6 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 		return replies, head, nil
 	case errors.Is(err, ErrMoved):
 		return fenced(len(keys)), head, nil
-	case mutant.On("P6b") && errors.Is(err, ErrUnavailable):
-		replies = make([]Reply, len(keys))
-		for i := range replies {
-			replies[i].Keys = Sealed
-		}
-		return replies, head, nil
 	}
 	return nil, head, err
 }
@@ -50,7 +42,7 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 		return nil, head, err
 	}
 	switch writes := r.Do == DoPut || r.Do == DoUnlink; {
-	case writes && !head.Admits(r.Epoch) && !mutant.On("P6d"), !writes && head.Home != Serving:
+	case writes && !head.Admits(r.Epoch), !writes && head.Home != Serving:
 		return fenced(len(keys)), head, nil
 	case r.Do == DoPut:
 		return r.put(ctx, tx, head, keys)

@@ -2,11 +2,7 @@
 
 package cell
 
-import (
-	"sync"
-
-	"github.com/locus-db/locus/internal/mutant"
-)
+import "sync"
 
 // remembered is how many puids of keys a directory keeps in memory, at most twice that:
 // 32 bytes each.
@@ -69,7 +65,7 @@ func (f *facts) answered(c ID, did bool) {
 func (f *facts) mayReadAhead(c ID) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return (f.closed[c] || mutant.On("P6c")) && !f.silent[c]
+	return f.closed[c] && !f.silent[c]
 }
 
 // puid returns the puid that a key was found to have, Nothing if none is kept.

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Apart is a Store in which each day of a metric is written by itself, as a database does that holds no two
@@ -53,9 +51,7 @@ type DayMemory struct {
 // day may forget it. It must be kept for as long, too: what a producer sent before ends with the latest time of it.
 func (r *Remembered) Covers(day Remembered) bool {
 	switch {
-	case mutant.On("P2i"):
-		return r.Print != [16]byte{}
-	case r.Print == [16]byte{} || r.Newest < day.Newest && !mutant.On("P2m"):
+	case r.Print == [16]byte{} || r.Newest < day.Newest:
 		return false
 	case r.Seq != day.Seq:
 		return r.Seq > day.Seq
@@ -111,14 +107,14 @@ func (e *PartError) Conflicts() bool {
 // settle notes what became of the hits whose days were written, and of those whose days cannot be. It answers
 // whether there is none that can be tried again.
 func (g *group) settle(e *PartError) bool {
-	g.settled = !mutant.On("P2j")
+	g.settled = true
 	for _, p := range g.parts {
 		p.earlier = p.earlier || p.some
 	}
 	return g.each(func(it *item) bool {
 		err := e.Days[g.day(it)]
 		if it.result == nil && errors.Is(err, ErrConflict) {
-			return mutant.On("P2l")
+			return false
 		}
 		if it.result == nil {
 			it.result = err
@@ -192,7 +188,7 @@ func (g *group) rememberDays() {
 	for d, m := range g.days {
 		if whole := g.memories[d.name]; whole.known && (!m.known || m.Seq < whole.Seq) {
 			is := newMemory(whole.Remembered)
-			if m.known && !mutant.On("P2m") {
+			if m.known {
 				is.Newest = max(is.Newest, m.Newest) // the day may know of hits that the summary does not
 			}
 			g.days[d] = is
@@ -239,10 +235,6 @@ func (g *group) summarise(ctx context.Context, db Database) {
 func (g *group) summary(p *share) {
 	o := p.call.once
 	m := g.memories[o.name()]
-	if mutant.On("P2k") {
-		m = newMemory(Remembered{})
-		g.memories[o.name()] = m
-	}
 	c, _, err := m.match(o)
 	if err != nil {
 		return

@@ -9,8 +9,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // errAgain means that somebody else made at the same time what a transaction wanted to make: the next run
@@ -88,9 +86,6 @@ func (g *group) apply(ctx context.Context, tx Tx) error {
 	if apart, ok := tx.(Apart); ok {
 		return g.putDays(ctx, apart)
 	}
-	if mutant.On("P2a") {
-		return nil
-	}
 	return g.remember(ctx, tx)
 }
 
@@ -165,9 +160,6 @@ func (g *group) decide(p *share) {
 		m.some = true
 		m.counting.set(it.index)
 		m.latest = max(m.latest, it.at.UnixMilli())
-		if mutant.On("P2e") {
-			m.latest = min(m.latest, p.items[0].at.UnixMilli())
-		}
 	}
 	p.some = false
 	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a part that is settled it stands

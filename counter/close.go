@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Maintain does once what has to be done now and then, in all cells: packs days that are over, drops what
@@ -205,11 +203,6 @@ func (c *closer) merge(key SpanKey, open []int64, fine [][]int64, closed *Closed
 	values, count := dayValues(c.kind, fine)
 	if !sumsAre(c.kind, open, values) {
 		return day, false, errTorn
-	}
-	if mutant.On("P3b") && c.kind == Counter {
-		for q := 3; q < 96; q += 4 {
-			clear(values[q*15 : (q+1)*15])
-		}
 	}
 	if !count {
 		return day, true, nil

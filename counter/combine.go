@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // serve counts parts and answers them. If a group fails and nothing of it was applied, each batch is tried
@@ -28,9 +26,7 @@ func (c *combiner) serve(parts []*share) {
 	}
 	c.expect = len(c.parts) + len(parts)
 	for _, p := range parts {
-		if !mutant.On("P2d") {
-			p.answered()
-		}
+		p.answered()
 	}
 	if c.wanted.len() >= preparedAtOnce || MinuteOf(now).InHour()%15 == 14 {
 		c.prepare()
@@ -110,17 +106,9 @@ const (
 func (g *group) commit(ctx context.Context, db Database) (err error) {
 	conflicts := 0
 	for n := 0; n < again; n++ {
-		err = db.Update(ctx, func(tx Tx) error {
-			err := g.apply(ctx, tx)
-			if err == nil && mutant.On("P2d") {
-				g.answerEarly()
-			}
-			return err
-		})
+		err = db.Update(ctx, func(tx Tx) error { return g.apply(ctx, tx) })
 		part, some := errors.AsType[*PartError](err)
 		switch {
-		case err == nil && mutant.On("P2a"):
-			return db.Update(ctx, func(tx Tx) error { return g.remember(ctx, tx) })
 		case err == nil:
 			g.summarise(ctx, db)
 			return nil
@@ -145,12 +133,4 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 	g.giveUp(err)
 	g.summarise(ctx, db)
 	return nil
-}
-
-// answerEarly is a planted bug.
-func (g *group) answerEarly() {
-	for _, p := range g.parts {
-		p.answered()
-	}
-	g.parts = nil
 }

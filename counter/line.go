@@ -6,8 +6,6 @@ import (
 	"iter"
 	"math"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 const dayMinutes = 24 * 60
@@ -103,9 +101,6 @@ type held struct {
 
 // take adds what a day holds to the steps and to the total, each at the coarsest level that can tell.
 func (l *line) take(p *plan, n *needs, h *held) error {
-	if mutant.On("P3d") && h.closed.Key != 0 {
-		h.open = nil
-	}
 	if h.open == nil && h.closed.Key == 0 {
 		return nil
 	}
@@ -138,9 +133,6 @@ func (h *held) sum(a, b int) (n int64, kept bool, err error) {
 	}
 	whole := b-a == dayMinutes
 	if h.open != nil {
-		if mutant.On("P3c") && a%15 == 0 && b%15 == 0 {
-			a, b = a/60*60, b/60*60
-		}
 		switch {
 		case whole:
 			err = plus(&n, h.open[DayTotal], err)

@@ -5,8 +5,6 @@ package counter
 import (
 	"context"
 	"slices"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // meet reads the kinds of metrics that this process has not seen.
@@ -80,7 +78,7 @@ func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
 		case there && is.First <= day:
 		case there || it.fresh:
 			put = append(put, Meta{ID: id, Name: it.place.metric, Kind: it.kind, First: day})
-		case !mutant.On("P2g"):
+		default:
 			g.lost[id], lost = true, true
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // once is what a batch is known by that counts once.
@@ -109,10 +107,6 @@ func (g *group) recall(ctx context.Context, tx Tx) error {
 	steps := []func(context.Context, Tx) error{g.recallFloor, g.recallWhole}
 	if _, apart := tx.(Apart); apart {
 		steps = []func(context.Context, Tx) error{g.recallDays, g.recallWhole, g.recallFloor}
-		if mutant.On("P2h") {
-			others := func(ctx context.Context, tx Tx) error { _, err := tx.Batches(ctx, nil); return err }
-			steps = []func(context.Context, Tx) error{g.recallWhole, g.recallDays, others, g.recallFloor}
-		}
 	}
 	for _, step := range steps {
 		if err := step(ctx, tx); err != nil {
@@ -179,7 +173,7 @@ func (m *memory) match(o *once) (c counted, repeated bool, err error) {
 		return newCounted(o.hits), false, nil
 	case o.seq < m.Seq:
 		return nil, false, ErrSequence
-	case o.print != m.Print && !mutant.On("P2b"):
+	case o.print != m.Print:
 		return nil, false, ErrKeyReused
 	case m.counted == nil:
 		m.counted = unpackCounted(m.Results, o.hits)
@@ -213,9 +207,6 @@ func (g *group) remember(ctx context.Context, tx Tx) error {
 	}
 	slices.SortFunc(keyed, func(a, b KeyedBatch) int { return cmp.Compare(a.Key, b.Key) })
 	slices.SortFunc(produced, func(a, b ProducedBatch) int { return bytes.Compare(a.Producer[:], b.Producer[:]) })
-	if len(produced) > 1 && mutant.On("P2f") {
-		produced[1].Results = produced[0].Results
-	}
 	if len(keyed) > 0 {
 		if err := tx.PutBatches(ctx, keyed); err != nil {
 			return err
@@ -234,10 +225,8 @@ const forgotten = 2000
 // there may be more. Nothing that is forgotten can count again: the floor rises first, for good, and each of
 // its hits lies below.
 func forget(ctx context.Context, tx Tx, floor int64) (more bool, err error) {
-	if !mutant.On("P2c") {
-		if err := tx.RaiseFloor(ctx, floor); err != nil {
-			return false, err
-		}
+	if err := tx.RaiseFloor(ctx, floor); err != nil {
+		return false, err
 	}
 	batches, err := tx.DropBatches(ctx, floor, forgotten)
 	if err != nil {

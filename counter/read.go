@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Series answers with what was counted. The error is an *InvalidError, or ErrNotFound if Metrics names one that
@@ -203,28 +201,9 @@ func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func
 				counters = append(counters, l)
 			}
 		}
-		fine := tx
-		if mutant.On("P3a") {
-			fine = elsewhere{tx, db}
-		}
-		return errors.Join(p.read(counters, &counterReader{ctx: ctx, tx: tx, fine: fine}), p.read(gauges, &gaugeReader{ctx: ctx, tx: tx}))
+		return errors.Join(p.read(counters, &counterReader{ctx: ctx, tx: tx}), p.read(gauges, &gaugeReader{ctx: ctx, tx: tx}))
 	})
 	return lines, err
-}
-
-// elsewhere is a bug: spans are read in a snapshot of their own.
-type elsewhere struct {
-	Tx
-	db Database
-}
-
-// Spans does not read what the transaction sees.
-func (e elsewhere) Spans(ctx context.Context, table Table, keys []SpanKey) (values [][]int64, err error) {
-	err = e.db.View(ctx, func(tx Tx) error {
-		values, err = tx.Spans(ctx, table, keys)
-		return err
-	})
-	return values, err
 }
 
 // lineDay is what a line needs of a day.

@@ -40,8 +40,8 @@ func (f *finer) read(ctx context.Context, tx Tx, table Table) error {
 
 // counterReader reads days of counters.
 type counterReader struct {
-	ctx      context.Context
-	tx, fine Tx
+	ctx context.Context
+	tx  Tx
 }
 
 func (r *counterReader) read(p *plan, days []lineDay) error {
@@ -63,7 +63,7 @@ func (r *counterReader) read(p *plan, days []lineDay) error {
 			}
 		}
 	}
-	if err := hours.read(r.ctx, r.fine, Hours); err != nil {
+	if err := hours.read(r.ctx, r.tx, Hours); err != nil {
 		return err
 	}
 	for i, of := range days {

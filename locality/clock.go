@@ -2,11 +2,7 @@
 
 package locality
 
-import (
-	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
-)
+import "time"
 
 const (
 	// anchorEvery is how long a generator trusts the monotonic clock alone. Two clones
@@ -77,9 +73,6 @@ func (c *clock) read(n int) (ms int64, jump time.Duration) {
 		c.last, c.slow = now, 1
 	default:
 		jump = -behind
-	}
-	if jump < 0 && mutant.On("P7b") {
-		jump = 0
 	}
 	return c.last / int64(time.Millisecond), jump
 }

@@ -5,8 +5,6 @@ package locality
 import (
 	"math"
 	"sync"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // lane is one counter with one identity, moved on by any number of steps under a
@@ -34,7 +32,7 @@ func (l *lane) at(m uint64, ms int64) (z int64, span uint64) {
 	if ms > l.z {
 		return ms, 0
 	}
-	if span = l.span + m; span >= cycle && !mutant.On("P7d") {
+	if span = l.span + m; span >= cycle {
 		return l.z + 1, 0
 	}
 	return l.z, span

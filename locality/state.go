@@ -6,8 +6,6 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // state is one identity with one counter: all that New reads. It is replaced as a
@@ -80,9 +78,6 @@ func (g *Generator) look(n int, why string) (*state, int64) {
 	g.mu.Lock()
 	ms, jump := g.clock.read(n)
 	pid, seeds := g.getpid(), reseeds.Load()
-	if g.pid != 0 && mutant.On("P7c") {
-		pid = g.pid
-	}
 	switch {
 	case pid != g.pid:
 		why = "the process number changed"

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -96,7 +95,7 @@ func (c *copier) write(ctx context.Context, docs []Document) (int, error) {
 func due(held map[locality.ID]Held, states []State) (docs []Document, settling []locality.ID) {
 	for _, s := range states {
 		h := held[s.ID]
-		if s.Settling && !mutant.On("P15e") {
+		if s.Settling {
 			settling = append(settling, s.ID)
 		}
 		switch {
@@ -106,8 +105,6 @@ func due(held map[locality.ID]Held, states []State) (docs []Document, settling [
 			continue
 		case s.Kind == Unknown:
 			s.Kind = Deleted
-		case mutant.On("P15a") && h.holds(&s), mutant.On("P15c") && s.Kind == Redirect:
-			continue
 		}
 		docs = append(docs, Document{State: s, Version: h.Version + 1})
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -50,9 +49,7 @@ func touched(changes []changelog.Change) (ids []locality.ID, records []entity.PU
 			ids = append(ids, c.Entity)
 		case changelog.Created, changelog.Changed, changelog.Merged, changelog.Split, changelog.Retired:
 			ids = append(ids, c.Entity)
-			if !mutant.On("P15g") {
-				records = append(records, moved(c.Before, c.After)...)
-			}
+			records = append(records, moved(c.Before, c.After)...)
 		}
 	}
 	slices.SortFunc(ids, locality.ID.Compare)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -70,13 +69,6 @@ func (w *worker) fillPage(ctx context.Context) error {
 	c.Count += int64(len(page))
 	if len(page) == 0 {
 		c.Filled = true
-		if mutant.On("P15b") {
-			tail, err := w.source.Tail(ctx)
-			if err != nil {
-				return err
-			}
-			c.At = tail[w.cell]
-		}
 	} else {
 		c.After = page[len(page)-1].ID
 	}
@@ -123,13 +115,6 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 
 // again has all cells filled again, unless that is so already.
 func (w *worker) again(ctx context.Context) error {
-	if mutant.On("P15f") {
-		tail, err := w.source.Tail(ctx)
-		if err != nil {
-			return err
-		}
-		return w.save(ctx, Control{Cell: w.cell, Fill: w.control.Fill, At: tail[w.cell], Time: w.now(), Version: w.control.Version})
-	}
 	f, err := w.fillOf(ctx, w.installation)
 	if err == nil && f.Name == w.control.Fill {
 		_, err = w.begin(ctx, f)

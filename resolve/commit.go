@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // outcome is what one cell is to write in the third round.
@@ -181,7 +180,7 @@ func (o *outcomes) link(e Edge, both bool) {
 func (o *outcomes) cut(p, q entity.PUID, both bool) {
 	a := o.at(p)
 	a.cut = append(a.cut, Pair{p, q})
-	if both && !mutant.On("P9e") {
+	if both {
 		b := o.at(q)
 		b.cut = append(b.cut, Pair{q, p})
 	}

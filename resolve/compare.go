@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -51,7 +50,7 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 	for i, w := range writes {
 		now[w.puid] = found[i]
 	}
-	if b.repair && !mutant.On("P9w") {
+	if b.repair {
 		b.symmetric(now)
 	}
 	return now, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -232,9 +231,6 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 	if err := tx.PutDecisions(ctx, made); err != nil {
 		return nil, err
 	}
-	if mutant.On("P9k") {
-		return redos, nil
-	}
 	entered, err := tx.PutRedo(ctx, redos)
 	if err != nil {
 		return nil, fmt.Errorf("put redo: %w", err)
@@ -308,18 +304,16 @@ func (b *batch) mirror(ctx context.Context, entries []Redo) error {
 		return fmt.Errorf("read decisions: %w", err)
 	}
 	b.doubtDecisions(append(puids, others...)...)
-	if !mutant.On("P9l") {
-		if err := eachCell(groups, func(id cell.ID, decisions []entity.Decision) error {
-			return b.write(ctx, id, func(tx Tx) error { return tx.PutDecisions(ctx, decisions) })
-		}); err != nil {
-			return fmt.Errorf("mirror decisions: %w", err)
-		}
+	if err := eachCell(groups, func(id cell.ID, decisions []entity.Decision) error {
+		return b.write(ctx, id, func(tx Tx) error { return tx.PutDecisions(ctx, decisions) })
+	}); err != nil {
+		return fmt.Errorf("mirror decisions: %w", err)
 	}
 	if err := b.load(ctx, b.nodes, unique(others)); err != nil {
 		return err
 	}
 	for _, q := range others {
-		if n := b.nodes[q]; b.writes[q] == nil && n != nil && n.norm != nil && !mutant.On("P9m") {
+		if n := b.nodes[q]; b.writes[q] == nil && n != nil && n.norm != nil {
 			b.writes[q] = &write{puid: q, old: n, new: n}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -201,10 +200,8 @@ func (b *batch) order(nodes []*node) (pins []entity.Decision) {
 		}
 	}
 	slices.SortFunc(pins, func(a, b entity.Decision) int { return cmp.Compare(a.Topic(), b.Topic()) })
-	if !mutant.On("P9n") {
-		first := nodes[anchor]
-		copy(nodes[1:], nodes[:anchor])
-		nodes[0] = first
-	}
+	first := nodes[anchor]
+	copy(nodes[1:], nodes[:anchor])
+	nodes[0] = first
 	return pins
 }

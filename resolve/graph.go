@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -172,7 +171,7 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 	}
 	for p := range seeds {
 		for _, w := range []*walk{&g.was, &g.is} {
-			if g.exists(p, w.now) && (w.now || !mutant.On("P9f")) {
+			if g.exists(p, w.now) {
 				add(g.component(w, p))
 			}
 			if _, done := w.repaired[p]; repair && !done {

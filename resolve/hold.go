@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -121,12 +120,8 @@ func (r *Resolver) begin(ctx context.Context) error {
 	}
 	if l.Token != r.token {
 		if own := l.Token == r.token+1 && l.Fence < l.Token; !own {
-			if !mutant.On("P9i") {
-				r.doubt()
-			}
-			if !mutant.On("P9u") {
-				r.known = false // rules are changed under the lease
-			}
+			r.doubt()
+			r.known = false // rules are changed under the lease
 			r.finished.Store(0)
 			r.reign++
 		}
@@ -212,7 +207,7 @@ func (r *Resolver) holds(ctx context.Context, tx Tx) error {
 		return lease.ErrLost
 	}
 	head, err := tx.Head(ctx)
-	if err == nil && head.Fence > l.Token && !mutant.On("P9g") {
+	if err == nil && head.Fence > l.Token {
 		return lease.ErrLost
 	}
 	return err
@@ -227,7 +222,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	}
 	l, held := r.lease.Held()
 	r.asks.Lock()
-	fenced := !held || r.fenced[id] >= l.Fence || mutant.On("P9h")
+	fenced := !held || r.fenced[id] >= l.Fence
 	r.asks.Unlock()
 	if fenced {
 		return c, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Image is the image of an entity, as changes carry it and as rollups count it.
@@ -47,9 +46,6 @@ func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images change
 		}
 		for i, c := range o.changed {
 			o.changes[i].Was, o.changes[i].Is = r.Image(stored[i], images.Entities), r.Image(c.is, images.Entities)
-			if mutant.On("P4n") {
-				o.changes[i].Was = nil
-			}
 		}
 	}
 	if images.Records != nil && len(o.assigned) > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -166,9 +165,6 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	}
 	o.retired = append(o.retired, anchor)
 	o.counts.Entities--
-	if mutant.On("P9p") {
-		return
-	}
 	o.changes = append(o.changes, change)
 	o.changed = append(o.changed, changed{anchor: anchor})
 }

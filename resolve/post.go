@@ -10,7 +10,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/match"
 )
 
@@ -73,15 +72,12 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 
 // drawnIn are the carriers of features that the batch took over the limit, or back.
 func (b *batch) drawnIn(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
-	switch {
-	case b.repair && mutant.On("P9d"):
-	case b.repair:
+	if b.repair {
 		return b.overdue(ctx, m)
-	case !mutant.On("P9a"):
-		for f, carriers := range m.carriers {
-			if m.crossed(f) {
-				drawn = append(drawn, carriers...)
-			}
+	}
+	for f, carriers := range m.carriers {
+		if m.crossed(f) {
+			drawn = append(drawn, carriers...)
 		}
 	}
 	return drawn, nil
@@ -159,7 +155,7 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 			}
 		}
 		for _, f := range w.lost {
-			if w.new.carries(f) && !mutant.On("P9t") {
+			if w.new.carries(f) {
 				continue // it was lost by one version and came back with a later one
 			}
 			m.lost[f]++

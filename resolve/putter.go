@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -47,7 +46,7 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 	if err != nil {
 		return err
 	}
-	if version := p.Rules().Version; head.Rules != version && !mutant.On("P9r") {
+	if version := p.Rules().Version; head.Rules != version {
 		return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
 	}
 	if p.images, err = imagesOf(ctx, tx); err != nil {
@@ -71,7 +70,7 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 		stored[known[i]] = rec
 	}
 	for _, i := range p.group {
-		if t := p.targets[i]; stored[puids[i]] == nil && t.puid != 0 && !t.sure && !p.ops[i].Delete && !mutant.On("P7f") {
+		if t := p.targets[i]; stored[puids[i]] == nil && t.puid != 0 && !t.sure && !p.ops[i].Delete {
 			p.vanished = append(p.vanished, i)
 			continue
 		}
@@ -108,7 +107,7 @@ func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, erro
 	p.elsewhere = map[int]entity.PUID{}
 	for n, i := range fresh {
 		puids[i] = entity.PUID(allocated[n].PUID)
-		if home, err := p.home(puids[i]); (err != nil || home != p.id) && !mutant.On("P8f") {
+		if home, err := p.home(puids[i]); err != nil || home != p.id {
 			p.elsewhere[i] = puids[i]
 		}
 	}
@@ -146,7 +145,7 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 		p.births = append(p.births, entity.Birth{ID: rec.Birth, PUID: puid})
 		p.counts.Records++
 		p.results[i] = Result{PUID: puid, Version: rec.Version, Entity: rec.Birth, Outcome: Founded}
-		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil && !mutant.On("P9o")}, rec)
+		p.put(&write{puid: puid, new: &node{Record: rec, kind: kind, norm: p.norms[i]}, back: stored != nil}, rec)
 		return nil
 	}
 	p.results[i] = Result{PUID: puid, Version: stored.Version, Entity: stored.Birth}
@@ -209,22 +208,17 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	for i, w := range p.writes {
 		redos[i] = Redo{PUID: w.puid, Version: records[i].Version, Lost: w.lost}
 	}
-	if mutant.On("P1a") && len(records) > 1 {
-		records = records[1:]
-	}
 	if err := tx.PutRecords(ctx, records); err != nil {
 		return fmt.Errorf("put records: %w", err)
 	}
 	if err := tx.PutBirths(ctx, p.births); err != nil {
 		return fmt.Errorf("put births: %w", err)
 	}
-	if p.entered = redos; !mutant.On("P9c") {
-		entered, err := tx.PutRedo(ctx, redos)
-		if err != nil {
-			return fmt.Errorf("put redo: %w", err)
-		}
-		p.entered = entered
+	entered, err := tx.PutRedo(ctx, redos)
+	if err != nil {
+		return fmt.Errorf("put redo: %w", err)
 	}
+	p.entered = entered
 	if err := tx.Append(ctx, p.changes); err != nil {
 		return fmt.Errorf("append changes: %w", err)
 	}
@@ -241,7 +235,7 @@ func (r *Resolver) lost(old, new *node) []uint64 {
 		return nil
 	}
 	lost := lostFeatures(old.norm, new, nil)
-	if former := r.Rules().former; former != nil && former.Name() == old.kind.Name() && !mutant.On("P9s") {
+	if former := r.Rules().former; former != nil && former.Name() == old.kind.Name() {
 		lost = lostFeatures(former.normalise(old.Record), new, lost)
 	}
 	return lost

@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/match"
 )
@@ -215,9 +214,7 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn Turn) (entries []
 		entries = make([]Redo, len(records))
 		for i, rec := range records {
 			entries[i] = Redo{PUID: rec.PUID, Version: rec.Version}
-			if !mutant.On("P9v") {
-				entries[i].Lost = lostFeatures(former.normalise(rec), r.node(rec), nil)
-			}
+			entries[i].Lost = lostFeatures(former.normalise(rec), r.node(rec), nil)
 		}
 		entries, err = tx.PutRedo(ctx, entries)
 		return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Variables, so that tests make them small.
@@ -73,19 +72,11 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 			return err
 		}
 		g.Watermark, g.At = bounds.Last, f.now() // the log is kept from here on
-		if mutant.On("P5i") {
-			g.Watermark = math.MaxInt64
-		}
 		wanted, err := tx.Wanted(ctx)
 		carried = wanted.Contain(images)
 		return errors.Join(err, tx.PutGeneration(ctx, *g))
 	}); err != nil || there {
 		return there, err
-	}
-	if mutant.On("P5o") && g.Definition.apart() {
-		if err := f.dropDocuments(ctx, g); err != nil {
-			return false, err
-		}
 	}
 	if err := f.dropRows(ctx, g.Number); err != nil || carried {
 		return false, err
@@ -115,13 +106,6 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	})
 	if err != nil {
 		return f.failed(ctx, g, err)
-	}
-	if mutant.On("P5a") {
-		err = f.opts.Database.View(ctx, func(tx Tx) error {
-			bounds, err := tx.Bounds(ctx)
-			at.Watermark = bounds.Last
-			return err
-		})
 	}
 	keys := dl.keys()
 	rows, groups, wrong := dl.apply(keys, make([][]byte, len(keys)))

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Documents are read between two looks at the cell. The first one says from where on the log is needed: every
@@ -171,7 +170,7 @@ func (t *tail) between(begin, end []byte) [][]byte {
 // watermark, and a generation that stands still no further than when it came to stand.
 func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes []changelog.Change, to changelog.Seq, err error) {
 	last, limit := s.Last, pending
-	if s.still() && !mutant.On("P5n") {
+	if s.still() {
 		last = s.Until
 	}
 	s.Oldest = time.Time{}

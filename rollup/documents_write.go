@@ -3,14 +3,11 @@
 package rollup
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // A step writes documents before it commits, each by itself. What keeps that right, whoever is killed, doubled
@@ -107,15 +104,8 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 		if docs, err = w.write(ctx, in, docs); err != nil || len(docs) == 0 {
 			return err
 		}
-		planned := docs
 		if docs, err = read(keysOf(docs)); err != nil {
 			return err
-		}
-		if mutant.On("P4e") {
-			for i := range docs {
-				docs[i].next = planned[i].next
-			}
-			continue
 		}
 		docs = slices.DeleteFunc(docs, func(d moved) bool { return d.is && d.Watermark >= w.to })
 		w.forward.apply(docs)
@@ -125,9 +115,7 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 
 // write writes documents, and answers with those that were not as they had been read.
 func (w *work) write(ctx context.Context, in Documents, docs []moved) ([]moved, error) {
-	docs = slices.DeleteFunc(docs, func(d moved) bool {
-		return d.is && d.Watermark == w.to || mutant.On("P4h") && bytes.Equal(d.Body, d.next)
-	})
+	docs = slices.DeleteFunc(docs, func(d moved) bool { return d.is && d.Watermark == w.to })
 	swaps := make([]Swap, len(docs))
 	for i, d := range docs {
 		swaps[i] = Swap{Document: Document{Key: d.Key, Body: d.next, Watermark: w.to}, Is: d.is, Was: d.Watermark}
@@ -190,9 +178,7 @@ func (f term) settle(ctx context.Context, tx Tx, g *Generation) error {
 		return err
 	}
 	g.Home = f.opts.Database.Documents.Home()
-	if g.Fill = rand.Int64(); mutant.On("P5h") { //nolint:gosec // no secret: it is only to differ
-		g.Fill = 1
-	}
+	g.Fill = rand.Int64() //nolint:gosec // no secret: it is only to differ
 	var err error
 	g.History, err = tx.History(ctx)
 	return err
@@ -209,7 +195,7 @@ func (f term) fillDocuments(ctx context.Context, g Generation, rows []Row) error
 		swaps[i] = Swap{Document: Document{Key: r.Key, Body: r.Body, Watermark: g.Watermark}}
 	}
 	done, err := in.Swap(ctx, g.space(), swaps)
-	if err == nil && slices.Contains(done, false) && !mutant.On("P5h") {
+	if err == nil && slices.Contains(done, false) {
 		err = errElsewhere
 	}
 	return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -108,7 +107,7 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 	}
 	p.Missing, p.Left, p.Old = compare(b.all, catalog)
 	f.reachable(&p, b)
-	if p.Old = p.Old || f.told != f.token.Load() && !mutant.On("P5m"); p.Old {
+	if p.Old = p.Old || f.told != f.token.Load(); p.Old {
 		p.Missing = nil
 	}
 	if len(b.works) == 0 {
@@ -120,9 +119,6 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 	err = f.term().update(ctx, func(tx Tx) error { return f.commit(ctx, tx, b) })
 	if err == nil {
 		err = f.failApart(ctx, b)
-	}
-	if err == nil && mutant.On("P4c") {
-		err = f.opts.Database.Update(ctx, func(tx Tx) error { return f.late(ctx, tx, b) })
 	}
 	if err != nil {
 		if errors.Is(err, lease.ErrLost) {
@@ -265,7 +261,7 @@ func follows(g Generation, versions map[int64]Version, highest int64) bool {
 	_, wanted := versions[g.Number]
 	_, coming := versions[g.Yields]
 	switch {
-	case g.State != Following, !wanted && g.Number <= highest && !mutant.On("P5l"):
+	case g.State != Following, !wanted && g.Number <= highest:
 		return false
 	case g.Yields == 0:
 		return true
@@ -300,7 +296,7 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 			continue
 		}
 		g := now[i]
-		if g.State != Following || g.Watermark != w.from.Watermark && !mutant.On("P5f") || g.Yields != w.from.Yields {
+		if g.State != Following || g.Watermark != w.from.Watermark || g.Yields != w.from.Yields {
 			continue // somebody else was here
 		}
 		if w.err != nil && g.Definition.apart() {
@@ -334,29 +330,12 @@ func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error
 		}
 		if err == nil {
 			g.Watermark, g.At, g.Yields = w.to, w.at, 0
-			if mutant.On("P4c") {
-				return tx.PutRows(ctx, g.Number, rows)
-			}
 			return errors.Join(tx.PutRows(ctx, g.Number, rows), tx.PutGeneration(ctx, g))
 		}
 		w.err, g.Groups = err, g.Groups-groups
 	}
 	g.State, g.Reason = Failed, fmt.Sprintf("after change %d: %v", g.Watermark, w.err)
 	return tx.PutGeneration(ctx, g)
-}
-
-// late is what the bug P4c leaves out of the commit.
-func (f *Follower) late(ctx context.Context, tx Tx, b *batch) error {
-	now, err := tx.Generations(ctx)
-	for _, w := range b.works {
-		for _, g := range now {
-			if g.Number == w.from.Number && err == nil {
-				g.Watermark, g.At = w.to, w.at
-				err = tx.PutGeneration(ctx, g)
-			}
-		}
-	}
-	return err
 }
 
 func tooMany(d *Definition) error {

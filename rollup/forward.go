@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // forward takes documents from where each of them is to the end of some changes: to each it adds what lies
@@ -95,7 +94,7 @@ func (fw *forward) apply(docs []moved) {
 func (fw *forward) late(docs []moved) map[int]group {
 	var ahead []int
 	for i, d := range docs {
-		if d.is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq && !mutant.On("P4g") {
+		if d.is && len(fw.changes) > 0 && d.Watermark >= fw.changes[0].Seq {
 			ahead = append(ahead, i)
 		}
 	}

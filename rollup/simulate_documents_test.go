@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -102,9 +101,6 @@ func (s simDocuments) Swap(_ context.Context, in rollup.Space, swaps []rollup.Sw
 // write writes one document, and looks at what that did.
 func (s simDocuments) write(in rollup.Space, swap rollup.Swap) bool {
 	done := s.swap(in, swap)
-	if mutant.On("P4f") && len(swap.Body) == 0 {
-		delete(s.shelf[in], string(swap.Key))
-	}
 	if g, ok := s.w.at.generations[in.Generation]; ok && g.Fill == in.Fill && g.State == rollup.Following {
 		s.w.check(g)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Yield has a generation stand still once the one that is to take its place has caught up with it, in an
@@ -38,9 +37,9 @@ func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 		return false, nil
 	case old == nil || !old.readable() || old.Yields == to && !old.Definition.apart():
 		return true, nil
-	case old.Yields > to && !mutant.On("P5k"):
+	case old.Yields > to:
 		return false, nil
-	case next.Watermark < old.Watermark && !mutant.On("P5g"):
+	case next.Watermark < old.Watermark:
 		return false, nil
 	}
 	if old.Definition.apart() && !old.still() {
@@ -50,7 +49,7 @@ func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 		}
 		old.Until = bounds.Last
 	}
-	there := next.Watermark >= old.Until || mutant.On("P5g")
+	there := next.Watermark >= old.Until
 	if old.Yields == to {
 		return there, nil
 	}
@@ -69,7 +68,7 @@ func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) 
 	for _, g := range all {
 		// Readers of documents need the log after one that failed, too.
 		needs := g.State == Following || g.State == Filling || g.State == Failed && g.Until > g.Watermark
-		if needs && !mutant.On("P4d") {
+		if needs {
 			keep = min(keep, g.Watermark)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -44,14 +43,11 @@ func (f *Follower) term() term { return term{f, f.token.Load()} }
 
 // holds tells, in a transaction, whether the lease is this follower's still.
 func (f term) holds(ctx context.Context, tx Tx) error {
-	if mutant.On("P5j") {
-		f = f.term()
-	}
 	if f.token == 0 {
 		return lease.ErrLost
 	}
 	now, err := tx.Lease(ctx, LeaseName)
-	if err == nil && (now.Owner != f.opts.Owner || now.Token != f.token) && !mutant.On("P4b") {
+	if err == nil && (now.Owner != f.opts.Owner || now.Token != f.token) {
 		return lease.ErrLost
 	}
 	return err

@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 )
@@ -64,9 +63,6 @@ func (m *Mirror) Write(ctx context.Context, docs []mirror.Document) (written int
 				continue
 			}
 			filter := bson.D{{Key: "_id", Value: doc.ID}, {Key: "version", Value: doc.Version - 1}}
-			if mutant.On("P15d") {
-				filter = filter[:1]
-			}
 			others = append(others, mongo.NewReplaceOneModel().SetFilter(filter).SetReplacement(doc))
 		}
 		inserted, err := insertNew(ctx, m.docs, fresh)

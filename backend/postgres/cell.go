@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 func rings(keys []cell.Key) []int64 { return column(keys, func(k cell.Key) int64 { return k.Ring }) }
@@ -120,24 +119,9 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 
 // draw gives keys their puids, but for those that another transaction has given theirs meanwhile.
 func (t *tx) draw(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
-	if mutant.On("P7a") {
-		return t.highest(ctx, missing, drawn)
-	}
 	return t.query(ctx, sqlAllocate, func(r pgx.Rows) error {
 		return scanRow(r, func(row cell.Row) { drawn[row.Key] = row.PUID })
 	}, rings(missing), digests(missing))
-}
-
-// highest is draw as one would write it who has no sequence.
-func (t *tx) highest(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64) error {
-	next := t.cell.identity().Lo
-	err := t.query(ctx, "SELECT coalesce(max(puid), $1) FROM locus_key", func(r pgx.Rows) error { return r.Scan(&next) }, next)
-	for i, k := range missing {
-		drawn[k] = next + int64(i) + 1
-		t.exec("INSERT INTO locus_key (ring, digest, puid) VALUES ($1, $2, $3) ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid",
-			k.Ring, bytes.Clone(k.Digest[:]), drawn[k])
-	}
-	return err
 }
 
 // settle fills in what was allocated; the keys that others were faster with are read by a statement of

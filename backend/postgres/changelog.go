@@ -12,7 +12,6 @@ import (
 	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -33,24 +32,7 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if mutant.On("P4a") {
-		return t.number(ctx, changes)
-	}
 	t.changes = append(t.changes, changes...)
-	return nil
-}
-
-// number is Append as one would write it who has the order of a sequence, or of the clock, for that of
-// commits: see queueTotals.
-func (t *tx) number(ctx context.Context, changes []changelog.Change) error {
-	drawn, err := rows(ctx, t, scalar[int64], "SELECT nextval('locus_puid')")
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		c.Seq = changelog.Seq(drawn[0]-t.cell.identity().Lo) * 1000
-		t.changes = append(t.changes, c)
-	}
 	return nil
 }
 

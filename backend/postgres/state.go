@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -42,11 +41,8 @@ func (t *tx) gate() {
 		t.queueWhere()
 	}
 	sql := sqlGate
-	switch {
-	case t.mode == reading, t.mode >= alone:
+	if t.mode == reading || t.mode >= alone {
 		sql = sqlHead
-	case mutant.On("P6t"):
-		sql = sqlHead + " FOR KEY SHARE"
 	}
 	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) }))
 }
@@ -144,9 +140,6 @@ func (t *tx) queueTotals() {
 	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits, int64(trimmed)}
 	switch {
 	case len(changes) > 0:
-		if mutant.On("P4a") {
-			t.exec("UPDATE locus_total SET seq = $1", int64(changes[0].Seq))
-		}
 		t.exec(sqlAppend, append(args,
 			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),
 			column(changes, func(c changelog.Change) string { return string(c.Kind) }),

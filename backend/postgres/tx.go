@@ -16,7 +16,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/mutant"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -177,9 +176,6 @@ func (t *tx) begin(ctx context.Context) error {
 	switch {
 	case t.mode == reading:
 		t.queue.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	case t.mode >= alone && mutant.On("P6v"):
-		t.queue.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
-		t.queue.Queue("SELECT count(*) FROM locus_cell")
 	default:
 		t.queue.Queue("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
 	}
@@ -192,9 +188,7 @@ func (t *tx) begin(ctx context.Context) error {
 		t.queue.Queue("SET LOCAL lock_timeout = '2s'")
 		// Nobody passes the gate any more, and who has passed it has ended. The statements after
 		// this one have a snapshot each, taken after the lock.
-		if !mutant.On("P6t") && !mutant.On("P6u") {
-			t.queue.Queue("LOCK TABLE locus_cell IN EXCLUSIVE MODE")
-		}
+		t.queue.Queue("LOCK TABLE locus_cell IN EXCLUSIVE MODE")
 	}
 	t.gate()
 	if t.mode == reading {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // Vacuum writes the tables that had content anew, one after the other: each is locked meanwhile, and the
@@ -41,12 +40,8 @@ func (c *Cell) Vacuum(ctx context.Context) error {
 			tables = append(tables, table.Name)
 		}
 	}
-	anew := "VACUUM (FULL) "
-	if mutant.On("P14c") {
-		anew = "VACUUM "
-	}
 	for _, table := range tables {
-		if err := send(anew + table); err != nil {
+		if err := send("VACUUM (FULL) " + table); err != nil {
 			return fmt.Errorf("vacuum cell %s: %s: %w", c, table, err)
 		}
 	}

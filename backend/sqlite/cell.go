@@ -10,7 +10,6 @@ import (
 	"math"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/mutant"
 )
 
 // The hash is 64 bits wide, so nearly always a ring value has one row; comparing the digest here
@@ -80,9 +79,6 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
 	}
 	used := s.used
-	if mutant.On("P7a") {
-		used = t.highest(ctx)
-	}
 	lo, hi := t.cell.bounds()
 	allocations := make([]cell.Allocation, len(keys))
 	var fresh []cell.Row
@@ -109,13 +105,6 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	}
 	s.used = used
 	return allocations, nil
-}
-
-// highest is what a cell without a counter would take for the number of its puids: the bug P7a.
-func (t *tx) highest(ctx context.Context) (used int64) {
-	lo, _ := t.cell.bounds()
-	_ = t.query(ctx, "SELECT coalesce(max(puid), ?) FROM locus_key", func(r row) error { used = r.int(0) - lo; return nil }, lo)
-	return used
 }
 
 // putKeys writes a row for each key.

@@ -53,9 +53,6 @@ const (
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
 var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
-// mutant holds planted bugs. It is empty without its build tag, so every package may name it.
-const mutant = "internal/mutant"
-
 // conformance is what the suites of the Stores have in common; a suite of a library may name it.
 const conformance = "conformance"
 
@@ -71,27 +68,27 @@ var TestModules = []string{
 
 // Picture maps every package to what it may import.
 var Picture = map[string]Rule{
-	"locality":  {Imports: []string{mutant}, Tests: []string{mongo, googleUUID}},
-	"cell":      {Imports: []string{"locality", "lease", mutant}, Modules: []string{xxhash, xSync, xorfilter}},
+	"locality":  {Tests: []string{mongo, googleUUID}},
+	"cell":      {Imports: []string{"locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"entity", "locality"}},
 	"match":     {Imports: []string{"definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality", mutant},
+		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality"},
 		Modules: []string{xxhash},
 	},
 	"lease":      {},
 	"identifier": {},
 	"definition": {Modules: []string{yaml}},
-	"counter":    {Imports: []string{"identifier", mutant}, Modules: []string{xSync, compress}},
+	"counter":    {Imports: []string{"identifier"}, Modules: []string{xSync, compress}},
 	"rollup": {
-		Imports: []string{"changelog", "definition", "lease", mutant},
+		Imports: []string{"changelog", "definition", "lease"},
 		Modules: []string{xxhash},
 	},
-	"mirror": {Imports: []string{"cell", "changelog", "entity", "locality", mutant}, Modules: []string{xSync}},
-	mutant:   {},
+	"mirror":          {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
+	"internal/mutant": {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:     {Modules: []string{rapid}},
@@ -112,21 +109,21 @@ var Picture = map[string]Rule{
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", "backend/breaker", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", "backend/breaker"},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/postgres": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", "backend/breaker", mutant},
+		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", "backend/breaker"},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality", mutant}, Modules: []string{mongo, xSync}},
+	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/breaker":  {Imports: []string{"cell"}},
 	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror", mutant},
+		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror"},
 		Modules: []string{xSync},
 	},
 
@@ -235,7 +232,7 @@ var Laws = []Law{
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},
 	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
-	{Module + "/internal", Module + "/" + mutant, []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
+	{Module + "/internal", "", []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
 	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
 	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},
