@@ -35,7 +35,7 @@ func TestP09_ContentsOfOneMomentInAnyOrder(t *testing.T) {
 		var stored [2]entity.Attributes
 		for i, order := range [][]resolve.Op{ops, rapid.Permutation(ops).Draw(rt, "order")} {
 			runs++
-			ref := entity.Ref{Source: "a", Key: fmt.Sprint(runs)}
+			ref := entity.Ref{Source: fmt.Sprint("source ", runs), Key: "1"}
 			order = slices.Clone(order)
 			for k := range order {
 				order[k].Ref = ref
@@ -44,7 +44,7 @@ func TestP09_ContentsOfOneMomentInAnyOrder(t *testing.T) {
 			in.apply(t, order[:cut])
 			in.apply(t, order[cut:])
 			in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
-				records, err := tx.ListRecords(t.Context(), "", lo, 1<<20)
+				records, err := tx.ListRecords(t.Context(), ref.Source, lo, 1<<20)
 				for _, rec := range records {
 					if rec.Ref == ref {
 						stored[i] = rec.Attributes

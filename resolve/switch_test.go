@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -183,17 +184,12 @@ func (c stopCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) erro
 // another one goes on.
 func TestP09_ASwitchThatStopsAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
-	stride := max(1, 4-int(seeds(1))) // LOCUS_SEEDS=3 stops everywhere
-	for step := 0; ; step += stride {
+	base := prepared(t, func(in *installation) { in.apply(t, world(9, 12)) })
+	for step := 0; ; step += longtest.Stride(5) {
 		r := rand.New(rand.NewPCG(uint64(step), 78))
-		dir := t.TempDir()
-		in := open(t, dir, nil)
-		in.apply(t, world(9, 12))
-		if err := in.cells.Close(); err != nil {
-			t.Fatal(err)
-		}
+		dir := copied(t, base)
 		fault := &crash{left: step}
-		in = open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return stopCell{c, fault} })
+		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return stopCell{c, fault} })
 		m := noPhones()
 		_, err := in.Switch(t.Context(), m.Schema(), m.Pack())
 		if err == nil {

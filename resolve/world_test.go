@@ -70,6 +70,28 @@ func open(t testing.TB, dir string, wrap func(cell.ID, resolve.Cell) resolve.Cel
 	return process(t, cells, "", wrap)
 }
 
+// prepared returns the directory of an installation with what prepare puts into it, closed.
+func prepared(t testing.TB, prepare func(in *installation)) string {
+	t.Helper()
+	dir := t.TempDir()
+	in := open(t, dir, nil)
+	prepare(in)
+	if err := in.cells.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// copied returns a copy of such a directory: quicker than to prepare it again.
+func copied(t testing.TB, base string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // process is one of those that write to the same cells, which has a name; "" is the only one.
 func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
