@@ -74,8 +74,8 @@ var sawNames = [saws]string{
 type simCounts [saws]int
 
 const (
-	simSteps    = 1500 // when faults end
-	simSettling = 6000 // how long it may take then
+	simSteps    = 1500   // when faults end
+	simSettling = 30_000 // how long it may take then, one change at a time
 )
 
 // simulate runs a seed and says what was wrong. restless has rollups be rebuilt and defined anew all the time.

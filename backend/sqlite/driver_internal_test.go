@@ -109,3 +109,12 @@ func TestDriver_SharesTheCache(t *testing.T) {
 		t.Errorf("the driver was not told of one more cell: %d KiB", w)
 	}
 }
+
+func TestDial_AFileThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "missing", "cell.db")
+	_, err := dial(path, nil)
+	if !errors.Is(err, cell.ErrUnavailable) || errors.Is(err, cell.ErrFiles) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a file in a directory that is not there: %v, want ErrUnavailable and its path", err)
+	}
+}

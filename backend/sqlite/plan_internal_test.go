@@ -4,6 +4,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -35,8 +36,10 @@ func TestPlans(t *testing.T) {
 	c := openCell(t)
 	var b strings.Builder
 	if err := c.Update(ctx, func(rt resolve.Tx) error {
-		if err := useAll(ctx, rt); err != nil {
-			return err
+		for i, call := range allCalls(ctx, rt) {
+			if err := call(); err != nil {
+				return fmt.Errorf("call %d: %w", i, err)
+			}
 		}
 		if err := rt.(*tx).keep(); err != nil {
 			return err
@@ -82,11 +85,14 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// useAll calls every method, so that each of its statements is prepared.
-func useAll(ctx context.Context, t resolve.Tx) error {
+// remembered is how many calls, the last ones, return what the transaction read as it began.
+const remembered = 2
+
+// allCalls returns calls of every method, which prepare each of its statements.
+func allCalls(ctx context.Context, t resolve.Tx) []func() error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
-	calls := []func() error{
+	return append(counterCalls(ctx, t),
 		func() error { _, err := t.Allocate(ctx, []cell.Key{{Ring: 1}}); return err },
 		func() error { return t.Unlink(ctx, []cell.Key{{Ring: 1}}) },
 		func() error { return t.Copy(ctx, []cell.Row{{PUID: 1}}) },
@@ -124,10 +130,8 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.ListDecisions(ctx, entity.DecisionKey{}, 1); return err },
 		func() error { return t.DeleteDecisions(ctx, []entity.PUID{1}) },
 		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
-		func() error { _, err := t.Counts(ctx); return err },
 		func() error { return t.Append(ctx, []changelog.Change{{Time: time.UnixMilli(0), Kind: changelog.Put}}) },
 		func() error { _, err := t.Changes(ctx, 0, 1); return err },
-		func() error { _, err := t.Bounds(ctx); return err },
 		func() error { _, err := t.Trim(ctx, 1, 1); return err },
 		func() error { return t.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
 		func() error { _, err := t.Rollups(ctx); return err },
@@ -156,18 +160,13 @@ func useAll(ctx context.Context, t resolve.Tx) error {
 		func() error { _, err := t.Redo(ctx, 0, 1); return err },
 		func() error { return t.ClearRedo(ctx, []resolve.Redo{{PUID: 1, Version: 2}}) },
 		func() error { _, err := t.RedoDepth(ctx); return err },
-		func() error { return countAll(ctx, t) },
-	}
-	for i, call := range calls {
-		if err := call(); err != nil {
-			return fmt.Errorf("call %d: %w", i, err)
-		}
-	}
-	return nil
+		func() error { _, err := t.Counts(ctx); return err },
+		func() error { _, err := t.Bounds(ctx); return err },
+	)
 }
 
-// countAll is useAll for the methods of counters.
-func countAll(ctx context.Context, t counter.Store) error {
+// counterCalls returns the calls of allCalls for the methods of counters.
+func counterCalls(ctx context.Context, t counter.Store) []func() error {
 	print := counter.Remembered{Print: [16]byte{1}}
 	calls := []func() error{
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
@@ -199,10 +198,34 @@ func countAll(ctx context.Context, t counter.Store) error {
 			func() error { _, err := t.FirstSpans(ctx, table, 2, 1); return err },
 			func() error { return t.DeleteSpans(ctx, table, []counter.SpanKey{1}) })
 	}
-	for i, call := range calls {
-		if err := call(); err != nil {
-			return fmt.Errorf("call %d: %w", i, err)
+	return calls
+}
+
+// A statement that fails fails its method: what cannot be read does not count as absent.
+func TestErrors_OfStatementsAreReturned(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	c := openCell(t)
+	rollback := errors.New("rolled back")
+	for i, more := 0, true; more; i++ {
+		if err := c.Update(ctx, func(rt resolve.Tx) error {
+			calls, own := allCalls(ctx, rt), rt.(*tx)
+			more = i+1 < len(calls)-remembered
+			tables, err := rows(ctx, own, func(r row) (string, error) { return r.text(0), nil }, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+			if err != nil {
+				return err
+			}
+			for _, table := range tables {
+				if err := own.exec("DROP TABLE IF EXISTS " + table); err != nil {
+					return err
+				}
+			}
+			if err := errors.Join(calls[i](), own.keep()); err == nil {
+				t.Errorf("call %d succeeds without any table", i)
+			}
+			return rollback
+		}); !errors.Is(err, rollback) {
+			t.Fatalf("call %d: %v", i, err)
 		}
 	}
-	return nil
 }
