@@ -169,12 +169,12 @@ func sameTop(t tester, c Cell, m *model, days []int64, prefixes []counter.Metric
 
 // theHighestAmongMany has ties at the end of what is asked for; names go down while ids go up.
 func theHighestAmongMany(t tester, c Cell) {
-	const many = 600
+	many := c.many() * 6 / 11
 	var list []counter.Meta
 	var tallies []counter.Tally
 	for i := range many {
 		list = append(list, counter.Meta{ID: counter.ID(i + 1), Name: counter.Metric(fmt.Sprintf("m%04d", many-i))})
-		tallies = append(tallies, counter.Tally{ID: counter.ID(i + 1), Minute: noon, N: int64(1 + i/500)})
+		tallies = append(tallies, counter.Tally{ID: counter.ID(i + 1), Minute: noon, N: int64(1 + i/(many*5/6))})
 	}
 	m := newModel()
 	write := func(ctx context.Context, s counter.Store) error {
