@@ -118,15 +118,18 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 			return err
 		})
 		part, some := errors.AsType[*PartError](err)
+		without, left := g.without(err)
 		switch {
 		case err == nil && mutant.On("P2a"):
 			return db.Update(ctx, func(tx Tx) error { return g.remember(ctx, tx) })
 		case err == nil:
 			g.summarise(ctx, db)
 			return nil
-		case some && g.settle(part):
+		case some && g.settle(part) || without && !left:
 			g.summarise(ctx, db)
 			return nil
+		case without:
+			n--
 		case some && conflicts < contended:
 			conflicts++
 			n--
