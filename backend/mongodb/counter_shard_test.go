@@ -100,6 +100,87 @@ func TestP02_AShardThatIsDown(t *testing.T) {
 	}
 }
 
+// TestP02_AShardWithWhatIsRememberedIsDown takes documents away that all batches need, or one batch, or one metric: what
+// does not need them is counted, the rest is refused, and counts once when they are back.
+func TestP02_AShardWithWhatIsRememberedIsDown(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		down    func(collection, id string) bool
+		refused func(key counter.Key, m counter.Metric) bool
+	}{
+		"the summary of a batch": {
+			func(collection, id string) bool { return collection == "counter_batch" && id == "kill" },
+			func(key counter.Key, _ counter.Metric) bool { return key == "ill" },
+		},
+		"the floor": {
+			func(collection, id string) bool { return collection == "counter_state" && id == "floor" },
+			func(key counter.Key, _ counter.Metric) bool { return key != "" },
+		},
+		"the number of a metric": {
+			func(collection, id string) bool { return collection == "metric_name" && id == "ill" },
+			func(_ counter.Key, m counter.Metric) bool { return m == "ill" },
+		},
+		"a metric": {
+			func(collection, id string) bool { return collection == "metric" && id == "0000000001" },
+			func(_ counter.Key, m counter.Metric) bool { return m == "ill" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy, d := sharded(t, 2*time.Minute)
+			r, ctx := recorder(t, d), t.Context()
+			for _, m := range []counter.Metric{"ill", "healthy"} {
+				if err := r.Hit(ctx, m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			up := proxy.Down(tc.down, 0)
+			r = recorder(t, d) // it does not know the metrics yet
+			batches := []counter.Batch{{}, {Key: "ill"}, {Key: "fine"}}
+			counted := map[counter.Metric]int64{"ill": 1, "healthy": 1}
+			for i := range batches {
+				b := &batches[i]
+				b.Hits = hits("ill", "healthy")
+				answer, err := r.AddBatch(ctx, *b)
+				if err != nil || answer.Replayed {
+					t.Fatal(answer, err)
+				}
+				for j, err := range answer.Results {
+					m := b.Hits[j].Metric
+					if refused := tc.refused(b.Key, m); refused != errors.Is(err, cell.ErrUnavailable) || refused != (err != nil) {
+						t.Errorf("key %q, %s: %v; want that it is refused: %v", b.Key, m, err, refused)
+					}
+					if err == nil {
+						counted[m]++
+					}
+				}
+			}
+			up()
+			r = recorder(t, documents(t, proxy.URI())) // it has not heard that something was away
+			for m, want := range counted {
+				if n := total(t, r, m); n != want {
+					t.Errorf("%s: %d, want %d", m, n, want)
+				}
+			}
+			for range 2 {
+				for _, b := range batches[1:] {
+					answer, err := r.AddBatch(ctx, b)
+					if err != nil || slices.ContainsFunc(answer.Results, func(err error) bool { return err != nil }) {
+						t.Fatalf("sent again: %v, %v", answer.Results, err)
+					}
+				}
+			}
+			want := int64(4)
+			if tc.refused("", "ill") { // of the batch without a key, which is not sent again
+				want = 3
+			}
+			if ill, healthy := total(t, r, "ill"), total(t, r, "healthy"); ill != want || healthy != 4 {
+				t.Errorf("%d and %d in the end, want %d and 4", ill, healthy, want)
+			}
+		})
+	}
+}
+
 // idsOf are how the _ids of the days of metrics end.
 func idsOf(t *testing.T, d *mongodb.Documents, metrics []counter.Metric) (ids []string) {
 	t.Helper()

@@ -28,6 +28,8 @@ const (
 	identityFact = "identity"
 	// ownerFact is the id of the installation that it belongs to: Documents.Owner.
 	ownerFact = "installation"
+	// preparedFact is the number of what counters find in it.
+	preparedFact = "prepared"
 	// markFact is a text that shows that two URIs lead to one database.
 	markFact = "mark"
 )
@@ -37,12 +39,24 @@ const (
 func (d *Database) Documents(ctx context.Context) (*Documents, error) {
 	identity, err := d.settle(ctx, identityFact, rand.Text())
 	if err == nil {
-		err = d.prepareCounters(ctx)
+		err = d.prepare(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mongodb: prepare %s: %w", d.shown, err)
 	}
 	return &Documents{d, identity}, nil
+}
+
+// prepare makes what counters find, once: every shard has to answer for that, and a process is to start without one.
+func (d *Database) prepare(ctx context.Context) error {
+	const number = "1"
+	if done, err := d.fact(ctx, preparedFact); done == number || err != nil {
+		return err
+	}
+	if err := d.prepareCounters(ctx); err != nil {
+		return err
+	}
+	return d.set(ctx, preparedFact, number)
 }
 
 // Identity tells the database from every other one, and from what it was before it was dropped.
@@ -115,6 +129,9 @@ func (d *Database) set(ctx context.Context, name, value string) error {
 	result, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: value}}}})
 	if err == nil && result.MatchedCount == 0 {
 		_, err = c.InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "value", Value: value}})
+		if mongo.IsDuplicateKeyError(err) {
+			return d.set(ctx, name, value)
+		}
 	}
 	return unwritten(err)
 }
