@@ -116,6 +116,7 @@ const atOnce = 64
 // look reports which documents can be read; that they are not there is one of the answers. If the first ones are
 // all away, so are the others.
 func (d *Database) look(ctx context.Context, docs []document) []bool {
+	ctx = mongo.NewSessionContext(ctx, nil) // a session is for one goroutine
 	there := make([]bool, len(docs))
 	var mu sync.Mutex
 	found, missed := 0, 0

@@ -2,5 +2,5 @@
 
 package mongodb
 
-// What several bulks and several questions are needed for is the same with a tenth of the documents.
-func init() { inAtOnce, bulk = 100, 50 }
+// What several bulks and several questions are needed for is the same with a few documents.
+func init() { inAtOnce, bulk = 40, 20 }

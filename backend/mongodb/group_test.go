@@ -16,7 +16,7 @@ func TestRollupDocuments(t *testing.T) {
 	t.Parallel()
 	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf {
 		t.Helper()
-		return rolluptest.Shelf{Of: documents(t, mongotest.URI(t)).Groups, Runs: 25}
+		return rolluptest.Shelf{Of: documents(t, mongotest.URI(t)).Groups, Runs: 15}
 	})
 }
 
