@@ -21,6 +21,11 @@ type Documents interface {
 	Identity() string
 	// String is how people are told which one it is.
 	String() string
+	// Owner returns the id of the installation that it belongs to, "" if it belongs to none.
+	Owner(ctx context.Context) (string, error)
+	// Claim has it belong to an installation from then on, unless it belongs to one already, and returns
+	// the id of the one it belongs to. Of several installations that claim it at once one gets it.
+	Claim(ctx context.Context, installation string) (owner string, err error)
 	// Metrics are its counters.
 	Metrics() counter.Cells
 	// Groups are those of the rollups of a cell that keep them in documents.
@@ -30,7 +35,7 @@ type Documents interface {
 }
 
 // ErrDocuments means that an installation was opened without the database of documents that it has, or with
-// another one.
+// another one, or with that of another installation.
 var ErrDocuments = errors.New("locus: not the installation's database of documents")
 
 // documentsName is the name under which the authority remembers which database it is.
@@ -43,17 +48,20 @@ func (s *Service) attach(ctx context.Context) error {
 	if s.opts.Documents != nil {
 		given = s.opts.Documents.Identity()
 	}
-	remember := given
-	if s.opts.ReadOnly {
-		remember = "" // what counts there says so first
-	}
-	stored, err := s.documentsOf(ctx, s.Map().Authority(), remember)
+	stored, err := s.documentsOf(ctx, s.Map().Authority(), "")
 	if errors.Is(err, ErrUnavailable) && !s.cells.Alone() {
 		if stored = s.documentsCopied(ctx); stored != "" || given == "" {
 			err = nil
 		}
 	}
+	if err == nil && given != "" && (stored == "" || stored == given) {
+		if err = s.claim(ctx); err == nil && stored == "" && !s.opts.ReadOnly { // what counts there says so first
+			stored, err = s.documentsOf(ctx, s.Map().Authority(), given)
+		}
+	}
 	switch {
+	case errors.Is(err, ErrDocuments):
+		return err
 	case err != nil:
 		return fmt.Errorf("which database of documents the installation has: %w", err)
 	case s.opts.ReadOnly && stored == "":
@@ -68,6 +76,38 @@ func (s *Service) attach(ctx context.Context) error {
 	default:
 		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb", ErrDocuments, s.opts.Documents, given, stored)
 	}
+}
+
+// claim has the database of documents that was given belong to this installation. Two that count in one would add
+// their hits together, and drop each other's groups. The cells do not remember it before it is theirs, so one that was
+// given by mistake can be taken back.
+func (s *Service) claim(ctx context.Context) error {
+	id, d := s.Map().Spec().ID, s.opts.Documents
+	claim := d.Claim
+	if s.opts.ReadOnly {
+		claim = func(ctx context.Context, _ string) (string, error) { return d.Owner(ctx) }
+	}
+	owner, err := claim(ctx, id)
+	if err != nil || owner == id || owner == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s belongs to the installation with the cell map %s, and this one has %s: give each a database of its own, mongodb://HOST/NAME. A copy of an installation needs a copy of the database, which locus cell restored --map OLD=NEW --mongodb OLD=NEW makes its own",
+		ErrDocuments, d, owner, id)
+}
+
+// DocumentsOf returns the identity of the database of documents that the installation of some cells has, "" if it
+// has none.
+func DocumentsOf(ctx context.Context, cells *Cells) (string, error) {
+	c, err := cells.Cell(cells.Map().Authority())
+	if err != nil {
+		return "", wrap(err)
+	}
+	var stored []byte
+	err = c.View(ctx, func(tx resolve.Tx) (err error) {
+		stored, err = tx.Definition(ctx, documentsName)
+		return err
+	})
+	return string(stored), wrap(err)
 }
 
 // documentsOf reads which database of documents a cell remembers. If it remembers none, that is the one given from

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -65,6 +66,21 @@ func Share(generators ...fmt.Stringer) {
 	for _, g := range generators {
 		_ = g.String()
 	}
+}
+
+// Check is rapid.Check for a case whose backend may be slow: it makes no more than so many runs, unless that is 0
+// or LOCUS_LONG=1 asks for all that rapid makes.
+func Check(t TB, runs int, run func(*rapid.T)) {
+	done, failed := 0, false
+	rapid.Check(t, func(t *rapid.T) {
+		if done++; runs > 0 && done > runs && !failed && os.Getenv("LOCUS_LONG") == "" {
+			return
+		}
+		good := false
+		defer func() { failed = failed || !good }() // then rapid looks for the shortest run that fails
+		run(t)
+		good = !t.Failed()
+	})
 }
 
 // ErrRollback ends a transaction that is to leave nothing behind.

@@ -24,6 +24,8 @@ import (
 // Three answers have to be asked for in this order, so that one of them knows of a batch that was counted: days
 // first, since a day forgets only what the summary said before; then the summaries, since they are only dropped
 // after the floor has risen; then the floor.
+//
+// A reading of an update that finds some documents and cannot reach others fails with an *UnreadError.
 type Apart interface {
 	Store
 	// DayBatches answers with what days remember of batches, the zero Remembered where nothing is. A day that
@@ -168,6 +170,9 @@ func (g *group) recallDays(ctx context.Context, tx Tx) error {
 		}
 		n := p.call.once.name()
 		for i := range p.items {
+			if p.items[i].settled {
+				continue
+			}
 			d := dayName{n, g.day(&p.items[i])}
 			if _, asked := g.days[d]; !asked {
 				g.days[d] = nil
@@ -223,7 +228,7 @@ func (g *group) summarise(ctx context.Context, db Database) {
 			return err
 		}
 		for _, p := range g.parts {
-			if p.call.once != nil {
+			if p.call.once != nil && !p.unread {
 				g.summary(p)
 			}
 		}

@@ -30,6 +30,7 @@ type share struct {
 	replayed bool
 	some     bool // something of it was counted
 	earlier  bool // and in an earlier transaction of the group
+	unread   bool // what is remembered of its batch cannot be read
 }
 
 // item is a hit of a part.
@@ -93,7 +94,7 @@ func (r *Recorder) release(c *call) {
 func (c *call) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
-		p.items, p.cell, p.replayed, p.some, p.earlier = p.items[:0], "", false, false, false
+		p.items, p.cell, p.replayed, p.some, p.earlier, p.unread = p.items[:0], "", false, false, false, false
 	}
 	c.parts = c.parts[:0]
 }

@@ -108,13 +108,16 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 	for n := 0; n < again; n++ {
 		err = db.Update(ctx, func(tx Tx) error { return g.apply(ctx, tx) })
 		part, some := errors.AsType[*PartError](err)
+		without, left := g.without(err)
 		switch {
 		case err == nil:
 			g.summarise(ctx, db)
 			return nil
-		case some && g.settle(part):
+		case some && g.settle(part) || without && !left:
 			g.summarise(ctx, db)
 			return nil
+		case without:
+			n--
 		case some && conflicts < contended:
 			conflicts++
 			n--

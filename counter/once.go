@@ -101,7 +101,7 @@ func (m *memory) meet(p *share) {
 
 // recall reads what the cell remembers of the batches of a group, and holds it until the transaction ends.
 func (g *group) recall(ctx context.Context, tx Tx) error {
-	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil }) {
+	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil && !p.unread }) {
 		return nil
 	}
 	steps := []func(context.Context, Tx) error{g.recallFloor, g.recallWhole}
@@ -125,7 +125,7 @@ func (g *group) recallFloor(ctx context.Context, tx Tx) (err error) {
 // recallWhole reads what the cell remembers of batches as a whole.
 func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
-		if p.call.once != nil {
+		if p.call.once != nil && !p.unread {
 			g.memories[p.call.once.name()] = nil
 		}
 	}

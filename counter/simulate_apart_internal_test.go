@@ -101,7 +101,11 @@ func (a *simApart) watched() Database {
 			return err
 		})
 		var part *PartError
+		var unread *UnreadError
 		switch {
+		case errors.As(err, &unread):
+			a.w.counts[sawUnread]++
+			unread.Err = fmt.Errorf("%w: %w", errSimStep, unread.Err)
 		case errors.As(err, &part):
 			a.note(part)
 		case errors.Is(err, ErrUnconfirmed):

@@ -41,6 +41,7 @@ const (
 	sawDayForgot
 	sawFloorRose
 	sawDayFailed
+	sawUnread
 	sawClosed
 	saws
 )
@@ -64,6 +65,7 @@ var sawNames = [saws]string{
 	sawDayForgot:     "a day had forgotten what a summary says",
 	sawFloorRose:     "the floor rose while somebody counted",
 	sawDayFailed:     "of a group a day was not written, or not for certain",
+	sawUnread:        "of a group something could not be read, and its hits were refused",
 	sawClosed:        "a hit was counted in a day that had been packed",
 }
 

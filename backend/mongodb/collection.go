@@ -12,7 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-const (
+// Sizes. Tests make them smaller.
+var (
 	// inAtOnce is how many documents are asked for at once.
 	inAtOnce = 1000
 	// bulk is how many are written at once, in the order of their _ids: each bulk waits once for the journals of a

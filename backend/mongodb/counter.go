@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -73,14 +74,16 @@ func (d *Database) prepareCounters(ctx context.Context) error {
 // Places gives each metric a number, which it keeps for ever.
 func (c counters) Places(ctx context.Context, metrics []counter.Metric, create, _ bool) []counter.Place {
 	places := make([]counter.Place, len(metrics))
-	numbers, err := c.numbers(ctx, metrics)
+	numbers, away, err := c.numbers(ctx, metrics)
 	if err == nil && create {
-		err = c.number(ctx, metrics, numbers)
+		err = c.number(ctx, slices.DeleteFunc(slices.Clone(metrics), func(m counter.Metric) bool { return slices.Contains(away, string(m)) }), numbers)
 	}
 	for i, m := range metrics {
 		switch id := numbers[m]; {
 		case id != 0:
 			places[i] = counter.Place{Cell: placeOfMetrics, ID: id}
+		case slices.Contains(away, string(m)):
+			places[i].Err = fmt.Errorf("place of metric %q: %w", m, errAway)
 		case err != nil:
 			places[i].Err = fmt.Errorf("place of the metric: %w", err)
 		}
@@ -93,10 +96,20 @@ type numbered struct {
 	ID   counter.ID     `bson:"id"`
 }
 
-// numbers reads the numbers of those metrics that have one.
-func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (map[counter.Metric]counter.ID, error) {
-	numbers := make(map[counter.Metric]counter.ID, len(metrics))
-	return numbers, findIn(ctx, c.collection(namesName), metrics, nil, func(n numbered) { numbers[n.Name] = n.ID })
+// numbers reads the numbers of those metrics that have one, and returns the names of those whose document is away.
+func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (numbers map[counter.Metric]counter.ID, away []string, _ error) {
+	numbers = make(map[counter.Metric]counter.ID, len(metrics))
+	names := make([]string, len(metrics))
+	for i, m := range metrics {
+		names[i] = string(m)
+	}
+	away, err := findApart(ctx, c.Database, c.collection(namesName), names, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	if len(away) == 0 || len(away) == len(names) {
+		return numbers, away, err
+	}
+	others := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(away, name) })
+	more, err := findApart(ctx, c.Database, c.collection(namesName), others, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	return numbers, append(away, more...), err
 }
 
 // number gives numbers to those that have none. Numbers that somebody else's replace are used by nobody.
@@ -114,11 +127,13 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 	var last struct {
 		Last int64 `bson:"last"`
 	}
-	err := c.collection(stateName).FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: "metric"}},
-		bson.D{{Key: "$inc", Value: bson.D{{Key: "last", Value: int64(len(absent))}}}},
-		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&last)
+	err := c.guard(ctx, c.collection(stateName), "metric", func(ctx context.Context) error {
+		return unread(c.collection(stateName).FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: "metric"}},
+			bson.D{{Key: "$inc", Value: bson.D{{Key: "last", Value: int64(len(absent))}}}},
+			options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&last))
+	})
 	if err != nil {
-		return unread(err) // numbers that are lost are used by nobody
+		return err // numbers that are lost are used by nobody
 	}
 	docs := make([]any, len(absent))
 	for i, m := range absent {
@@ -127,7 +142,10 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 	if _, err := insertNew(ctx, c.collection(namesName), docs); err != nil {
 		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // should they be given, that counts nothing
 	}
-	found, err := c.numbers(ctx, absent)
+	found, away, err := c.numbers(ctx, absent)
 	maps.Copy(numbers, found)
+	if err == nil && len(away) > 0 {
+		err = errAway
+	}
 	return err
 }

@@ -88,9 +88,12 @@ func idOf(key counter.SpanKey) string {
 }
 
 // key is the key under the _id.
-func (doc *dayDoc) key() counter.SpanKey {
-	unit, _ := strconv.ParseInt(doc.ID[:min(len(doc.ID), 6)], 16, 64)
-	id, _ := strconv.ParseInt(doc.ID[min(len(doc.ID), 7):], 16, 64)
+func (doc *dayDoc) key() counter.SpanKey { return keyOf(doc.ID) }
+
+// keyOf is what idOf was made of.
+func keyOf(text string) counter.SpanKey {
+	unit, _ := strconv.ParseInt(text[:min(len(text), 6)], 16, 64)
+	id, _ := strconv.ParseInt(text[min(len(text), 7):], 16, 64)
 	return counter.NewSpanKey(unit-1<<23, counter.ID(id))
 }
 

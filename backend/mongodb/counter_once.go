@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -158,7 +159,7 @@ func (t *counterTx) recall(ctx context.Context, names []string) ([]counter.Remem
 }
 
 // loadSummaries reads summaries, each once, and those of batches that days remember.
-func (t *counterTx) loadSummaries(_ context.Context, names []string) error {
+func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 	if t.over {
 		return errOver
 	}
@@ -177,12 +178,38 @@ func (t *counterTx) loadSummaries(_ context.Context, names []string) error {
 	}
 	clear(t.seen)
 	slices.Sort(absent)
-	return findIn(t.session, t.collection(batchesName), absent, nil, func(doc summaryDoc) {
+	lost, err := findOf(t, batchesName, absent, nil, func(doc summaryDoc) {
 		s := t.summaries[doc.Name]
 		s.there, s.v, s.newest = true, doc.V, doc.Newest
 		e := entry{Seq: doc.Seq, Newest: doc.Newest, Print: doc.Print, Results: doc.Results}
 		s.is = e.remembered()
 	})
+	if len(lost) == 0 {
+		return err
+	}
+	for _, name := range absent {
+		delete(t.summaries, name)
+	}
+	lost = slices.DeleteFunc(lost, func(name string) bool { return !slices.Contains(names, name) })
+	if len(lost) == 0 { // days go on to remember what was seen in them
+		return t.loadSummaries(ctx, names)
+	}
+	return unreadBatches(lost)
+}
+
+// unreadBatches is the error of batches whose summaries are away.
+func unreadBatches(names []string) error {
+	unread := &counter.UnreadError{Err: errAway}
+	for _, name := range names {
+		if key, is := strings.CutPrefix(name, "k"); is {
+			unread.Keys = append(unread.Keys, counter.Key(key))
+			continue
+		}
+		var producer counter.Producer
+		_, _ = hex.Decode(producer[:], []byte(name[1:]))
+		unread.Producers = append(unread.Producers, producer)
+	}
+	return unread
 }
 
 // PutBatches remembers batches as a whole.

@@ -30,7 +30,17 @@ type floorDoc struct {
 // Floor reads the floor. A transaction in which it was read writes nothing if it has risen meanwhile.
 func (t *counterTx) Floor(ctx context.Context) (int64, error) {
 	if t.floor == nil {
-		at, err := t.readFloor(t.session)
+		var at int64
+		read := func(ctx context.Context) (err error) {
+			at, err = t.readFloor(ctx)
+			return err
+		}
+		err := error(nil)
+		if t.reading {
+			err = read(t.session)
+		} else if err = t.guard(t.session, t.collection(stateName), "floor", read); errors.Is(err, cell.ErrUnavailable) {
+			err = &counter.UnreadError{Floor: true, Err: err}
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -116,11 +126,20 @@ func (t *counterTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Me
 		}
 	}
 	slices.Sort(absent)
-	if err := findIn(t.session, t.collection(metricsName), absent, nil, func(doc metricDoc) {
+	lost, err := findOf(t, metricsName, absent, nil, func(doc metricDoc) {
 		m := doc.meta()
 		t.metrics[m.ID].is = m
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
+	}
+	if len(lost) > 0 {
+		unread := &counter.UnreadError{Err: errAway}
+		for _, id := range lost {
+			doc := metricDoc{ID: id}
+			unread.Metrics = append(unread.Metrics, doc.meta().ID)
+		}
+		return nil, unread
 	}
 	all := make([]counter.Meta, len(ids))
 	for i, id := range ids {
@@ -229,7 +248,17 @@ func (t *counterTx) CountMetrics(context.Context) (int, error) {
 	if t.over {
 		return 0, errOver
 	}
-	n, err := t.collection(metricsName).EstimatedDocumentCount(t.session)
+	var n int64
+	count := func(ctx context.Context) (err error) {
+		n, err = t.collection(metricsName).EstimatedDocumentCount(ctx)
+		return err
+	}
+	err := error(nil)
+	if t.server.Topology == Sharded { // new metrics wait for it, and an old number does
+		err = t.soon(t.session, count)
+	} else {
+		err = count(t.session)
+	}
 	for _, m := range t.metrics {
 		if m.changed && m.made {
 			n++

@@ -24,6 +24,7 @@ func TestCounterStore(t *testing.T) {
 			}
 		}
 		return countertest.Cell{
+			Many: 44, Runs: 15,
 			Update: run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.Update }),
 			View:   run(func(db counter.Database) func(context.Context, func(counter.Tx) error) error { return db.View }),
 			Reopen: func() error {

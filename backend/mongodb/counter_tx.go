@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/locus-db/locus/cell"
@@ -152,11 +153,18 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 	for i, key := range absent {
 		ids[i] = idOf(key)
 	}
-	err := findIn(t.session, t.collection(daysName), ids, fields, func(doc dayDoc) {
+	lost, err := findOf(t, daysName, ids, fields, func(doc dayDoc) {
 		if !t.found(&doc, whole) {
 			changed = errAgain
 		}
 	})
+	if len(lost) > 0 {
+		unread := &counter.UnreadError{Err: errAway}
+		for _, id := range lost {
+			unread.Days = append(unread.Days, keyOf(id))
+		}
+		return unread
+	}
 	for _, key := range absent {
 		d := t.days[key]
 		if whole && !d.whole { // it is not there
@@ -166,6 +174,14 @@ func (t *counterTx) load(ctx context.Context, keys []counter.SpanKey, whole bool
 		d.loaded = true
 	}
 	return errors.Join(err, changed)
+}
+
+// findOf reads documents of a transaction. One that writes does not wait for those that are away.
+func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D, each func(D)) (lost []string, err error) {
+	if t.reading {
+		return nil, findIn(t.session, t.collection(collection), ids, fields, each)
+	}
+	return findApart(t.session, t.Database, t.collection(collection), ids, fields, each)
 }
 
 // found takes a document into the transaction, and answers whether it is what it was if it was read before.

@@ -36,6 +36,13 @@
 // counter has read it has read at different moments; what it leaves is written after its function has
 // returned, day by day. counter.Apart says what that means and why a batch still counts once.
 //
+// On a sharded cluster what cannot be read is told from what is not there: the hits that need it are refused, and all
+// others are counted, see away.
+//
+// # Owner
+//
+// The collection locus says which database it is (Identity) and to which installation it belongs (Claim).
+//
 // Source: "MongoDB Schema Design at Scale", whose hierarchical document this is. There it is upserted and may
 // count twice what is sent twice.
 package mongodb

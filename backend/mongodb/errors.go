@@ -25,7 +25,7 @@ func unread(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, cell.ErrUnavailable):
 		return err
-	case nobody(err), mongo.IsNetworkError(err), mongo.IsTimeout(err), steppedDown(err):
+	case nobody(err), mongo.IsNetworkError(err), mongo.IsTimeout(err), steppedDown(err), unreached(err):
 		return fmt.Errorf("%w: %w", cell.ErrUnavailable, err)
 	}
 	return err
@@ -54,7 +54,7 @@ func nobody(err error) bool {
 // doubtful tells whether a write may have been done, or may be undone: no answer came, the primary stepped
 // down, or the majority did not confirm it.
 func doubtful(err error) bool {
-	if mongo.IsNetworkError(err) || mongo.IsTimeout(err) || steppedDown(err) ||
+	if mongo.IsNetworkError(err) || mongo.IsTimeout(err) || steppedDown(err) || unreached(err) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
@@ -74,6 +74,14 @@ func steppedDown(err error) bool {
 	// PrimarySteppedDown, ShutdownInProgress, NotWritablePrimary, InterruptedAtShutdown,
 	// InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
 	return ok && slices.ContainsFunc([]int{189, 91, 10107, 11600, 11602, 13435, 13436}, e.HasErrorCode)
+}
+
+// unreached reports whether a mongos did not reach a shard, or not in time: of a write, after it was sent perhaps.
+func unreached(err error) bool {
+	e, ok := errors.AsType[mongo.ServerError](err)
+	// HostUnreachable, HostNotFound, NetworkTimeout, FailedToSatisfyReadPreference,
+	// NetworkInterfaceExceededTimeLimit, ExceededTimeLimit, SocketException.
+	return ok && slices.ContainsFunc([]int{6, 7, 89, 133, 202, 262, 9001}, e.HasErrorCode)
 }
 
 // hidden is the text of an error without the URI, which may hold a password.

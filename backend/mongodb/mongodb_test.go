@@ -16,9 +16,12 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Main(m)) }
 
 // open opens a database.
-func open(t testing.TB, uri string) *mongodb.Database {
+func open(t testing.TB, uri string) *mongodb.Database { return openWithin(t, uri, 2*time.Minute) }
+
+// openWithin opens a database one operation of which may take so long.
+func openWithin(t testing.TB, uri string, timeout time.Duration) *mongodb.Database {
 	t.Helper()
-	d, err := mongodb.Open(context.Background(), uri, &mongodb.Options{UnsafeDurability: !mongotest.On(t).Durable, Timeout: 2 * time.Minute})
+	d, err := mongodb.Open(context.Background(), uri, &mongodb.Options{UnsafeDurability: !mongotest.On(t).Durable, Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +35,12 @@ func open(t testing.TB, uri string) *mongodb.Database {
 
 // documents opens the database of an installation.
 func documents(t testing.TB, uri string) *mongodb.Documents {
+	return documentsWithin(t, uri, 2*time.Minute)
+}
+
+func documentsWithin(t testing.TB, uri string, timeout time.Duration) *mongodb.Documents {
 	t.Helper()
-	d, err := open(t, uri).Documents(context.Background())
+	d, err := openWithin(t, uri, timeout).Documents(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

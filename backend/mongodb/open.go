@@ -49,6 +49,9 @@ type Database struct {
 	db     *mongo.Database
 	shown  string
 	server Server
+	// timeout is how long one operation may take.
+	timeout time.Duration
+	away    *away
 }
 
 // Open connects to the database that a URI names and finds out what serves it. The error wraps ErrURI, or
@@ -62,7 +65,7 @@ func Open(ctx context.Context, uri string, opts *Options) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Database{shown: shown}
+	d := &Database{shown: shown, timeout: *client.Timeout, away: newAway()}
 	if d.client, err = mongo.Connect(client); err != nil {
 		return nil, fmt.Errorf("%w: %s: %s", ErrURI, shown, hidden(err, uri))
 	}
@@ -149,7 +152,10 @@ func ShownURI(uri string) (shown string, secret bool, err error) {
 }
 
 // Close ends all connections.
-func (d *Database) Close(ctx context.Context) error { return d.client.Disconnect(ctx) }
+func (d *Database) Close(ctx context.Context) error {
+	d.away.close()
+	return d.client.Disconnect(ctx)
+}
 
 // String is the URI as it may be shown, and what serves it.
 func (d *Database) String() string { return d.shown + " (" + d.server.String() + ")" }

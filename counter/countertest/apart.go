@@ -206,7 +206,16 @@ func (t *apartTx) day(key counter.SpanKey) (*ownDay, error) {
 	if err == nil {
 		t.days[key] = d
 	}
-	return d, err
+	return d, t.unread(err, counter.UnreadError{Days: []counter.SpanKey{key}})
+}
+
+// unread is the error of a reading of what may be away while all else is there.
+func (t *apartTx) unread(err error, what counter.UnreadError) error {
+	if t.reading || !errors.Is(err, errDown) {
+		return err
+	}
+	what.Err = err
+	return &what
 }
 
 // dayOf is the day that a span lies in.

@@ -5,6 +5,7 @@ package countertest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -53,8 +54,16 @@ func (t *apartTx) recall(names []batchName) ([]counter.Remembered, error) {
 		s := t.whole[name]
 		if s == nil {
 			s = &ownSummary{}
-			if err := t.step(Step{Of: SummaryDocument}, func() error { s.summary = t.summaries[name]; return nil }); err != nil {
-				return nil, err
+			err := t.step(Step{Of: SummaryDocument}, func() error { s.summary = t.summaries[name]; return nil })
+			if i >= n && errors.Is(err, errDown) {
+				continue // the day goes on to remember it
+			}
+			if err != nil {
+				what := counter.UnreadError{Keys: []counter.Key{name.key}}
+				if name.key == "" {
+					what = counter.UnreadError{Producers: []counter.Producer{name.producer}}
+				}
+				return nil, t.unread(err, what)
 			}
 			t.whole[name] = s
 		}

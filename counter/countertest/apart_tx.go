@@ -23,7 +23,7 @@ func (t *apartTx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, t.unread(err, counter.UnreadError{Metrics: ids})
 	}
 	return under(ctx, t.known, ids)
 }
@@ -252,7 +252,7 @@ func (t *apartTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Met
 func (t *apartTx) Floor(ctx context.Context) (int64, error) {
 	if !t.floorRead {
 		if err := t.step(Step{Of: FloorDocument}, func() error { t.was, t.is = t.floor, t.floor; return nil }); err != nil {
-			return 0, err
+			return 0, t.unread(err, counter.UnreadError{Floor: true})
 		}
 		t.floorRead = !t.reading
 	}

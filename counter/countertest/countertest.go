@@ -12,12 +12,13 @@ package countertest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/locus-db/locus/conformance"
@@ -37,7 +38,14 @@ type Cell struct {
 	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
 	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
 	Reopen func() error
+	// Many is more metrics than the backend asks for, or writes, at once. Defaults to 1,100.
+	Many int
+	// Runs is how many random runs AgreesWithModel makes, see conformance.Check.
+	Runs int
 }
+
+// many returns Many.
+func (c Cell) many() int { return cmp.Or(c.Many, 1100) }
 
 // Run checks an implementation of counter.Store. open is called once for each case, and cleans
 // up by t.Cleanup; cases run in parallel.
@@ -158,12 +166,12 @@ func differ(got, want any) string {
 	if reflect.DeepEqual(got, want) {
 		return "" // at once: cmp takes its time
 	}
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64]))
+	return gocmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64]))
 }
 
 // whole compares lists that are not both empty as one value, for there are long ones.
-func whole[T any](equal func(a, b []T) bool) cmp.Option {
-	return cmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, cmp.Comparer(equal))
+func whole[T any](equal func(a, b []T) bool) gocmp.Option {
+	return gocmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, gocmp.Comparer(equal))
 }
 
 // same fails unless both are the same.

@@ -159,7 +159,7 @@ func agreesWithModel(t tester, c Cell) {
 	}
 	_ = seed(context.Background(), committed)
 	update(t, c, seed)
-	rapid.Check(t, func(t *rapid.T) {
+	conformance.Check(t, c.Runs, func(t *rapid.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "transactions") {
 			steps := rapid.SliceOfN(drawStep, 1, 6).Draw(t, "steps")
 			rollback, m := rapid.Bool().Draw(t, "rollback"), committed

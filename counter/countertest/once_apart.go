@@ -74,7 +74,7 @@ func daysRememberBatches(t tester, c Cell) {
 	}
 }
 
-// daysCountOnce sends one batch 80 times.
+// daysCountOnce sends one batch 32 times.
 func daysCountOnce(t tester, c Cell) {
 	of := counter.DayBatch{Day: theDay(1), Key: "k"}
 	tally(t, c, tallyOf(1)...)
@@ -85,7 +85,7 @@ func daysCountOnce(t tester, c Cell) {
 		}
 		return errors.Join(addTallies(ctx, s, 1), asApart(s).PutDayBatches(ctx, []counter.DayMemory{memoryOf(of, 1)}))
 	})
-	same(t, "a day in which one batch was counted that was sent 80 times, and a hit before", total(t, c, 1), 2)
+	same(t, "a day in which one batch was counted that was sent 32 times, and a hit before", total(t, c, 1), 2)
 }
 
 // aDayForgetsWhatIsSummarised has a day remember a batch, then a summary of it, and then somebody writes about

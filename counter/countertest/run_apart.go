@@ -97,13 +97,16 @@ func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) 
 	}
 }
 
-// disturbed has 8 writers do something 5 times each, and again in the middle of it the first time: so each
-// meets somebody else. That makes 80.
+// disturbed has 8 writers do something twice each, and again in the middle of it the first time: so each
+// meets somebody else. That makes 32.
 func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) error) {
 	t.Helper()
 	var mu sync.Mutex
 	met := map[[2]int]bool{}
 	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
+		if i >= 2 {
+			return nil
+		}
 		if err := do(ctx, s); err != nil {
 			return err
 		}
@@ -214,8 +217,8 @@ func nobodyElseChangesADay(t tester, c Cell) {
 		return nil
 	})
 	for _, table := range counter.Tables {
-		if n := spans(t, c, table, keys[table])[0][table.Width()-1]; n != 80 {
-			t.Fatalf("80 updates that each add one to what they read made %d in table %d", n, table)
+		if n := spans(t, c, table, keys[table])[0][table.Width()-1]; n != 32 {
+			t.Fatalf("32 updates that each add one to what they read made %d in table %d", n, table)
 		}
 	}
 }
@@ -299,6 +302,6 @@ func nobodyElseChangesASummary(t tester, c Cell) {
 		last[0].Print[0], last[0].Newest = 1, last[0].Newest+1
 		return s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[0], Remembered: last[0]}})
 	})
-	same(t, "the number of the last of 80 batches", producers(t, c, someProducers[1])[0].Seq, 80)
-	same(t, "the time of the last of 80 batches", batches(t, c, someKeys[0])[0].Newest, 80)
+	same(t, "the number of the last of 32 batches", producers(t, c, someProducers[1])[0].Seq, 32)
+	same(t, "the time of the last of 32 batches", batches(t, c, someKeys[0])[0].Newest, 32)
 }

@@ -25,12 +25,18 @@ func (a *app) cellRestored() *cobra.Command {
 			"A backup that was restored to other servers still has a cell map that leads to the original. --map OLD=NEW\n" +
 			"shows where every cell was and will be, rewrites the map, and gives the copy a name of its own: the\n" +
 			"original is not touched. OLD and NEW are what --map of serve says there and here, the server of the map\n" +
-			"first; OLD=OLD is one that was restored in its place.",
+			"first; OLD=OLD is one that was restored in its place.\n\n" +
+			"Counters and groups in MongoDB need a copy of that database, too: --mongodb OLD=NEW has the copy of the\n" +
+			"database belong to the copy of the installation.",
 		Example: "  locus cell restored --data /var/lib/locus\n" +
-			"  locus cell restored --map postgres://db1/locus=postgres://db2/locus --dry-run",
+			"  locus cell restored --map postgres://db1/locus=postgres://db2/locus --mongodb mongodb://db1/locus=mongodb://db2/locus --dry-run",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			pairs, err := a.readdressed(c)
+			if err != nil {
+				return err
+			}
+			documents, err := a.copiedDocuments(c, pairs != nil)
 			if err != nil {
 				return err
 			}
@@ -38,11 +44,13 @@ func (a *app) cellRestored() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.restored(c, w, pairs, &f)
+			return a.restored(c, w, restoring{pairs: pairs, mongodb: documents}, &f)
 		},
 	}
 	f.flags(c)
 	a.installation(c)
+	c.Flags().Lookup("mongodb").Value = (*mongoPairFlag)(&a.mongodb)
+	c.Flags().Lookup("mongodb").Usage = "OLD=NEW: where the database of documents of the original is, and where the copy of it"
 	c.Flags().Lookup("data").Usage = "data directory that was restored"
 	c.Flags().Lookup("map").Usage = "where the cell map of a shared installation is, or OLD=NEW if it was restored elsewhere; several with commas"
 	return c
@@ -79,10 +87,20 @@ func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 // errAgreed ends a dry run.
 var errAgreed = errors.New("a dry run ends here")
 
-func (a *app) restored(c *cobra.Command, w where, pairs [][2]string, f *changing) error {
+// restoring is what was restored elsewhere.
+type restoring struct {
+	pairs   [][2]string // OLD and NEW of the cells
+	mongodb *[2]string  // and of the database of documents, nil if it is not said
+}
+
+func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {
+	pairs := r.pairs
 	agree := func(m *cell.Map) error {
 		a.say("%s: %s, cell map %s, epoch %d\nwill let each cell pass over 1,048,576 puids, and seal those of older generations",
 			w, plural(len(m.Cells()), "cell"), m.Spec().ID, m.Epoch())
+		if r.mongodb != nil {
+			a.say("will have %s belong to it, a copy of %s", shownMongo(r.mongodb[1]), shownMongo(r.mongodb[0]))
+		}
 		if f.dryRun {
 			return errAgreed
 		}
@@ -116,6 +134,9 @@ func (a *app) restored(c *cobra.Command, w where, pairs [][2]string, f *changing
 		} else if err != nil {
 			return err
 		}
+	}
+	if err := a.handOver(c.Context(), cells, w, r.mongodb); err != nil {
+		return fmt.Errorf("%s: %w", w, err)
 	}
 	if err := cell.Reincarnate(c.Context(), cells); err != nil {
 		return fmt.Errorf("%s: %w", w, err)

@@ -142,6 +142,9 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 		service.Documents = d
 	}
 	cells, err := all.Open(ctx, w.place, options)
+	if err != nil && service.Documents != nil {
+		err = errors.Join(err, service.Documents.Close(context.WithoutCancel(ctx)))
+	}
 	if !w.shared && errors.Is(err, locus.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A file of this machine that cannot be opened: trying later does not help.
 		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "look at the file, its rights, and the limit of open files", Exit: exitFailed, Err: err}

@@ -22,6 +22,7 @@ type Proxy struct {
 	listener net.Listener
 	turns    *turns // of the stand-in; nil for a server that needs none
 	faults   faults
+	shards   shards
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -49,6 +50,7 @@ func NewProxy(t testing.TB, uri string) *Proxy {
 	}
 	t.Cleanup(func() {
 		p.faults.release()
+		p.shards.up()
 		p.close()
 		for _, text := range p.faults.left() {
 			t.Error(text)
@@ -154,8 +156,14 @@ func (p *Proxy) do(server net.Conn, m message) (message, error) {
 	if reply, err := fault.instead(c); reply != nil || err != nil {
 		return *reply, err
 	}
+	if reply, err := p.shards.meet(c); reply != nil || err != nil {
+		return *reply, err
+	}
 	reply, err := p.inTurn(server, c)
 	if err != nil {
+		return message{}, err
+	}
+	if reply, err = p.shards.greet(c, reply); err != nil {
 		return message{}, err
 	}
 	reply.to = m.id

@@ -17,6 +17,8 @@ import (
 type Shelf struct {
 	// Of opens the documents of a cell in it.
 	Of func(cell string) rollup.Documents
+	// Runs is how many random runs AgreesWithModel makes, see conformance.Check.
+	Runs int
 }
 
 // RunDocuments checks an implementation of rollup.Documents. open is called once for each case, and cleans up

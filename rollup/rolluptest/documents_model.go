@@ -63,7 +63,7 @@ func init() { conformance.Share(drawSpace, drawSwap, drawSwaps) }
 // documentsAgreeWithModel draws calls, each history in a cell of its own.
 func documentsAgreeWithModel(t tester, s Shelf) {
 	cell := 0
-	rapid.Check(t, func(t *rapid.T) {
+	conformance.Check(t, s.Runs, func(t *rapid.T) {
 		cell++
 		d, m := s.Of(fmt.Sprint("cell ", cell)), documentsModel{}
 		for range rapid.IntRange(1, 10).Draw(t, "calls") {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// UnreadError names what an update of a Store that is Apart could not read, while other documents of the same kind
+// can be read: those of a shard that is down. Nothing was written. The hits that need what is named are refused with
+// Err, and the others are counted by an update without them.
+type UnreadError struct {
+	Days      []SpanKey
+	Metrics   []ID
+	Keys      []Key
+	Producers []Producer
+	Floor     bool // what every batch with a key or a number needs
+	Err       error
+}
+
+// Error returns Err and what it is about.
+func (e *UnreadError) Error() string {
+	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics), len(e.Keys)+len(e.Producers))
+	if e.Floor {
+		text += ", nor the floor"
+	}
+	return fmt.Sprintf("%s: %v", text, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *UnreadError) Unwrap() error { return e.Err }
+
+// batch reports whether the memory of a batch as a whole is among what cannot be read.
+func (e *UnreadError) batch(o *once) bool {
+	switch {
+	case o == nil:
+		return false
+	case o.key != "":
+		return e.Floor || slices.Contains(e.Keys, o.key)
+	}
+	return e.Floor || slices.Contains(e.Producers, o.producer)
+}
+
+// without refuses the hits that need what an update could not read, and reports whether the others can be counted
+// without them: whether there were such hits, and whether others are left.
+func (g *group) without(err error) (can, left bool) {
+	e, unread := errors.AsType[*UnreadError](err)
+	if !unread {
+		return false, true
+	}
+	days, metrics := make(map[SpanKey]bool, len(e.Days)), make(map[ID]bool, len(e.Metrics))
+	for _, day := range e.Days {
+		days[day] = true
+	}
+	for _, id := range e.Metrics {
+		metrics[id] = true
+	}
+	for _, p := range g.parts {
+		all := e.batch(p.call.once)
+		p.unread = p.unread || all
+		for i := range p.items {
+			it := &p.items[i]
+			switch {
+			case it.settled:
+			case all || metrics[it.place.id] || days[g.day(it)]:
+				it.result = fmt.Errorf("counter: metric %q cannot be counted at the moment: %w", it.place.metric, e.Err)
+				it.settled, can = true, true
+				p.earlier = true // it is no repeat of which nothing was left to count
+			default:
+				left = true
+			}
+		}
+	}
+	g.settled = g.settled || can
+	return can, left
+}

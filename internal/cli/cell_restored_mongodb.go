@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/internal/term"
+)
+
+// newerMongo is where NEW begins in OLD=NEW.
+var newerMongo = regexp.MustCompile(`=mongodb(?:\+srv)?://`)
+
+// mongoPairFlag is --mongodb of a command that takes OLD=NEW.
+type mongoPairFlag string
+
+// Set implements pflag.Value.
+func (f *mongoPairFlag) Set(text string) error {
+	uris := []string{text}
+	if at := newerMongo.FindStringIndex(text); at != nil {
+		uris = []string{text[:at[0]], text[at[0]+1:]}
+	}
+	for _, uri := range uris {
+		var one mongoFlag
+		if err := one.Set(uri); err != nil {
+			return err
+		}
+	}
+	*f = mongoPairFlag(text)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (f *mongoPairFlag) Type() string { return "OLD=NEW" }
+
+// String implements pflag.Value.
+func (f *mongoPairFlag) String() string { return string(*f) }
+
+// copiedDocuments are OLD and NEW of --mongodb, nil if it was not given. What LOCUS_MONGODB says is the database of an
+// installation that is served, and not taken for a copy.
+func (a *app) copiedDocuments(c *cobra.Command, elsewhere bool) (*[2]string, error) {
+	at := newerMongo.FindStringIndex(a.mongodb)
+	switch {
+	case at != nil:
+		return &[2]string{a.mongodb[:at[0]], a.mongodb[at[0]+1:]}, nil
+	case elsewhere && c.Flags().Changed("mongodb"):
+		return nil, usage("--mongodb OLD=NEW", "--mongodb: one URI is given, and it is not said where the database of the original is and where its copy")
+	}
+	return nil, nil
+}
+
+// shownMongo is a URI as it may be shown.
+func shownMongo(uri string) string {
+	shown, _, _ := mongodb.ShownURI(uri)
+	return term.Escape(shown)
+}
+
+// handOver has the copy of a database of documents belong to the installation, which has its new id already.
+func (a *app) handOver(ctx context.Context, cells *locus.Cells, w where, pair *[2]string) (err error) {
+	identity, err := locus.DocumentsOf(ctx, cells)
+	switch {
+	case err != nil:
+		return err
+	case pair == nil && identity != "":
+		a.say("its database of documents, %s, is not touched; a copy of the installation needs a copy of it: --mongodb OLD=NEW", identity)
+		return nil
+	case pair == nil:
+		return nil
+	case identity == "":
+		return usage("leave --mongodb out", "the installation has no database of documents")
+	}
+	open := func(uri string) (*mongodb.Database, error) {
+		return mongodb.Open(ctx, uri, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})
+	}
+	to, err := open(pair[1])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close(context.WithoutCancel(ctx))) }()
+	from, err := open(pair[0])
+	switch {
+	case err != nil && !errors.Is(err, locus.ErrUnavailable):
+		return err
+	case err != nil:
+		a.say("%s does not answer, so the copy is not compared with it", shownMongo(pair[0]))
+		from = nil
+	default:
+		defer func() { err = errors.Join(err, from.Close(context.WithoutCancel(ctx))) }()
+	}
+	return to.HandOver(ctx, from, identity, cells.Map().Spec().ID)
+}
