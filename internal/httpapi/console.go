@@ -155,9 +155,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	if err != nil {
 		return console.Snapshot{}, err
 	}
-	s := console.Snapshot{Time: time.Now(), Live: p.svc.Live(), Status: status, Map: p.svc.Map(), History: &p.history}
-	p.history.Add(s.Time, s.Live.Written)
-	return s, nil
+	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Map(), History: &p.history}, nil
 }
 
 // overview is a snapshot with what Locus has counted of itself, for the first screen.
@@ -165,6 +163,10 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
 		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+		if received, known := console.Total(s.Own, console.Received); known {
+			p.history.Add(s.Time, received)
+		}
+		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]locus.Decision, error) { return p.svc.Joins(ctx), nil })
 		if queue, err := p.queue(ctx); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}
@@ -206,6 +208,9 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		err, shown.Problem = nil, "These words are longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
+		if q.Order == "" { // also when nothing is asked for, unlike in lists for programs
+			q.Order = locus.OrderBest
+		}
 		shown.Found, next, err = p.svc.Entities(c, q)
 	}
 	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {

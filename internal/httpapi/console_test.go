@@ -116,6 +116,33 @@ func TestConsole_Search(t *testing.T) {
 	}
 }
 
+// The list of everything is in the order that its form says, which is that of the command beside it.
+func TestConsole_EverythingIsInOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.put([4]string{"pos", "1", "Zebra Lounge", ""}, [4]string{"pos", "2", "Joe's Pizza", "415-555-2300"}, [4]string{"web", "2", "Joe's Pizza", "415-555-2300"})
+	inOrder := func(target string) (names string) {
+		body := f.get(target).page(200)
+		for _, name := range []string{"Zebra Lounge", "Joe&#39;s Pizza"} {
+			if !strings.Contains(body, name) {
+				t.Errorf("%s is not in %s", name, target)
+			}
+		}
+		if strings.Index(body, "Zebra Lounge") < strings.Index(body, "Joe&#39;s Pizza") {
+			return "by id"
+		}
+		return "best first"
+	}
+	if got := inOrder("/entities"); got != "best first" {
+		t.Errorf("the page says best first and is %s", got)
+	}
+	f.says(f.get("/entities").page(200), ">best first<", "locus entity list --order best<")
+	byID := inOrder("/entities?order=id")
+	if of := decode[httpapi.EntityList](f.get("/v1/entities")); (byID == "by id") != (of.Entities[0].Records == 1) {
+		t.Errorf("the page by id is %s, the list for programs begins with %d records", byID, of.Entities[0].Records)
+	}
+}
+
 func TestConsole_SearchPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
