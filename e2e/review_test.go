@@ -185,7 +185,7 @@ func reviewPages(tab *tab) []string {
 		tab.Fatal(err)
 	}
 	return []string{
-		"/review", "/review?said=pos:3&of=web:3&author=" + long, "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
+		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
 		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3", "/entities/" + e + "/what-if?merge=" + a,
 		"/entities/" + e + "/what-if?merge=" + long,
 	}
@@ -205,7 +205,7 @@ func reviewShowsText(tab *tab) {
 		if err != nil || results[0].Err != nil || results[1].Err != nil {
 			tab.Fatal(err, results)
 		}
-		pair := url.Values{"a": {"pos:" + s}, "b": {"web:" + s}, "said": {"pos:" + s}, "of": {"web:" + s}, "author": {s}}
+		pair := url.Values{"a": {"pos:" + s}, "b": {"web:" + s}, "said": {"pos:" + s}, "of": {"web:" + s}}
 		e := "/entities/" + tab.thing("pos:"+s)
 		for _, page := range []string{"/review?" + pair.Encode(), e, e + "/what-if?" + url.Values{"merge": {"web:" + s}}.Encode()} {
 			tab.open(page)

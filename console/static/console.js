@@ -33,8 +33,10 @@ function offer(part) {
   }
 }
 
-// press does what a button or a link does that names the key, unless somebody is writing.
+// press does what a button or a link does that names the key, unless somebody is writing. Enter ends the writing, where
+// keys decide.
 function press(event) {
+  if (event.key === "Enter" && event.target.form?.querySelector("[data-press]") && event.target.matches("input")) event.target.blur();
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.target.closest("input, select, textarea")) return;
   for (const target of document.querySelectorAll("[data-press]")) {
     if (target.dataset.press !== event.key) continue;

@@ -143,6 +143,37 @@ func TestConsole_EverythingIsInOrder(t *testing.T) {
 	}
 }
 
+// A browser is told on a page of the console what is wrong, with the way back; programs get JSON, as ever.
+func TestConsole_FailuresArePages(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+	for target, status := range map[string]int{
+		"/nosuch": 404, "/nosuch/<b>": 404, "/ring/": 404, "/static/nosuch.css": 404, "/decisions": 405, "/entities//": 404, "/review?a=%zz": 400,
+	} {
+		page := f.do(http.MethodGet, target, "", "Accept", browser).page(status)
+		f.says(page, `<a class="brand" href="/">`, `<a href="/">Back to the overview</a>`)
+		if strings.Contains(page, "<b>") && strings.Contains(target, "<b>") {
+			t.Errorf("%s is in the page as it is", target)
+		}
+		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html"} {
+			if a := f.do(http.MethodGet, target, "", "Accept", accept); a.Code != status || a.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s for %q: %d, %s", target, accept, a.Code, a.Header().Get("Content-Type"))
+			}
+		}
+	}
+	f.do(http.MethodGet, "/v1/nosuch", "", "Accept", browser).refused(404, httpapi.CodeNotFound)
+	f.do(http.MethodGet, "/nosuch", "", "Accept", browser, "Host", "evil.example").refused(421, httpapi.CodeMisdirected)
+
+	closed := openService(t, t.TempDir(), 0)
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = &fixture{t, closed, httpapi.New(closed, nil)}
+	f.says(f.do(http.MethodGet, "/entities", "", "Accept", browser).page(503), "Back to the overview", "Request ")
+	f.get("/entities").refused(503, httpapi.CodeUnavailable)
+}
+
 func TestConsole_SearchPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
