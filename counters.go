@@ -65,10 +65,10 @@ func (s *Service) addHits(ctx context.Context, b counter.Batch) (counter.Answer,
 	if err != nil || answer.Replayed {
 		return answer, err
 	}
-	durable := 0
-	for _, failed := range answer.Results {
+	var durable int64
+	for i, failed := range answer.Results {
 		if failed == nil {
-			durable++
+			durable += b.Hits[i].Count()
 		}
 	}
 	s.counters.own.count(ownHits, durable)
@@ -133,12 +133,15 @@ func (c *counters) maintain(ctx context.Context) {
 	})
 }
 
+// ownPatience is how long the last of that may take at the end. What a command has done is counted then.
+const ownPatience = 5 * time.Second
+
 // writeOwn adds once a second what Locus has counted of itself, and once more at the end.
 func (c *counters) writeOwn(ctx context.Context) {
 	every(ctx, time.Second, c.own.write, func(err error) {
 		c.opts.Logger.Warn("what Locus counts of itself waits in memory", "err", err)
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), ownPatience)
 	defer cancel()
 	if err := c.own.write(ctx); err != nil {
 		c.opts.Logger.Warn("what Locus counted of itself last is lost", "err", err)

@@ -17,10 +17,10 @@ import (
 
 // What Locus counts of itself.
 const (
-	ownRecords = OwnMetrics + "records" // written
+	ownRecords = OwnMetrics + "records" // received and durable, whether they said anything new or not
 	ownMerges  = OwnMetrics + "merges"  // of entities
 	ownSplits  = OwnMetrics + "splits"
-	ownHits    = OwnMetrics + "hits"   // that became durable
+	ownHits    = OwnMetrics + "hits"   // that became durable, each as often as it counts
 	ownErrors  = OwnMetrics + "errors" // answers of status 5xx
 )
 
@@ -51,14 +51,14 @@ func newOwn(now func() time.Time, add func(context.Context, counter.Batch) (coun
 }
 
 // count may be asked of nil, which counts nothing.
-func (o *own) count(metric counter.Metric, n int) {
+func (o *own) count(metric counter.Metric, n int64) {
 	if o == nil || n <= 0 {
 		return
 	}
 	at := ownCount{counter.MinuteOf(o.now()), metric}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.counts[at] += int64(n)
+	o.counts[at] += n
 }
 
 // write adds what was gathered. What fails is added the next time.

@@ -58,7 +58,7 @@ func TestOwn_SendsAgainWhatWasNotAnswered(t *testing.T) {
 	}
 	for i := range counter.MaxBatch + 3 {
 		now = now.Add(time.Minute)
-		o.count(ownHits, i+1)
+		o.count(ownHits, int64(i+1))
 	}
 	sent = nil
 	if err := o.write(t.Context()); err != nil || len(sent) != 2 || len(sent[0].Hits) != counter.MaxBatch || len(sent[1].Hits) != 3 || sent[1].Seq != 5 {

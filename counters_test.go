@@ -284,7 +284,7 @@ func TestCounters_CountsItself(t *testing.T) {
 	defer s.Close()
 	hit(t, s, 1, "a")
 	s.CountError()
-	for name, want := range map[counter.Metric]int64{"records": 3, "hits": 2, "errors": 1, "merges": merges, "splits": splits} {
+	for name, want := range map[counter.Metric]int64{"records": 3, "hits": 80, "errors": 1, "merges": merges, "splits": splits} {
 		if got := total(t, s, locus.OwnMetrics+name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
 		}

@@ -226,16 +226,6 @@ type CellStatus struct {
 	Down bool `json:"down,omitempty"`
 }
 
-// Live is what changes from second to second, read from memory.
-type Live struct {
-	Counts entity.Counts `json:"counts"`
-	// RecordsPerSecond is the mean over the last ten seconds.
-	RecordsPerSecond float64 `json:"records_per_second"`
-	// Written is the number of records accepted since the start of the process.
-	Written int64      `json:"written"`
-	Recent  []Decision `json:"recent"` // the latest joins, newest first, at most 20
-}
-
 // Decision is one record that joined an entity.
 type Decision struct {
 	Time   time.Time   `json:"time"`

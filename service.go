@@ -98,7 +98,7 @@ type Service struct {
 	keys     *cell.Directory[resolve.Tx]
 	resolver *resolve.Resolver
 	queue    *resolve.Queue // nil if the service is passive
-	live     *live
+	joins    tails
 	keeper   *keeper
 	follow   *following
 	counters *counters
@@ -114,7 +114,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 	if opts != nil {
 		asked = opts.Kinds
 	}
-	s := &Service{opts: o, cells: cells, live: newLive(o.Now)}
+	s := &Service{opts: o, cells: cells}
 	matchers := make([]*match.Matcher, len(o.Kinds))
 	var err error
 	for i, kind := range o.Kinds {
@@ -308,7 +308,6 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		return nil, wrap(err)
 	}
 	written := 0
-	var joined []Decision
 	var failed error
 	for n, res := range done {
 		r := &results[at[n]]
@@ -319,13 +318,8 @@ func (s *Service) Put(ctx context.Context, puts []Put) ([]PutResult, error) {
 		} else {
 			failed = res.Err
 		}
-		if res.Outcome == resolve.Joined {
-			joined = append(joined, Decision{Time: s.opts.Now(), Record: r.Ref, Name: s.name(&ops[n]), Entity: r.Entity})
-		}
 	}
-	s.live.wrote(written)
-	s.counters.own.count(ownRecords, written)
-	s.live.decided(joined)
+	s.counters.own.count(ownRecords, int64(written))
 	if failed != nil {
 		s.opts.Logger.Error("records not written", "count", len(done)-written, "err", failed)
 	}
@@ -356,9 +350,6 @@ func (s *Service) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult
 	return results, nil
 }
 
-// name is what a record calls itself.
-func (s *Service) name(op *resolve.Op) string { return nameOf(s.Schema(op.Kind), op.Attributes) }
-
 // nameOf is the first name of attributes.
 func nameOf(schema *match.Schema, of entity.Attributes) string {
 	for _, a := range schema.Attributes {
@@ -376,8 +367,8 @@ func (s *Service) batched(b resolve.Batched) {
 		s.opts.Logger.Warn("records wait for their resolution", "pending", b.Pending, "err", b.Err)
 	}
 	s.follow.poke()
-	s.counters.own.count(ownMerges, b.Merges)
-	s.counters.own.count(ownSplits, b.Splits)
+	s.counters.own.count(ownMerges, int64(b.Merges))
+	s.counters.own.count(ownSplits, int64(b.Splits))
 	if s.opts.OnBatch != nil {
 		s.opts.OnBatch(b)
 	}

@@ -486,7 +486,6 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	live := s.Live()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -496,8 +495,8 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	s = open(t, dir, 0)
 	defer s.Close()
 	status, err := s.Status(t.Context())
-	if err != nil || !status.Ready || status.Redo != 0 || status.Counts.Records != 80 || live.Written != 80 {
-		t.Errorf("%+v, %v; live %+v", status, err, live)
+	if err != nil || !status.Ready || status.Redo != 0 || status.Counts.Records != 80 {
+		t.Errorf("%+v, %v", status, err)
 	}
 	for w := range 8 {
 		for i := range 10 {

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -132,97 +130,4 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 		s.opts.Logger.Warn("cell takes no writes", "cell", id, "err", err)
 	}
 	return c, nil
-}
-
-// Live is what changes from second to second. The counts are those of at most a second ago.
-func (s *Service) Live() Live {
-	counts := s.live.counts(func() (entity.Counts, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		ids := s.Map().Cells()
-		counts, errs := make([]entity.Counts, len(ids)), make([]error, len(ids))
-		abreast(len(ids), func(i int) {
-			errs[i] = s.view(ctx, ids[i], func(tx resolve.Tx) (err error) {
-				counts[i], err = tx.Counts(ctx)
-				return err
-			})
-		})
-		var sum entity.Counts
-		for _, c := range counts {
-			sum = sum.Add(c)
-		}
-		return sum, errors.Join(errs...)
-	})
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	recent := slices.Clone(s.live.recent)
-	slices.Reverse(recent)
-	return Live{Counts: counts, RecordsPerSecond: s.live.rate(), Written: s.live.written, Recent: recent}
-}
-
-const (
-	rateSeconds = 10 // over which the rate is a mean
-	maxRecent   = 20
-)
-
-// live is what a running process knows about itself.
-type live struct {
-	now func() time.Time
-
-	mu      sync.Mutex
-	written int64
-	slots   [rateSeconds + 1]struct{ second, n int64 }
-	recent  []Decision // the latest last
-
-	counted sync.Mutex
-	at      time.Time
-	last    entity.Counts
-}
-
-func newLive(now func() time.Time) *live { return &live{now: now} }
-
-// wrote counts records that were accepted.
-func (l *live) wrote(n int) {
-	second := l.now().Unix()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.written += int64(n)
-	slot := &l.slots[second%int64(len(l.slots))]
-	if slot.second != second {
-		slot.second, slot.n = second, 0
-	}
-	slot.n += int64(n)
-}
-
-// rate is the mean of the last whole seconds; the current one is not over yet.
-func (l *live) rate() float64 {
-	now, sum := l.now().Unix(), int64(0)
-	for _, slot := range l.slots {
-		if slot.second < now && slot.second >= now-rateSeconds {
-			sum += slot.n
-		}
-	}
-	return float64(sum) / rateSeconds
-}
-
-// decided adds decisions and keeps the latest of all.
-func (l *live) decided(ds []Decision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recent = append(l.recent, ds...)
-	l.recent = slices.Delete(l.recent, 0, max(0, len(l.recent)-maxRecent))
-}
-
-// counts reads the counts of the cells if the last reading is older than a second. If that fails
-// the last reading stands.
-func (l *live) counts(read func() (entity.Counts, error)) entity.Counts {
-	l.counted.Lock()
-	defer l.counted.Unlock()
-	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= time.Second {
-		if counts, err := read(); err == nil {
-			l.last = counts
-		}
-		l.at = now
-	}
-	return l.last
 }

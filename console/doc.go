@@ -7,9 +7,11 @@
 // both to an io.Writer, and knows neither requests nor status codes. There is no Node toolchain and
 // no framework: html/template, one style sheet, one small ES module.
 //
-//	locus.Status ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
-//	locus.Live   ├─► live ─────┤                                 ▲
-//	History      ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
+//	locus.Status     ┐             ┌ templates/home.html ──► page with slots   <b data-text="records">12</b>
+//	locus.Joins      ├─► live ─────┤                                 ▲
+//	its own counters ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
+//
+// All three are read from the cells, so the first screen is the same whichever process shows it, or has written.
 //
 // A number that changes has one name, its slot. The page is made with the slot's value in it and an
 // event carries new values by the same names, so what a reload shows and what the stream shows are

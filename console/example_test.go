@@ -23,14 +23,13 @@ func ExampleLive_WriteEvent() {
 	c := console.New("0.1.0")
 	s := console.Snapshot{
 		Time:    time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
-		Live:    locus.Live{Counts: entity.Counts{Records: 12345, Entities: 5000}},
-		Status:  &locus.Status{Ready: true, Epoch: 1},
+		Status:  &locus.Status{Ready: true, Epoch: 1, Counts: entity.Counts{Records: 12345, Entities: 5000}},
 		Map:     m,
 		History: &console.History{},
 	}
 	before := c.Live(s)
 	s.Time = s.Time.Add(time.Second)
-	s.Live.Counts.Records++
+	s.Status.Counts.Records++
 	if err := c.Live(s).WriteEvent(os.Stdout, before); err != nil {
 		fmt.Println(err)
 	}

@@ -14,6 +14,9 @@ const (
 	minSpan     = time.Minute
 )
 
+// rateSpan is what a rate is a mean over, since processes say only once a second what they have written.
+const rateSpan = 10 * time.Second
+
 // The curve is drawn in a box of these units.
 const (
 	sparkWidth  = 180.0
@@ -35,7 +38,7 @@ type look struct {
 }
 
 // Add remembers that so many records had been written at a time, which must not fall. What is too
-// old to be drawn is forgotten. A total that fell means another process: the history begins anew.
+// old to be drawn is forgotten. A total that fell is that of another day: the history begins again.
 func (h *History) Add(at time.Time, written int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,9 +89,24 @@ func (h *History) Draw() (curve string, peak float64) {
 	return string(p), peak
 }
 
-// rate is the mean between a look and the one before.
+// Rate returns the rate in records per second now; known is false if the look before the last was too long ago.
+func (h *History) Rate() (perSecond float64, known bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last := len(h.looks) - 1
+	if last < 1 || h.looks[last].at.Sub(h.looks[last-1].at) > rateSpan {
+		return 0, false
+	}
+	return h.rate(last), true
+}
+
+// rate is the mean over rateSpan up to a look, or since the look before if that is longer ago.
 func (h *History) rate(i int) float64 {
-	a, b := h.looks[i-1], h.looks[i]
+	from := i - 1
+	for from > 0 && h.looks[i].at.Sub(h.looks[from-1].at) <= rateSpan {
+		from--
+	}
+	a, b := h.looks[from], h.looks[i]
 	seconds := b.at.Sub(a.at).Seconds()
 	if seconds <= 0 {
 		return 0

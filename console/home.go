@@ -15,10 +15,10 @@ import (
 // Snapshot is what the first screen shows: the state at one moment.
 type Snapshot struct {
 	Time    time.Time
-	Live    locus.Live
 	Status  *locus.Status
 	Map     *cell.Map
-	History *History // of Live.Written
+	Joins   []locus.Decision // the latest, the newest first
+	History *History         // of Own's records
 	// Own is today by minute of the metrics that Locus counts itself by, as far as they are; nil if that cannot be read.
 	Own *counter.Series
 	// Review is how many pairs wait for a person; ReviewMore tells that there are more than that.

@@ -39,17 +39,16 @@ type join struct {
 
 // Live makes the values of the slots.
 func (c *Console) Live(s Snapshot) Live {
-	counts := s.Live.Counts
+	counts := s.Status.Counts
 	curve, peak := s.History.Draw()
 	l := Live{
 		Page:  fmt.Sprintf("%s/%d/%d", c.version, s.Map.Generations(), s.Status.Generation),
-		Empty: counts.Records == 0,
+		Empty: counts.Records == 0 && s.Status.Reason == "",
 		Text: map[string]string{
 			"time":     clock(s.Time),
 			"records":  count(counts.Records),
 			"entities": count(counts.Entities),
 			"merges":   count(counts.Merges),
-			"rate":     rate(s.Live.RecordsPerSecond),
 			"each":     each(counts),
 			"splits":   counted(counts.Splits, "split"),
 			"peak":     rate(peak),
@@ -58,10 +57,10 @@ func (c *Console) Live(s Snapshot) Live {
 			"review":   waiting(s.Review, s.ReviewMore),
 		},
 		Path:  map[string]string{"rate": curve},
-		Joins: joins(s.Live.Recent),
+		Joins: joins(s.Joins),
 	}
 	l.addCells(s.Status, s.Map)
-	l.addOwn(s.Own, s.Time)
+	l.addOwn(s)
 	return l
 }
 
@@ -81,11 +80,13 @@ func redo(s *locus.Status) string {
 	return counted(int64(s.Redo), "record") + " still being worked out"
 }
 
-// problem says why the service is not ready; "" if it is.
+// problem says why the service is not ready, or which cells the numbers leave out; "" if neither is so.
 func problem(s *locus.Status) string {
 	switch {
-	case s.Ready:
+	case s.Ready && s.Reason == "":
 		return ""
+	case s.Ready:
+		return "incomplete: " + s.Reason
 	case s.Reason == "":
 		return "not ready"
 	default:

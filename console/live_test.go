@@ -78,7 +78,7 @@ func TestLive_EventsSayWhatChanged(t *testing.T) {
 	t.Parallel()
 	c := console.New("1.2.3")
 	s := snapshot(t, 2, 1000)
-	s.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: "1"}, Name: "Joe's", Entity: id(t, 1)}}
+	s.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: "1"}, Name: "Joe's", Entity: id(t, 1)}}
 	first := c.Live(s)
 	all, _ := event(t, first, console.Live{})
 	if diff := cmp.Diff(first, all); diff != "" {
@@ -88,7 +88,7 @@ func TestLive_EventsSayWhatChanged(t *testing.T) {
 	if len(nothing.Text)+len(nothing.Path)+len(nothing.Joins) != 0 {
 		t.Errorf("without a change the event says %s", raw)
 	}
-	s.Live.Counts.Records++
+	s.Status.Counts.Records++
 	change, raw := event(t, c.Live(s), first)
 	if change.Text["records"] != "1,001" || len(change.Joins) != 0 || change.Text["entities"] != "" {
 		t.Errorf("after one record the event says %s", raw)
@@ -99,7 +99,7 @@ func TestLive_NumbersAreExactAndTextIsText(t *testing.T) {
 	t.Parallel()
 	for _, name := range hostile {
 		s := snapshot(t, 1, 9007199254740993)
-		s.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: name}, Name: name, Entity: id(t, 1)}}
+		s.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: name}, Name: name, Entity: id(t, 1)}}
 		e, raw := event(t, console.New("1").Live(s), console.Live{})
 		if e.Text["records"] != "9,007,199,254,740,993" {
 			t.Errorf("records = %s", e.Text["records"])

@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 )
 
 //go:embed templates
 var templates embed.FS
 
 // pages holds the templates of each page, parsed with the layout around it and the parts that several share.
-var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice")
+var pages = parse("home", "ring", "rollups", "rollup", "counters", "metric", "search", "entity", "whatif", "review", "kinds", "notice", "name")
 
 func parse(names ...string) map[string]*template.Template {
 	layout := template.Must(template.ParseFS(templates, "templates/layout.html", "templates/parts.html"))
@@ -66,4 +67,17 @@ func (c *Console) Notice(w io.Writer, n Notice) error {
 		Notice
 		Command string
 	}{n, command(n.Command...)})
+}
+
+// Name is a page that asks a person for the name under which a form is sent on.
+type Name struct {
+	Action string            // where the form goes
+	Fields map[string]string // what it says already
+}
+
+// Name writes the page of n.
+func (c *Console) Name(w io.Writer, n Name) error {
+	fields := maps.Clone(n.Fields)
+	delete(fields, "author")
+	return c.render(w, "name", "", Name{n.Action, fields})
 }

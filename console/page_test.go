@@ -92,7 +92,7 @@ func snapshot(t testing.TB, cells uint64, records int64) console.Snapshot {
 		Status:  &locus.Status{Ready: true, Kinds: []locus.KindStatus{{Kind: "place", Version: 1}}, Epoch: 1},
 		History: &console.History{},
 	}
-	s.Live.Counts = entity.Counts{Records: records, Entities: records / 2, Merges: records / 4}
+	s.Status.Counts = entity.Counts{Records: records, Entities: records / 2, Merges: records / 4}
 	for _, c := range s.Map.Cells() {
 		s.Status.Cells = append(s.Status.Cells, locus.CellStatus{
 			Stats:  cell.Stats{Cell: c, PUIDs: 12, PUIDRoom: 1 << 32, Bytes: 40960},
@@ -147,7 +147,7 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	c := console.New("1.2.3")
 	home := snapshot(t, 16, 1000)
 	home.Status.Reason, home.Status.Ready, home.Status.Kinds[0].Kind = s, false, s
-	home.Live.Recent = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
+	home.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
 	explained := why(t, s, s+" 2")
 	explained.Requested = id(t, 2)
 	ring := ringOf(newGrown(t, 1, 4, 8, 16, 32))

@@ -41,7 +41,7 @@ type Pair struct {
 func (c *Console) Review(w io.Writer, r Review) error {
 	p := reviewPage{
 		Waiting: waiting(r.Left, r.More), None: r.Left == 0, Author: r.Author, Problem: r.Problem,
-		First: reviewAddress(entity.Ref{}, entity.Ref{}, r.Author), Command: command("locus", "review", "list"),
+		First: reviewAddress(entity.Ref{}, entity.Ref{}), Command: command("locus", "review", "list"),
 	}
 	at := -1
 	if r.Pair != nil {
@@ -52,7 +52,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	for i, q := range r.Pairs {
 		p.Pairs = append(p.Pairs, reviewLine{
 			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Bits: q.Explanation.Score.String(), Merges: count(int64(q.Merges)),
-			Link: reviewAddress(q.A, q.B, r.Author), Shown: i == at,
+			Link: reviewAddress(q.A, q.B), Shown: i == at,
 		})
 	}
 	// The one after the one shown is next, whatever becomes of it; from the last of the page, the first.
@@ -63,7 +63,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 		p.Next = p.First
 	}
 	if r.Answer != nil {
-		line := newDecision(*r.Answer, reviewAddress(r.Answer.RefA, r.Answer.RefB, r.Author))
+		line := newDecision(*r.Answer, reviewAddress(r.Answer.RefA, r.Answer.RefB))
 		p.Answer = &line
 	}
 	return c.render(w, "review", "", p)
@@ -148,19 +148,11 @@ func named(e match.Explanation) (names [2]string) {
 }
 
 // reviewAddress is where a pair is shown, or the first of the queue.
-func reviewAddress(a, b entity.Ref, author string) string {
-	q := url.Values{}
-	if a.Source != "" {
-		q.Set("a", a.String())
-		q.Set("b", b.String())
-	}
-	if author != "" {
-		q.Set("author", author)
-	}
-	if len(q) == 0 {
+func reviewAddress(a, b entity.Ref) string {
+	if a.Source == "" {
 		return "/review"
 	}
-	return "/review?" + q.Encode()
+	return "/review?" + url.Values{"a": {a.String()}, "b": {b.String()}}.Encode()
 }
 
 // waiting says how many pairs are left.

@@ -21,7 +21,7 @@ type Search struct {
 	Filters   []string        // further ones, each ATTRIBUTE:VALUE
 	Has       []string        // attributes that must have a value
 	Without   []string        // attributes that must have none
-	Order     string          // best, id, or "" for what fits
+	Order     string          // best or id; "" is best
 	Kind      string          // the only one that is looked for; "" for all
 	Kinds     []*match.Schema // that there are
 	Schema    *match.Schema   // whose attributes can be asked for
@@ -157,6 +157,9 @@ func (s Search) command() string {
 		for _, v := range q[name] {
 			args = append(args, "--"+name, v)
 		}
+	}
+	if len(q) == 0 { // of which the command lists everything by id
+		args = append(args, "--order", "best")
 	}
 	if s.Name != "" {
 		args = append(args, s.Name)

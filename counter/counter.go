@@ -54,6 +54,14 @@ type Hit struct {
 	N int64
 }
 
+// Count returns how many hits h stands for: what a counter adds; a reading of a gauge is one.
+func (h Hit) Count() int64 {
+	if h.Kind == Counter {
+		return h.N
+	}
+	return 1
+}
+
 // Key makes a batch count once, however often it is sent: 1 to MaxKey visible ASCII characters.
 type Key string
 

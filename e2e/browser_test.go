@@ -5,6 +5,8 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -24,44 +26,53 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// startBrowser starts a browser for the time of a test. Without one the test is skipped, but not
-// in CI.
+// startBrowser returns the browser of all tests, which is started once. Without one the test is skipped, but not in CI.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
-	var binary string
+	ctx, err := browser()
+	switch ci := os.Getenv("CI"); {
+	case errors.Is(err, exec.ErrNotFound) && ci != "1" && ci != "true":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// endBrowser ends the browser, if there is one.
+var endBrowser = func() {}
+
+var browser = sync.OnceValues(func() (context.Context, error) {
+	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
-			binary = found
+			program = found
 			break
 		}
 	}
-	if binary == "" {
-		const missing = "no chromium or google-chrome: the console is not looked at in a browser"
-		if ci := os.Getenv("CI"); ci == "1" || ci == "true" {
-			t.Fatal(missing)
-		}
-		t.Skip(missing)
+	if program == "" {
+		return nil, fmt.Errorf("no chromium or google-chrome, so the console is not looked at in a browser: %w", exec.ErrNotFound)
 	}
 	dir, err := os.MkdirTemp("", "locus-browser-")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(binary), chromedp.UserDataDir(dir), chromedp.DisableGPU, chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.DisableGPU, chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience),
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
-	browser, end := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
+	ctx, end := chromedp.NewContext(allocator)
+	endBrowser = func() {
 		end()
 		stop()
 		_ = os.RemoveAll(dir) // a child of the browser may still hold a file: it is a temporary directory
-	})
-	if err := chromedp.Do(browser); err != nil {
-		t.Fatalf("start %s: %v", binary, err)
 	}
-	return browser
-}
+	if err := chromedp.Do(ctx); err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	return ctx, nil
+})
 
 // tab is a page of the browser over a server of its own.
 type tab struct {

@@ -55,7 +55,7 @@ func TestPictures_Review(t *testing.T) {
 	tab := openTab(t, startBrowser(t), 4)
 	tab.tell()
 	tab.do(chromedp.EmulateViewport(1280, 1360, chromedp.EmulateScale(0.75)))
-	tab.open("/review?author=Ada")
+	tab.open("/review")
 	tab.shoot("review.png")
 
 	e := telling(t, tab.svc)

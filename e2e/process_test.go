@@ -33,6 +33,7 @@ var folder string
 
 func TestMain(m *testing.M) {
 	m.Run() // the exit code is kept by m
+	endBrowser()
 	if folder != "" {
 		_ = os.RemoveAll(folder)
 	}

@@ -21,6 +21,7 @@ func TestReview(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){
 		"the queue is answered by keys":     reviewByKeys,
+		"a key decides for a named person":  keysNeedAName,
 		"the queue is answered by buttons":  reviewWithoutScript,
 		"merge, then unmerge":               mergeThenUnmerge,
 		"a pinned value shows":              pinShows,
@@ -86,14 +87,33 @@ func reviewByKeys(tab *tab) {
 	}
 	tab.click(`#answer a`)
 	tab.await(`document.querySelectorAll(".side thead th").length === 2 && document.querySelector(".tree .decided")`)
-	tab.open("/review")
+	tab.open("/review") // the browser remembers the name, whatever page is opened
 	tab.await(`document.querySelector("#waiting").textContent === "1 pair to review" && ` + at(second))
+	tab.check(`document.querySelector(".answer [name=author]").value === "nds"`, "the name is not remembered")
 	tab.do(chromedp.KeyEvent("d"))
 	tab.await(`document.querySelector("#answer")?.textContent.includes("two things") && document.querySelector("#waiting").textContent === "nothing to review"`)
 	tab.click(`#answer button`)
 	tab.await(`document.querySelector("#answer")?.textContent.includes("Withdrawn") && document.querySelector("#waiting").textContent === "1 pair to review"`)
 	if tab.thing("pos:"+second) == tab.thing("web:"+second) {
 		tab.Error("what was withdrawn joined them")
+	}
+}
+
+// keysNeedAName presses keys without a name, and Enter while the name is typed: neither decides.
+func keysNeedAName(tab *tab) {
+	a, b := tab.doubtful("1", "Joe's Pizza")
+	tab.open("/review")
+	tab.do(chromedp.KeyEvent("s"))
+	tab.await(`document.activeElement.name === "author" && !document.activeElement.checkValidity()`)
+	tab.enter(`.answer [name=author]`, "Ada\r")
+	tab.await(`document.activeElement === document.body && location.pathname === "/review"`)
+	if tab.thing("pos:1") != a || tab.thing("web:1") != b {
+		tab.Fatal("a key decided without a name")
+	}
+	tab.do(chromedp.KeyEvent("s"))
+	tab.await(`document.querySelector("#answer")?.textContent.includes("Ada")`)
+	if tab.thing("pos:1") != tab.thing("web:1") {
+		tab.Error("the key of a named person did not decide")
 	}
 }
 
@@ -122,6 +142,7 @@ func mergeThenUnmerge(tab *tab) {
 	if tab.thing("web:1") != b {
 		tab.Fatal("a question merged them")
 	}
+	tab.enter(`.answer [name=author]`, "Ada")
 	tab.click(`.answer button`)
 	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 2`)
 	tab.check(`document.querySelector("#history").parentElement.querySelectorAll("tbody tr").length > 1`, "the history does not say that it merged")
@@ -142,6 +163,7 @@ func pinShows(tab *tab) {
 	tab.open("/entities/" + a)
 	tab.check(`!document.querySelector(".pinned")`, "something is pinned before anybody did")
 	evaluate[string](tab, `document.querySelector(".deed [name=attribute]").value = "name"`)
+	tab.enter(`.deed [name=author]`, "Ada")
 	tab.enter(`.deed [name=value]`, "The Pizza of Joe\r")
 	tab.await(`document.querySelector("h1 bdi").textContent === "The Pizza of Joe" && document.querySelector(".pinned")`)
 	evaluate[bool](tab, `([...document.querySelectorAll("#decided ~ .lines .withdraw button")][0].click(), true)`)
@@ -185,7 +207,7 @@ func reviewPages(tab *tab) []string {
 		tab.Fatal(err)
 	}
 	return []string{
-		"/review", "/review?said=pos:3&of=web:3&author=" + long, "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
+		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
 		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3", "/entities/" + e + "/what-if?merge=" + a,
 		"/entities/" + e + "/what-if?merge=" + long,
 	}
@@ -205,7 +227,7 @@ func reviewShowsText(tab *tab) {
 		if err != nil || results[0].Err != nil || results[1].Err != nil {
 			tab.Fatal(err, results)
 		}
-		pair := url.Values{"a": {"pos:" + s}, "b": {"web:" + s}, "said": {"pos:" + s}, "of": {"web:" + s}, "author": {s}}
+		pair := url.Values{"a": {"pos:" + s}, "b": {"web:" + s}, "said": {"pos:" + s}, "of": {"web:" + s}}
 		e := "/entities/" + tab.thing("pos:"+s)
 		for _, page := range []string{"/review?" + pair.Encode(), e, e + "/what-if?" + url.Values{"merge": {"web:" + s}}.Encode()} {
 			tab.open(page)

@@ -183,7 +183,11 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	counts := service.Live().Counts
+	status, err := service.Status(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	counts := status.Counts
 	var bytes int64
 	if o.cellmap != "" {
 		if bytes, err = size(); err != nil {
@@ -209,7 +213,7 @@ func run(ctx context.Context, o options) error {
 
 // databaseSize is what the cells say that they take.
 func databaseSize(ctx context.Context, service *locus.Service) (sum int64, err error) {
-	status, err := service.Status(ctx)
+	status, err := service.Status(context.WithoutCancel(ctx))
 	if err != nil {
 		return 0, err
 	}

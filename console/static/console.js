@@ -11,7 +11,8 @@ if (live) follow(live);
 const looking = document.getElementById("again");
 if (looking) look(looking);
 offer(document);
-addEventListener("keydown", press);
+addEventListener("keydown", hold);
+addEventListener("keyup", press);
 
 // offer shows the buttons that copy commands.
 function offer(part) {
@@ -33,13 +34,23 @@ function offer(part) {
   }
 }
 
-// press does what a button or a link does that names the key, unless somebody is writing.
+// hold notes the key that went down, unless somebody is writing. Enter ends the writing, where keys decide.
+let held;
+function hold(event) {
+  if (event.repeat) return;
+  const field = event.target.closest?.("input, select, textarea");
+  if (event.key === "Enter" && field?.matches("input") && field.form?.querySelector("[data-press]")) field.blur();
+  held = field || event.ctrlKey || event.altKey || event.metaKey ? undefined : event.key;
+}
+
+// press does what a button or a link does that names the key, when it comes up again: a form that lacks something leads
+// into the field, where the key is not to be typed.
 function press(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.target.closest("input, select, textarea")) return;
+  if (held === undefined || event.key !== held) return;
+  held = undefined;
   for (const target of document.querySelectorAll("[data-press]")) {
     if (target.dataset.press !== event.key) continue;
     target.click();
-    event.preventDefault();
     return;
   }
 }

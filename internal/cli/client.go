@@ -120,7 +120,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and talks to its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads})
+	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, CountItself: true})
 	if err != nil {
 		return nil, err
 	}

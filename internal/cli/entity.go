@@ -87,10 +87,11 @@ func (a *app) entityList() *cobra.Command {
 	var kind, order string
 	c := &cobra.Command{
 		Use:   "list [WORDS...]",
-		Short: "List or search entities, the best first",
+		Short: "List entities, or search them, the best first",
 		Long: "List entities, or search them: every word must be in a name, a category or a city, and the last may be\n" +
 			"the beginning of one. What is searched for comes best first, that is by points for the sources that\n" +
-			"speak of it and for what is known; everything comes in the order of ids, in which pages are stable.",
+			"speak of it and for what is known. Without a search the list is in the order of ids, in which pages are\n" +
+			"stable; --order best puts the best first there too.",
 		Example: "  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
 			"  locus entity list --where phones=415-555-2300 --json",
 		Args: cobra.ArbitraryArgs,

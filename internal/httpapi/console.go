@@ -25,7 +25,6 @@ const pageLimit = 50
 // and what cannot be found is said on a page.
 type site struct {
 	*Server
-	pages   *console.Console
 	history console.History
 	// streaming has a place for each event stream that may be open at once.
 	streaming chan struct{}
@@ -34,7 +33,7 @@ type site struct {
 
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole() {
-	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams), looks: newLooks()}
+	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
 	s.mux.Handle("GET /ring", p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
@@ -59,13 +58,13 @@ func (s *Server) registerConsole() {
 			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"}, {name: "kind"}, {name: "order"}, {name: "cursor"},
 		},
 	}, p.searchPage))
-	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads, query: []param{{name: "author"}}}, p.entityPage))
+	s.mux.Handle("GET /entities/{id}", p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
 	s.mux.Handle("GET /entities/{id}/what-if", p.page(&route{
 		path: "/entities/{id}/what-if", class: reads,
-		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "author"}},
+		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}},
 	}, p.whatIfPage))
 	s.mux.Handle("GET /review", p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "author"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}},
 	}, p.reviewPage))
 	s.mux.Handle("GET /kinds", p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
 	s.mux.Handle("POST /decisions", p.form("/decisions", p.decideForm))
@@ -122,19 +121,9 @@ func (p *site) sorry(c *call, err error) {
 	case CodeErased:
 		n.Title, n.Text = "Erased", "The records behind this address were deleted, and nothing of what they said is left."
 	}
-	if err := p.notice(c, status, n); err != nil {
+	if err := p.notice(c.w, status, n); err != nil {
 		p.refuse(c.w, c.r, err)
 	}
-}
-
-// notice answers with a page that says something instead of showing what was asked for.
-func (p *site) notice(c *call, status int, n console.Notice) error {
-	var body bytes.Buffer
-	if err := p.pages.Notice(&body, n); err != nil {
-		return err
-	}
-	writePage(c.w, status, &body)
-	return nil
 }
 
 func (p *site) homePage(c *call, body *bytes.Buffer) error {
@@ -155,9 +144,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	if err != nil {
 		return console.Snapshot{}, err
 	}
-	s := console.Snapshot{Time: time.Now(), Live: p.svc.Live(), Status: status, Map: p.svc.Map(), History: &p.history}
-	p.history.Add(s.Time, s.Live.Written)
-	return s, nil
+	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Map(), History: &p.history}, nil
 }
 
 // overview is a snapshot with what Locus has counted of itself, for the first screen.
@@ -165,6 +152,10 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 	s, err := p.snapshot(ctx)
 	if err == nil {
 		s.Own, _ = recently(ctx, p.looks, "own", p.own) // without it the page says that it is not known
+		if received, known := console.Total(s.Own, console.Received); known {
+			p.history.Add(s.Time, received)
+		}
+		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]locus.Decision, error) { return p.svc.Joins(ctx), nil })
 		if queue, err := p.queue(ctx); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}
@@ -206,6 +197,9 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		err, shown.Problem = nil, "These words are longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
+		if q.Order == "" { // also when nothing is asked for, unlike in lists for programs
+			q.Order = locus.OrderBest
+		}
 		shown.Found, next, err = p.svc.Entities(c, q)
 	}
 	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
@@ -268,7 +262,7 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	how, _ := p.svc.How(c, why.Entity.ID) // without it the page says that it is not known
 	return p.pages.Entity(body, console.Entity{
 		Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
-		How: how, Standing: p.around(c, why.Entity.ID), Author: cut(c.query["author"], 255),
+		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),
 	})
 }
 

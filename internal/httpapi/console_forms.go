@@ -3,12 +3,16 @@
 package httpapi
 
 import (
+	"bytes"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -22,11 +26,14 @@ func (p *site) form(path string, do func(*call, values) (string, error)) http.Ha
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Context: r.Context(), w: w, r: r, route: rt, class: rt.class}
 		to, err := p.submit(c, do)
-		if err != nil {
+		switch {
+		case errors.Is(err, errNameless):
+			p.askName(c)
+		case err != nil:
 			p.sorry(c, err)
-			return
+		default:
+			http.Redirect(w, r, to, http.StatusSeeOther)
 		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
 	}
 }
 
@@ -43,12 +50,53 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 	if err != nil {
 		return "", err
 	}
+	c.query = fields
+	if fields["author"] = strings.TrimSpace(fields["author"]); fields["author"] == "" {
+		fields["author"] = c.author()
+	}
+	if fields["author"] == "" {
+		return "", errNameless
+	}
 	err = p.run(c, func() error {
 		to, err = do(c, fields)
 		return err
 	})
+	if err == nil {
+		http.SetCookie(c.w, &http.Cookie{
+			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		})
+	}
 	p.looks.drop(reviewLook) // who decided something looks at what follows from it
 	return to, err
+}
+
+// authorCookie remembers who decided last in a browser, so that a name is typed once.
+const authorCookie = "locus-author"
+
+// errNameless says that a form does not say who decides, and that the browser remembers no name either.
+var errNameless = errors.New("httpapi: a decision without the name of a person")
+
+// author returns who decided last in this browser, "" if it does not say.
+func (c *call) author() string {
+	cookie, err := c.r.Cookie(authorCookie)
+	if err != nil {
+		return ""
+	}
+	name, err := url.QueryUnescape(cookie.Value)
+	if err != nil || !utf8.ValidString(name) || len(name) > locus.MaxAuthor {
+		return ""
+	}
+	return strings.TrimSpace(name)
+}
+
+// askName answers a form that names no person with a page that asks for the name, and sends the form on.
+func (p *site) askName(c *call) {
+	var body bytes.Buffer
+	if err := p.pages.Name(&body, console.Name{Action: c.r.URL.EscapedPath(), Fields: c.query}); err != nil {
+		p.refuse(c.w, c.r, err)
+		return
+	}
+	writePage(c.w, http.StatusUnprocessableEntity, &body)
 }
 
 // fromPage holds that a page of this server sent a form. Any page of the web may have a browser send one, and there
@@ -74,9 +122,6 @@ func back(fields values, say url.Values) string {
 	}
 	q := to.Query()
 	maps.Copy(q, say)
-	if fields["author"] != "" {
-		q.Set("author", fields["author"])
-	}
 	return (&url.URL{Path: to.Path, RawQuery: q.Encode()}).String()
 }
 
@@ -113,7 +158,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if result.Err != nil {
 		return "", result.Err
 	}
-	return back(values{"back": "/entities/" + id.String(), "author": fields["author"]}, nil), nil
+	return back(values{"back": "/entities/" + id.String()}, nil), nil
 }
 
 // unmergeForm takes a record out of an entity.
@@ -131,5 +176,5 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 			return "", r.Err
 		}
 	}
-	return back(values{"back": "/entities/" + id.String(), "author": fields["author"]}, nil), nil
+	return back(values{"back": "/entities/" + id.String()}, nil), nil
 }

@@ -33,7 +33,7 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	shown := console.Review{
-		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: cut(c.query["author"], 255),
+		Pairs: queue.Pairs[:min(len(queue.Pairs), reviewList)], Left: len(queue.Pairs), More: queue.Next != "", Author: c.author(),
 	}
 	a, b := c.query["a"], c.query["b"]
 	if a == "" && b == "" && shown.Left > 0 {
@@ -118,7 +118,7 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	shown := console.WhatIf{Entity: e.Entity, Author: cut(c.query["author"], 255)}
+	shown := console.WhatIf{Entity: e.Entity, Author: c.author()}
 	ask := locus.WhatIf{Of: e.ID.String()}
 	switch {
 	case c.query["without"] != "":

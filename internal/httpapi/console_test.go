@@ -116,6 +116,64 @@ func TestConsole_Search(t *testing.T) {
 	}
 }
 
+// The list of everything is in the order that its form says, which is that of the command beside it.
+func TestConsole_EverythingIsInOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.put([4]string{"pos", "1", "Zebra Lounge", ""}, [4]string{"pos", "2", "Joe's Pizza", "415-555-2300"}, [4]string{"web", "2", "Joe's Pizza", "415-555-2300"})
+	inOrder := func(target string) (names string) {
+		body := f.get(target).page(200)
+		for _, name := range []string{"Zebra Lounge", "Joe&#39;s Pizza"} {
+			if !strings.Contains(body, name) {
+				t.Errorf("%s is not in %s", name, target)
+			}
+		}
+		if strings.Index(body, "Zebra Lounge") < strings.Index(body, "Joe&#39;s Pizza") {
+			return "by id"
+		}
+		return "best first"
+	}
+	if got := inOrder("/entities"); got != "best first" {
+		t.Errorf("the page says best first and is %s", got)
+	}
+	f.says(f.get("/entities").page(200), ">best first<", "locus entity list --order best<")
+	byID := inOrder("/entities?order=id")
+	if of := decode[httpapi.EntityList](f.get("/v1/entities")); (byID == "by id") != (of.Entities[0].Records == 1) {
+		t.Errorf("the page by id is %s, the list for programs begins with %d records", byID, of.Entities[0].Records)
+	}
+}
+
+// A browser is told on a page of the console what is wrong, with the way back; programs get JSON, as ever.
+func TestConsole_FailuresArePages(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+	for target, status := range map[string]int{
+		"/nosuch": 404, "/nosuch/<b>": 404, "/ring/": 404, "/static/nosuch.css": 404, "/decisions": 405, "/entities//": 404, "/review?a=%zz": 400,
+	} {
+		page := f.do(http.MethodGet, target, "", "Accept", browser).page(status)
+		f.says(page, `<a class="brand" href="/">`, `<a href="/">Back to the overview</a>`)
+		if strings.Contains(page, "<b>") && strings.Contains(target, "<b>") {
+			t.Errorf("%s is in the page as it is", target)
+		}
+		for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html"} {
+			if a := f.do(http.MethodGet, target, "", "Accept", accept); a.Code != status || a.Header().Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s for %q: %d, %s", target, accept, a.Code, a.Header().Get("Content-Type"))
+			}
+		}
+	}
+	f.do(http.MethodGet, "/v1/nosuch", "", "Accept", browser).refused(404, httpapi.CodeNotFound)
+	f.do(http.MethodGet, "/nosuch", "", "Accept", browser, "Host", "evil.example").refused(421, httpapi.CodeMisdirected)
+
+	closed := openService(t, t.TempDir(), 0)
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f = &fixture{t, closed, httpapi.New(closed, nil)}
+	f.says(f.do(http.MethodGet, "/entities", "", "Accept", browser).page(503), "Back to the overview", "Request ")
+	f.get("/entities").refused(503, httpapi.CodeUnavailable)
+}
+
 func TestConsole_SearchPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/locus-db/locus/console"
 )
 
 // Limits of a request before its body.
@@ -147,7 +150,41 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.ContentLength < 0 {
 		w.Header().Set("Connection", "close") // net/http would read on, for the next request, before it answers
 	}
+	s.tell(w, r, p)
+}
+
+// tell writes a problem: as a page to a browser that asked for one, as JSON to every other client.
+func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
+	if wantsPage(r) && p.Code != CodeMisdirected { // a page under a foreign name learns nothing, not even the version
+		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
+		switch {
+		case p.Code == CodeNotFound:
+			n.Title, n.Text = "Nothing is here", "No page has this address."
+		case p.Status >= http.StatusInternalServerError:
+			n.Hint = "Request " + p.RequestID + "."
+		}
+		if s.notice(w, p.Status, n) == nil {
+			return
+		}
+	}
 	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+// wantsPage reports whether a browser asks for a page: /v1 is for programs, whatever they accept.
+func wantsPage(r *http.Request) bool {
+	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
+	return strings.Contains(accept, "text/html") && !strings.Contains(accept, "json") &&
+		r.URL.Path != "/v1" && !strings.HasPrefix(r.URL.Path, "/v1/")
+}
+
+// notice answers with a page that says something instead of showing what was asked for.
+func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {
+	var body bytes.Buffer
+	if err := s.pages.Notice(&body, n); err != nil {
+		return err
+	}
+	writePage(w, status, &body)
+	return nil
 }
 
 // note logs an error that somebody has to look at.
@@ -172,7 +209,7 @@ func (s *Server) panicked(w *reply, r *http.Request, pattern string, cause any) 
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	writeJSON(w, http.StatusInternalServerError, "application/problem+json", problem(standard(CodeInternal), id))
+	s.tell(w, r, problem(standard(CodeInternal), id))
 }
 
 // reply remembers the status of an answer. Unwrap gives http.ResponseController what lies below, so

@@ -75,7 +75,7 @@ func (s *Server) addHits(c *call) (any, error) {
 	if became.Replayed {
 		c.w.Header().Set(replayedHeader, "true")
 	}
-	answer, counts := HitResponse{Results: make([]HitResult, 0, len(items))}, map[string]int{}
+	answer, counts := HitResponse{Results: make([]HitResult, 0, len(items))}, map[string]int64{}
 	for i := range items {
 		it := &items[i]
 		result := HitResult{Metric: string(it.hit.Metric), Outcome: Counted}
@@ -90,9 +90,9 @@ func (s *Server) addHits(c *call) (any, error) {
 			result = HitResult{Metric: printable(cut(result.Metric, counter.MaxMetric)), Error: it.fault}
 			counts["refused"]++
 		case became.Replayed:
-			counts["replayed"]++
+			counts["replayed"] += it.hit.Count()
 		default:
-			counts["counted"]++
+			counts["counted"] += it.hit.Count()
 		}
 		answer.Results = append(answer.Results, result)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/internal/obs"
 )
 
@@ -103,6 +104,7 @@ func or[T int | time.Duration](v, preset T) T {
 type Server struct {
 	svc         *locus.Service
 	opts        Options
+	pages       *console.Console
 	mux         *http.ServeMux
 	crossOrigin *http.CrossOriginProtection
 	lanes       [classes]*lane
@@ -128,6 +130,7 @@ func New(svc *locus.Service, options *Options) *Server {
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
 	}
+	s.pages = console.New(s.opts.Version)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {
 		running := s.opts.Running

@@ -53,7 +53,7 @@ func NewMetrics() *Metrics {
 			Name: "locus_batch_round_seconds", Help: "Time of each round of a group of writes.", Buckets: bounds,
 		}, []string{"round"}),
 		hits: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "locus_hits_total", Help: "Hits received over HTTP, by what became of them.",
+			Name: "locus_hits_total", Help: "Hits received over HTTP, by what became of them: what they count, and 1 for each that was refused.",
 		}, []string{"outcome"}),
 		groups: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "locus_hit_group_seconds", Help: "Time of a commit of hits, by whether it succeeded.", Buckets: bounds,
@@ -106,7 +106,7 @@ func (m *Metrics) Batch(b resolve.Batched) {
 }
 
 // Hits counts hits by what became of them, which is one of a fixed list.
-func (m *Metrics) Hits(outcome string, n int) { m.hits.WithLabelValues(outcome).Add(float64(n)) }
+func (m *Metrics) Hits(outcome string, n int64) { m.hits.WithLabelValues(outcome).Add(float64(n)) }
 
 // HitGroup measures a commit of hits; it is the OnGroup of the options of counters.
 func (m *Metrics) HitGroup(g counter.Group) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/counter"
+)
+
+// crowded fills a store with an entity of 40 records and with words that no line has room for, and returns the pages
+// of the console.
+func crowded(tab *tab) []string {
+	tab.Helper()
+	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
+	var puts []locus.Put
+	for i := range 40 {
+		p := place("directory"+fmt.Sprint(i%9), fmt.Sprint("key-", i), "Joe's Wonderful Pizzeria and Trattoria", "+14155552300")
+		p.Attributes["description"] = []string{"An unremarkable description of a restaurant in the middle of the town"}
+		if i == 7 {
+			p.Ref.Key, p.Attributes["description"], p.Attributes["hours"] = strings.Repeat("k", 150), []string{long}, []string{long}
+		}
+		puts = append(puts, p)
+	}
+	of := tab.put(puts...)[39].Entity
+	e, err := tab.svc.Entity(context.Background(), of)
+	if err != nil || len(e.Members) < 40 {
+		tab.Fatalf("the entity has %d records, %v", len(e.Members), err)
+	}
+	tab.doubtful("2", "Zebra Lounge")
+	if _, err := tab.svc.AddHits(context.Background(), counter.Batch{Hits: []counter.Hit{{Metric: "page /" + counter.Metric(long), N: 7}}}); err != nil {
+		tab.Fatal(err)
+	}
+	id := "/entities/" + of.String()
+	return []string{
+		"/", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
+		"/counters/metric?name=page+/" + long, "/ring?address=" + of.String(), "/rollups", "/kinds", "/entities?q=web:" + long, "/" + long,
+	}
+}
+
+// layout holds that no page scrolls to the side, neither on a desk nor on a telephone, that words stay whole where there
+// is room for them, and that the numbers of a score are on the screen.
+func layout(tab *tab) {
+	pages := crowded(tab)
+	for _, width := range []int64{1280, 390} {
+		tab.do(chromedp.EmulateViewport(width, 844))
+		for _, page := range pages {
+			tab.open(page)
+			if wide := evaluate[int64](tab, `document.documentElement.scrollWidth`); wide > evaluate[int64](tab, `document.documentElement.clientWidth`) {
+				tab.Errorf("%.60s is %d wide at %d", page, wide, width)
+			}
+			tab.check(`[...document.querySelectorAll(".view th, .fall tbody .bits, .fall tfoot .bits, .fall .running, .num")].every(e => {
+				const lines = document.createRange();
+				lines.selectNodeContents(e);
+				return new Set([...lines.getClientRects()].map(r => r.top)).size <= 1;
+			})`, fmt.Sprintf("at %d a word or a number is broken", width))
+			tab.check(`[...document.querySelectorAll(".fall .bits, .fall .running")].every(e => {
+				const { left, right } = e.getBoundingClientRect();
+				return left >= 0 && right <= document.documentElement.clientWidth;
+			})`, fmt.Sprintf("at %d a number of a score is off the screen", width))
+		}
+	}
+	tab.check(`document.querySelector("h1") && document.querySelector("main a[href='/']")`, "an unknown address leads nowhere")
+	tab.forgive("404")
+}
+
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	inTabs(t, map[string]func(*tab){"nothing is wider than its screen": layout})
+}
