@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type Proxy struct {
 	listener net.Listener
 	turns    *turns // of the stand-in; nil for a server that needs none
 	faults   faults
+	poses    atomic.Bool // see posed
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -159,6 +161,11 @@ func (p *Proxy) do(server net.Conn, m message) (message, error) {
 		return message{}, err
 	}
 	reply.to = m.id
+	if p.poses.Load() {
+		if reply, err = posed(c, reply); err != nil {
+			return message{}, err
+		}
+	}
 	return fault.after(c, reply)
 }
 
