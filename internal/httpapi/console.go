@@ -34,7 +34,7 @@ type site struct {
 
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole() {
-	p := &site{Server: s, pages: console.New(s.opts.Version), streaming: make(chan struct{}, maxStreams), looks: newLooks()}
+	p := &site{Server: s, pages: console.New(s.opts.Version).With(s.opts.Banner), streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
 	s.mux.Handle("GET /ring", p.page(&route{
 		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
