@@ -65,7 +65,7 @@ func TestDemo_ShowsWhatItSells(t *testing.T) {
 						lacks = want
 					}
 				}
-				if lacks != "" && time.Now().After(deadline) {
+				if lacks != "" && (!strings.HasPrefix(path, "/rollups/") || time.Now().After(deadline)) {
 					t.Errorf("%s does not show %q:\n%s", path, lacks, body)
 					return
 				}
