@@ -34,14 +34,14 @@ func TestGenerator_Views(t *testing.T) {
 	}
 	midnight := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	night, day := sum(midnight.Add(2*time.Hour), 2*time.Hour, time.Minute), sum(midnight.Add(14*time.Hour), 2*time.Hour, time.Minute)
-	seconds := sum(midnight.Add(14*time.Hour), 2*time.Hour, time.Second)
+	minutes, seconds := sum(midnight.Add(14*time.Hour), 20*time.Minute, time.Minute), sum(midnight.Add(14*time.Hour), 20*time.Minute, time.Second)
 	for _, source := range demo.Sources {
 		name := "views " + source
 		if night[name] == 0 || day[name] < 2*night[name] {
 			t.Errorf("%s: %d by night, %d by day", name, night[name], day[name])
 		}
-		if s := float64(seconds[name]) / float64(day[name]); s < 0.7 || s > 1.4 {
-			t.Errorf("%s: %d in minutes, %d in seconds", name, day[name], seconds[name])
+		if s := float64(seconds[name]) / float64(minutes[name]); s < 0.7 || s > 1.4 {
+			t.Errorf("%s: %d in minutes, %d in seconds", name, minutes[name], seconds[name])
 		}
 	}
 	if cmp.Equal(g.Views(midnight, time.Minute), demo.New(2, 100).Views(midnight, time.Minute)) {
