@@ -12,9 +12,11 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/locality"
 )
 
 // A process that starts while the server of the map is away does what one does that was running then: it serves the
@@ -117,6 +119,58 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 		t.Errorf("a check finds %+v", found)
 	}
 	must(t, s.Close())
+}
+
+// A map speaks about a minute in advance, and an authority that is away moves it no further. Records are put all the same:
+// their ids are dated before its end, so they live where every map says, also after cells are added.
+func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
+	t.Parallel()
+	opts, muted := mutedAt(t.TempDir(), "g0-0", false)
+	opts.Notice = time.Second
+	opts.Now = func() time.Time { return time.Now().Add(-time.Hour) } // the map ended an hour ago, by the clock of ids
+	cells, err := cell.OpenCells(t.Context(), opts)
+	must(t, err)
+	s, err := locus.Open(t.Context(), cells, nil)
+	must(t, err)
+	defer s.Close()
+	shop := func(i int) locus.Put {
+		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
+	}
+	ids := map[int]locality.ID{}
+	for i := range 5 {
+		ids[i] = put(t, s, shop(i))[0].Entity
+	}
+	muted.mute.Store(true)
+	for i := 5; i < 20; i++ {
+		results, err := s.Put(t.Context(), []locus.Put{shop(i)})
+		must(t, err)
+		down := s.Map().Home(s.Map().KeyOf(shop(i).Source, shop(i).Key).Position()).Index == 0
+		if err := results[0].Err; down != errors.Is(err, locus.ErrUnavailable) || !down && err != nil {
+			t.Errorf("shop %d, down is %v: %v", i, down, err)
+		}
+		if !down {
+			ids[i] = results[0].Entity
+		}
+	}
+	muted.mute.Store(false)
+	must(t, s.Grow(t.Context(), cell.Growth{Cells: 6}, nil))
+	for i, id := range ids {
+		if early, late := time.UnixMilli(id.Millis()), s.Map().Starts(1); !early.Before(late) || late.Sub(early) > time.Minute {
+			t.Errorf("shop %d is dated %v, the next generation starts at %v", i, early, late)
+		}
+	}
+	until(t, "what waited is resolved", func() (bool, string) {
+		status, err := s.Status(t.Context())
+		return err == nil && status.Redo == 0, fmt.Sprintf("%+v, %v", status, err)
+	})
+	for i, id := range ids {
+		if e, err := s.Entity(t.Context(), id); err != nil || len(e.Members) != 1 || e.Members[0].Key != fmt.Sprint(i) {
+			t.Errorf("the id of shop %d leads to %+v, %v", i, e, err)
+		}
+	}
+	if found := differences(t, s); len(ids) < 10 || len(found) > 0 {
+		t.Errorf("%d ids; a check finds %+v", len(ids), found)
+	}
 }
 
 // A process that starts while the authority is away is told by the other cells which database of documents the

@@ -193,8 +193,12 @@ func owner(cells *Cells) string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8])
 }
 
-// mint makes the source of birth ids. An id beside a key whose generation is over, but for which no newer
-// one takes keys yet, is dated back into it.
+// backdated is how long before the end of a segment an id is dated that comes after it.
+const backdated = time.Second
+
+// mint makes the source of birth ids. The date of an id decides where it lives, so one that comes after the end of its
+// key's generation, or of the cell map, is dated back before that end. The former happens while no newer generation
+// takes keys yet, the latter to a process that was stopped or whose authority is away.
 func (s *Service) mint() (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
 	ids, err := locality.NewGenerator(&locality.Options{Node: s.opts.Node, OnEvent: func(e locality.Event) {
 		s.opts.Logger.Warn("id generator", "event", e)
@@ -204,9 +208,7 @@ func (s *Service) mint() (func(entity.Ref, locality.Segment) (locality.ID, error
 		if !errors.Is(err, locality.ErrSegmentOver) {
 			return id, err
 		}
-		if until := s.Map().Until(); !until.IsZero() && !s.opts.Now().Before(until) {
-			return id, fmt.Errorf("%w: it speaks about ids until %v: %w", cell.ErrStaleMap, until, err)
-		}
+		segment.From = max(segment.From, segment.Until-backdated.Milliseconds())
 		return ids.NewInPast(segment)
 	}, err
 }

@@ -528,9 +528,18 @@ func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
 // openMutedAt opens three cells in files of a directory, of which one can be muted.
 func openMutedAt(t *testing.T, dir, which string, alone bool) (*locus.Cells, *muted) {
 	t.Helper()
+	opts, m := mutedAt(dir, which, alone)
+	cells, err := cell.OpenCells(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells, m
+}
+
+func mutedAt(dir, which string, alone bool) (cell.CellsOptions[resolve.Tx], *muted) {
 	m := &muted{}
 	files := "sqlite:" + filepath.Join(dir, "g{g}-{i}.db")
-	cells, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
+	return cell.CellsOptions[resolve.Tx]{
 		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: alone,
 		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
@@ -541,11 +550,7 @@ func openMutedAt(t *testing.T, dir, which string, alone bool) (*locus.Cells, *mu
 			m.Driver = driver
 			return m, nil
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cells, m
+	}, m
 }
 
 func (m *muted) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {

@@ -35,7 +35,7 @@ type CellsOptions[T Store] struct {
 	// does.
 	Alone bool
 	// Notice is how long before its start a generation is announced: for how long a map
-	// speaks. Defaults to one hour.
+	// speaks. Defaults to one minute.
 	Notice time.Duration
 	// MovePatience is for how long the process that moves a cell may give no sign of life before another one takes the
 	// move over. Defaults to 15 s.
@@ -120,7 +120,7 @@ type Cells[T Store] struct {
 // same installation agree on the map of one of them.
 func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], error) {
 	if opts.Notice == 0 {
-		opts.Notice = time.Hour
+		opts.Notice = time.Minute
 	}
 	if opts.MovePatience == 0 {
 		opts.MovePatience = 15 * time.Second

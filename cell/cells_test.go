@@ -27,7 +27,7 @@ var errTold = errors.New("told to fail")
 
 // options are those of an installation of so many cells; 0 must find one.
 func options(memory *celltest.Memory, cells uint64) cell.CellsOptions[cell.Store] {
-	o := cell.CellsOptions[cell.Store]{Authority: "mem:g0-0", Driver: memory.Driver, Rules: "r"}
+	o := cell.CellsOptions[cell.Store]{Authority: "mem:g0-0", Driver: memory.Driver, Rules: "r", Notice: time.Hour}
 	if cells > 0 {
 		o.New = &cell.Spec{Generations: []cell.Generation{{Cells: cells, URLs: []string{template}}}}
 	}

@@ -195,6 +195,31 @@ filters 2/2 cells of generation 0`
 	})
 }
 
+// The documents say that growing takes a minute, whatever has been done before.
+func TestGrow_TakesAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := options(&celltest.Memory{}, 2)
+		o.Notice = 0
+		c, err := cell.OpenCells(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeCells(t, c)
+		for _, pause := range []time.Duration{0, 29 * time.Second, 31 * time.Second, time.Hour} {
+			time.Sleep(pause) //nolint:forbidigo // the time of a bubble
+			if err := c.Extend(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			grow(t, c, 2*c.Map().Count(c.Map().Current()))
+			if took := time.Since(began); took < 30*time.Second || took > time.Minute {
+				t.Errorf("after %v growing took %v, want 30 s to a minute", pause, took)
+			}
+		}
+	})
+}
+
 // Growth is stopped at every step, once and for good, and begun again by another process.
 // Whoever works meanwhile does not notice.
 func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {

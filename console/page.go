@@ -28,14 +28,27 @@ func parse(names ...string) map[string]*template.Template {
 }
 
 // Console renders pages. It is safe for many goroutines.
-type Console struct{ version string }
+type Console struct {
+	version string
+	banner  *Banner
+}
+
+// Banner is what the top of every page says: that all of it is a demo, say.
+type Banner struct {
+	Text    string
+	Command string // what to do about it; may be empty
+}
 
 // New makes a console that shows this version of Locus at the foot of its pages.
 func New(version string) *Console { return &Console{version: version} }
 
+// With returns the console with a banner, nil for none.
+func (c *Console) With(b *Banner) *Console { return &Console{c.version, b} }
+
 // frame is what the layout needs around a page.
 type frame struct {
 	Version string
+	Banner  *Banner
 	Query   string // what stands in the search field at the top
 	Page    any
 }
@@ -43,7 +56,7 @@ type frame struct {
 // render writes a whole page or nothing of it: an error leaves w untouched unless it is w's own.
 func (c *Console) render(w io.Writer, page, query string, data any) error {
 	var b bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, query, data}); err != nil {
+	if err := pages[page].ExecuteTemplate(&b, "layout", frame{c.version, c.banner, query, data}); err != nil {
 		return fmt.Errorf("render page %s: %w", page, err)
 	}
 	if _, err := b.WriteTo(w); err != nil {

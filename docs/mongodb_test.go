@@ -23,10 +23,7 @@ func TestCommands_OnMongoDB(t *testing.T) {
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
-			s.mongodb = mongotest.URI(t)
-			if !mongotest.On(t).Durable {
-				s.env = append(s.env, "LOCUS_UNSAFE_DURABILITY=true")
-			}
+			s.mongodb = mongotest.TrustedURI(t)
 			s.page(p.path, blocks, onMongoDB)
 		})
 	}

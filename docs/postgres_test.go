@@ -5,7 +5,6 @@
 package docs_test
 
 import (
-	"net/url"
 	"slices"
 	"testing"
 
@@ -26,13 +25,8 @@ func TestCommands_OnPostgreSQL(t *testing.T) {
 		}
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
-			server, err := url.Parse(pgtest.Shared(t).URL("postgres"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			s := newShell(t)
-			s.env = append(s.env, "PGHOST="+server.Query().Get("host"), "PGUSER="+server.Query().Get("user"))
-			s.env = append(s.env, "LOCUS_NOTICE=5s") // nobody waits for an hour
+			s.postgres = pgtest.Shared(t).URL
 			s.page(p.path, blocks, onPostgres)
 		})
 	}

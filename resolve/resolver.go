@@ -32,8 +32,8 @@ type Options struct {
 	Owner string
 	// Rules are those of an installation that has none yet. One that has works by its own: see Reload.
 	Rules *Rules
-	// Mint gives a record its birth id, inside the segment. An error that wraps cell.ErrStaleMap
-	// says that the cell map ends before the segment does: it is read again.
+	// Mint gives a record its birth id, inside the segment. After an error that wraps cell.ErrStaleMap the cell map is
+	// read again.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
 	Now  func() time.Time
 	// Cache is how many records are kept in memory, read and normalised. Defaults to 50,000.

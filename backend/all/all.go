@@ -28,8 +28,7 @@ type Options struct {
 	Rules string
 	// MustExist refuses to make a new installation.
 	MustExist bool
-	// Notice is how long before its start a generation of cells is announced. Defaults to a minute in
-	// a data directory, to an hour where several processes have to learn of it.
+	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
 	// Connections is how many connections the process has to one server at most. Defaults to 64.
 	Connections int

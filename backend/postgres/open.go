@@ -23,7 +23,7 @@ type MapOptions struct {
 	Rules string
 	// MustExist refuses to make a new installation.
 	MustExist bool
-	// Notice is how long before its start a generation of cells is announced. Defaults to one hour.
+	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
 	// Restored takes cells that went back as they are: for locus cell restored.
 	Restored bool

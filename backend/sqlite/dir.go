@@ -29,8 +29,7 @@ type DirOptions struct {
 	Rules string
 	// MustExist refuses to make a new directory.
 	MustExist bool
-	// Notice is how long before its start a generation of cells is announced. Defaults to a minute:
-	// one process has the directory, and reads the new map when it writes it.
+	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
 	Notice time.Duration
 	// Files is how many files the process may have open. Defaults to the limit of the system.
 	Files uint64
@@ -46,8 +45,7 @@ type DirOptions struct {
 }
 
 const (
-	defaultCells  = 16
-	defaultNotice = time.Minute
+	defaultCells = 16
 	// authority is where the cell is that holds the cell map, cellURL where all are at first.
 	authority = "sqlite:cells/g0-0.db"
 	cellURL   = "sqlite:cells/g{g}-{i}.db"
@@ -70,9 +68,6 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*cell.Cells[re
 	var o DirOptions
 	if opts != nil {
 		o = *opts
-	}
-	if o.Notice == 0 {
-		o.Notice = defaultNotice
 	}
 	driver := &Driver{Dir: path, Files: o.Files}
 	first, err := driver.path(authority)

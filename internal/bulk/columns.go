@@ -24,13 +24,16 @@ type Columns struct {
 	// Key is the column that holds the key. Defaults to "key".
 	Key string
 	// Rename gives columns the names of attributes; several columns may share an attribute, which
-	// then has several values.
+	// then has several values. What has columns in braces, such as "{first} {last}", composes one value of theirs.
 	Rename map[string]string
 	// Kind is the kind of every row; "" if the column "kind" says it, or nothing does.
 	Kind string
 	// Attributes are the names that the kind has, Others those of other kinds, which a file has as well
 	// whose column "kind" may name them.
 	Attributes, Others []string
+	// Many are those of them that have several values. Of any other one a second value is an alternative, and
+	// Reader.Alternatives says which columns give some.
+	Many []string
 	// IgnoreUnknown leaves out columns that are no attributes, instead of refusing the file.
 	IgnoreUnknown bool
 }
@@ -49,7 +52,7 @@ func (c *Columns) mixed(hasKind bool) bool { return hasKind && c.Kind == "" && c
 func (c *Columns) target(column string, mixed bool) (name, reason string) {
 	key := cmp.Or(c.Key, ColumnKey)
 	name, renamed := c.Rename[column]
-	if !renamed {
+	if !renamed || isTemplate(column) {
 		name = column
 		switch {
 		case column == key:
@@ -75,6 +78,11 @@ func (c *Columns) unknown(column, name string) (string, string) {
 	if c.IgnoreUnknown {
 		return skip, ""
 	}
+	return skip, c.noAttribute(column, name)
+}
+
+// noAttribute is the reason why a name is refused.
+func (c *Columns) noAttribute(column, name string) string {
 	reason := fmt.Sprintf("column %.60q is no attribute", column)
 	if name != column {
 		reason = fmt.Sprintf("column %.60q is mapped to %.60q, which is no attribute", column, name)
@@ -82,14 +90,21 @@ func (c *Columns) unknown(column, name string) (string, string) {
 	if near := Nearest(name, c.Attributes); near != "" {
 		reason += fmt.Sprintf("; did you mean %s?", near)
 	}
-	return skip, reason
+	return reason
 }
 
 // unmapped is the reason why a file without the columns it needs is refused, "" if it has them.
 // From the renamings that found no column it can tell that they were written the wrong way round.
-func (c *Columns) unmapped(header []string) string {
+func (c *meaning) unmapped(header []string) string {
+	for _, t := range c.made {
+		for _, column := range t.columns {
+			if !slices.Contains(header, column) {
+				return fmt.Sprintf("there is no column %.60q, of which %.60q is to be composed", column, t.text)
+			}
+		}
+	}
 	for from, to := range c.Rename {
-		if slices.Contains(header, from) {
+		if slices.Contains(header, from) || isTemplate(from) {
 			continue
 		}
 		if slices.Contains(header, to) {

@@ -20,7 +20,7 @@ import (
 type csvReader struct {
 	name    string
 	lines   *lines
-	columns *Columns
+	columns *meaning
 	stream  bool // what writes the input may stop in the middle of a row, and it would look like the end
 
 	header  []string
@@ -95,6 +95,7 @@ func (r *csvReader) readHeader() error {
 	if unknown != "" {
 		return r.fault(line, "--map COLUMN=ATTRIBUTE to rename it, or --ignore-unknown to leave it out", "%s", unknown)
 	}
+	r.columns.alternatesIn(r.header, r.targets)
 	return nil
 }
 
@@ -130,6 +131,7 @@ func (r *csvReader) Next() (*Row, error) {
 			}
 		}
 	}
+	r.columns.compose(row, func(column string) string { return string(r.field(slices.Index(r.header, column))) })
 	return row, nil
 }
 

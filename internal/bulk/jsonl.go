@@ -22,15 +22,19 @@ import (
 type jsonlReader struct {
 	name    string
 	lines   *lines
-	columns *Columns
+	columns *meaning
 	targets map[column]target
+
+	// Of the row that is being read: fields that values are composed of, and whether an attribute has values of two fields.
+	parts map[string]string
+	again bool
 }
 
 // target is what a name means, looked up once.
 type target struct{ name, reason string }
 
-func newJSONLReader(name string, l *lines, columns *Columns) *jsonlReader {
-	return &jsonlReader{name: name, lines: l, columns: columns, targets: map[column]target{}}
+func newJSONLReader(name string, l *lines, columns *meaning) *jsonlReader {
+	return &jsonlReader{name: name, lines: l, columns: columns, targets: map[column]target{}, parts: map[string]string{}}
 }
 
 // Next reads the next row.
@@ -136,6 +140,8 @@ func unwrapped(object strictjson.Value) (row strictjson.Value, wrapped bool) {
 
 // row takes an object apart. What it cannot accept it names, and why, and sets the code.
 func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowError) (row *Row, at, reason string) {
+	clear(r.parts)
+	r.again = false
 	if shape == printed {
 		return r.printed(object, refused)
 	}
@@ -145,13 +151,7 @@ func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowErro
 		mixed = mixed || r.columns.mixed(name == ColumnKind)
 	}
 	for name, value := range object.Members() {
-		to, known := r.targets[column{name, mixed}]
-		if !known {
-			to.name, to.reason = r.columns.target(name, mixed)
-			if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
-				r.targets[column{name, mixed}] = to
-			}
-		}
+		to := r.target(name, mixed)
 		if to.reason != "" {
 			refused.Code = "unknown_field"
 			return nil, pointer(name), to.reason
@@ -171,15 +171,14 @@ func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowErro
 		}
 		refused.Code = "invalid"
 		switch {
-		case to.name == skip:
 		case single == nil:
-			list, reason := texts(value)
-			if reason != "" {
+			if reason := r.attribute(row, name, to.name, value); reason != "" {
 				return nil, pointer(name), reason
 			}
-			row.Attributes[to.name] = append(row.Attributes[to.name], list...)
 		case value.Kind() == strictjson.String:
-			*single = value.Text()
+			if *single = value.Text(); r.columns.isPart(name) {
+				r.parts[name] = *single
+			}
 		default:
 			return nil, pointer(name), "it must be a string"
 		}
@@ -187,7 +186,53 @@ func (r *jsonlReader) row(object strictjson.Value, shape shape, refused *RowErro
 	if at, reason = r.lacks(row, cmp.Or(r.columns.Key, ColumnKey)); reason != "" {
 		return nil, at, reason
 	}
+	r.complete(row, object, mixed)
 	return row, "", ""
+}
+
+// target is what a name means.
+func (r *jsonlReader) target(name string, mixed bool) target {
+	to, known := r.targets[column{name, mixed}]
+	if !known {
+		to.name, to.reason = r.columns.target(name, mixed)
+		if len(r.targets) < MaxColumns { // names of unknown origin must not pile up
+			r.targets[column{name, mixed}] = to
+		}
+	}
+	return to
+}
+
+// attribute adds the values of a field to a row.
+func (r *jsonlReader) attribute(row *Row, name, to string, value strictjson.Value) (reason string) {
+	part := r.columns.isPart(name)
+	if to == skip && !part {
+		return ""
+	}
+	list, reason := texts(value)
+	switch {
+	case reason != "":
+		return reason
+	case part && len(list) > 1:
+		return "it is a list, and a value is composed of single ones"
+	case part && len(list) == 1:
+		r.parts[name] = list[0]
+	}
+	if to != skip {
+		r.again = r.again || len(row.Attributes[to]) > 0
+		row.Attributes[to] = append(row.Attributes[to], list...)
+	}
+	return ""
+}
+
+// complete composes what is to be composed of the fields of a row, and notes what they give alternatives of.
+func (r *jsonlReader) complete(row *Row, fields strictjson.Value, mixed bool) {
+	if again := r.columns.compose(row, func(name string) string { return r.parts[name] }); r.again || again {
+		var names, targets []string
+		for name := range fields.Members() {
+			names, targets = append(names, name), append(targets, r.target(name, mixed).name)
+		}
+		r.columns.alternatesIn(names, targets)
+	}
 }
 
 // lacks names what a row needs and does not have, and why; key is the name of the field with the key.

@@ -41,6 +41,7 @@ type Reader struct {
 	// Size is the number of bytes of the file, compressed as it is, -1 if that is not known.
 	Size int64
 
+	means  *meaning
 	stream bool // it is no regular file
 	taken  *counter
 	close  []func() error
@@ -186,16 +187,19 @@ func (r *Reader) decode(format Format, columns *Columns) error {
 	return r.startRows(l, columns)
 }
 
-func (r *Reader) startRows(l *lines, columns *Columns) error {
+func (r *Reader) startRows(l *lines, columns *Columns) (err error) {
+	if r.means, err = columns.meaning(); err != nil {
+		return &FileError{Name: r.Name, Reason: err.Error(), Hint: "--map '{first_name} {last_name}=name' composes an attribute of columns"}
+	}
 	switch r.Format {
 	case CSV:
-		rows := &csvReader{name: r.Name, lines: l, columns: columns, stream: r.stream}
+		rows := &csvReader{name: r.Name, lines: l, columns: r.means, stream: r.stream}
 		if err := rows.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 			return r.broken(err)
 		}
 		r.rows = rows
 	case JSONL:
-		r.rows = newJSONLReader(r.Name, l, columns)
+		r.rows = newJSONLReader(r.Name, l, r.means)
 	default:
 		return &FileError{Name: r.Name, Reason: fmt.Sprintf("the format %.20q is not known", r.Format), Hint: "--format csv or --format jsonl"}
 	}

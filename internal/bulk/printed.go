@@ -78,19 +78,16 @@ func (r *jsonlReader) printed(object strictjson.Value, refused *RowError) (row *
 			continue
 		}
 		for name, value := range value.Members() {
-			to, reason := r.columns.target(name, true)
-			if reason != "" {
+			to := r.target(name, true)
+			if to.reason != "" {
 				refused.Code = "unknown_field"
-				return nil, pointer("attributes", name), reason
+				return nil, pointer("attributes", name), to.reason
 			}
-			list, reason := texts(value)
-			if reason != "" {
+			if reason := r.attribute(row, name, to.name, value); reason != "" {
 				return nil, pointer("attributes", name), reason
-			}
-			if to != skip {
-				row.Attributes[to] = append(row.Attributes[to], list...)
 			}
 		}
+		r.complete(row, value, true)
 	}
 	return row, "", ""
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,9 @@ func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show it all in a temporary directory: dirty records come in live, entities come out",
-		Long: "A server with its console, fed with invented dirty records about places whose truth is known. Nothing is\n" +
-			"kept. One seed tells one story. Ctrl-C ends it.",
+		Long: "A server with its console, fed with invented dirty records about places whose truth is known, with two rollups of\n" +
+			"them and the hits of two days and from now on. It is slowed down to be watched: --speed 0 goes as fast as it can.\n" +
+			"Nothing is kept. One seed tells one story. Ctrl-C ends it.",
 		Example: "  locus demo\n" +
 			"  locus demo --records 100000 --speed 5000 --keep ./demo-data",
 		Args: arguments(),
@@ -79,6 +81,7 @@ func (a *app) demo(ctx context.Context, s *showing, addrGiven bool) (err error) 
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
+	options.Banner = s.about()
 	// The load ends before the server: what is under way is finished, nothing new begins.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -131,12 +134,37 @@ func (a *app) demoBanner(svc *locus.Service, base, dir string, s *showing) error
 	}
 	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir), plural(len(svc.Map().Cells()), "cell"), kept)
 	a.say("console        %s", a.talk.Paint("36;1", base+"/"))
+	if s.noLoad {
+		a.say("API            %s/v1", base)
+		a.say("stop           Ctrl-C")
+		return nil
+	}
+	a.say("rollups        %s/rollups   places by category, records by source", base)
+	a.say("counters       %s/counters   views of four sources, of two days and from now on", base)
 	a.say("API            %s/v1", base)
+	a.say("invented       all of it: names, places, telephone numbers and views")
+	if s.speed > 0 {
+		a.say("slow           on purpose, %s records a second, to be watched: --speed 0 is as fast as it goes", term.Count(int64(s.speed)))
+	}
 	a.say("stop           Ctrl-C")
 	return nil
 }
 
-// show feeds the server, compares with the truth and keeps some life going until ctx ends.
+// about is what every page of the console says.
+func (s *showing) about() *httpapi.Banner {
+	b := &httpapi.Banner{Text: "This is a demo: all of it is invented"}
+	if s.keep == "" {
+		b.Text += ", and nothing is kept"
+	}
+	b.Text += "."
+	if s.speed > 0 && !s.noLoad {
+		b.Text += fmt.Sprintf(" It is slowed down to %s records a second, so that you can watch. As fast as it goes:", term.Count(int64(s.speed)))
+		b.Command = "locus demo --speed 0"
+	}
+	return b
+}
+
+// show defines the rollups of the demo, counts its hits and tells its story.
 func (a *app) show(ctx context.Context, base string, s *showing) error {
 	if s.noLoad {
 		<-ctx.Done()
@@ -148,6 +176,25 @@ func (a *app) show(ctx context.Context, base string, s *showing) error {
 	}
 	defer cl.close()
 	g := demo.New(s.seed, int64(s.records))
+	if err := a.prepare(ctx, cl, g); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	both, stop := context.WithCancel(ctx)
+	visited := make(chan error, 1)
+	go func() {
+		defer stop()
+		visited <- visit(both, cl, g)
+	}()
+	err = a.tell(both, cl, g, s)
+	stop()
+	if failed := <-visited; !errors.Is(failed, context.Canceled) {
+		err = failed
+	}
+	return cmp.Or(ctx.Err(), err)
+}
+
+// tell feeds the server, compares with the truth and keeps some life going until ctx ends.
+func (a *app) tell(ctx context.Context, cl *client, g *demo.Generator, s *showing) error {
 	truth := make(map[entity.Ref]int64, s.records)
 	if err := a.feed(ctx, cl, g, s, truth); err != nil {
 		return err

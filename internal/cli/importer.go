@@ -46,6 +46,7 @@ type importer struct {
 	state bulk.State // of what is committed
 	// watermark contains what this run has written.
 	watermark locus.Watermark
+	told      int // of how many attributes it was said that columns are alternatives
 }
 
 const (
@@ -63,7 +64,9 @@ func (im *importer) run(ctx context.Context) error {
 	}
 	defer im.reader.Close()
 	defer im.progress.Close()
+	im.tellAlternatives() // of a header
 	err := im.pump(ctx)
+	im.tellAlternatives()
 	if im.rejects != nil {
 		err = errors.Join(err, im.rejects.Close())
 	}
@@ -71,6 +74,28 @@ func (im *importer) run(ctx context.Context) error {
 		err = bulk.RemoveState(im.name)
 	}
 	return im.interrupted(ctx, err)
+}
+
+// tellAlternatives says which columns are alternatives, and how they become one value: that can be meant, and seldom is.
+func (im *importer) tellAlternatives() {
+	all := im.reader.Alternatives()
+	for _, a := range all[im.told:] {
+		columns := make([]string, len(a.Columns))
+		for i, column := range a.Columns {
+			columns[i] = fmt.Sprintf("%.60q", column)
+		}
+		im.progress.Print(fmt.Sprintf("%s: columns %s are alternatives: each is another %s of the same %s. If they are parts of one, compose it: --map '%s=%s'", term.Escape(im.name),
+			strings.Join(columns, " and "), a.Attribute, im.what(), term.Escape(a.Template()), a.Attribute))
+	}
+	im.told = len(all)
+}
+
+// what is the word for what the records are about.
+func (im *importer) what() string {
+	if im.flags.kind == "" && len(im.kinds) > 1 {
+		return "thing"
+	}
+	return im.kinds[0].Kind
 }
 
 // interrupted says how to go on.
@@ -391,6 +416,9 @@ func (im *importer) summary(t *term.Table) error {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
 		if im.state.Lines > im.state.Counts[refused] {
 			of["refused_lines"] = im.state.Lines
+		}
+		if alternatives := im.reader.Alternatives(); len(alternatives) > 0 {
+			of["alternatives"] = alternatives
 		}
 		if len(im.watermark) > 0 {
 			of["watermark"] = im.watermark

@@ -512,3 +512,47 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 }
+
+// Two columns of an attribute that has one value are told of, with what to write if they are parts of it, in an import, in
+// a dry run and as JSON. Then one value arrives.
+func TestIngest_TellsAlternatives(t *testing.T) {
+	t.Parallel()
+	const hint = "--map '{first} {last}=name'"
+	for name, text := range map[string]string{
+		"people.csv":   "source,key,first,last\nx,1,Anna,Schmidt\nx,2,,Meyer\n",
+		"people.jsonl": `{"source":"x","key":"1","first":"Anna","last":"Schmidt"}` + "\n" + `{"source":"x","key":"2","last":"Meyer"}` + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			url, file := start(t, f), filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ingest := func(args ...string) result {
+				return run(t.Context(), nil, append([]string{"ingest", "--url", url, file}, args...)...)
+			}
+			for _, mode := range []string{"--dry-run", "--dry-run=false"} {
+				got := ingest("--map", "first=name,last=name", mode)
+				if got.code != 0 || strings.Count(got.err, hint) != 1 || !strings.Contains(got.err, `"first" and "last" are alternatives`) {
+					t.Errorf("%s: %d, want it told once that there are alternatives, and %s:\n%s", mode, got.code, hint, got.err)
+				}
+			}
+			got := ingest("--map", "first=name,last=name", "--json")
+			if want := `"alternatives":[{"attribute":"name","columns":["first","last"]}]`; got.code != 0 || !strings.Contains(got.stdout, want) {
+				t.Errorf("%d, want %s:\n%s", got.code, want, got.stdout)
+			}
+			_, before, _ := f.seen()
+			got = ingest("--map", "{first} {last}=name")
+			_, records, _ := f.seen()
+			var names []string
+			for _, r := range records[len(before):] {
+				names = append(names, strings.Join(r.Attributes["name"], "|"))
+			}
+			slices.Sort(names)
+			if got.code != 0 || strings.Contains(got.err, "alternatives") || !slices.Equal(names, []string{"Anna Schmidt", "Meyer"}) {
+				t.Errorf("%d, names %v:\n%s", got.code, names, got.err)
+			}
+		})
+	}
+}

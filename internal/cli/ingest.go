@@ -37,9 +37,11 @@ func (a *app) ingestCommand() *cobra.Command {
 		Short: "Import records from CSV or JSONL files, plain, gzip or zstd; - is the standard input",
 		Long: "Every row is a record under its source and key; its other columns are attributes. Importing twice is\n" +
 			"importing once. Refused rows are written to FILE.rejected.jsonl, which can be imported once corrected.\n" +
-			"After an interruption the same command goes on after the last durable batch.",
+			"After an interruption the same command goes on after the last durable batch. Several columns of an attribute\n" +
+			"that has one value are alternatives, such as two spellings; --map '{first} {last}=name' makes one value of them.",
 		Example: "  locus ingest --source vendor --key id businesses.csv\n" +
-			"  locus ingest --url http://127.0.0.1:7070 --map title=name,tel=phones more.jsonl.gz",
+			"  locus ingest --url http://127.0.0.1:7070 --map title=name,tel=phones more.jsonl.gz\n" +
+			"  locus ingest --source crm --kind person --map '{first} {last}=name' people.csv",
 		Args: atLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
@@ -71,7 +73,7 @@ func (a *app) ingestCommand() *cobra.Command {
 	f.StringVar(&o.kind, "kind", "", "kind of all rows; without it the column kind says it, and where there is none they are places")
 	f.StringVar(&o.format, "format", "", "csv or jsonl; without it the name of the file says it, or its first character")
 	f.Var(&mapFlag{urls: &a.cellMap, columns: columnsValue(&o.rename)}, "map",
-		"column=attribute, for columns with other names; several columns may share an attribute. Or postgres://HOST/NAME, where the cell map of a shared installation is")
+		"column=attribute, for columns with other names; several columns may share an attribute, and '{first} {last}=name' composes one value of several. Or postgres://HOST/NAME, where the cell map of a shared installation is")
 	f.BoolVar(&o.ignoreUnknown, "ignore-unknown", false, "leave out columns that are no attributes")
 	f.BoolVar(&o.dryRun, "dry-run", false, "read the files and judge every row as the server does, write nothing")
 	f.IntVar(&o.limit, "limit", 0, "stop after so many rows of each file, 0 for all")
@@ -113,6 +115,9 @@ func (o *ingesting) columns(kinds []*match.Schema) *bulk.Columns {
 				c.Attributes = append(c.Attributes, attribute.Name)
 			} else {
 				c.Others = append(c.Others, attribute.Name)
+			}
+			if attribute.Many {
+				c.Many = append(c.Many, attribute.Name)
 			}
 		}
 	}

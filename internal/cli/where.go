@@ -36,7 +36,7 @@ func (a *app) installation(c *cobra.Command) {
 
 // noticeFlag adds --notice to a command that opens data. Few have to care, so most do not show it.
 func (a *app) noticeFlag(c *cobra.Command) {
-	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m in a data directory and 1h elsewhere")
+	c.Flags().DurationVar(&a.notice, "notice", 0, "how long before its start a generation of cells is announced; 0 for 1m")
 	_ = c.Flags().MarkHidden("notice")
 }
 

@@ -18,4 +18,6 @@
 // The records of a place stand far apart in the stream. Of ten places four have one record, three
 // two, one each three, four and five: 2.2 on the average. A steady stream (Steady) has the same places and the same
 // habits, and goes on for ever without growing denser.
+//
+// The pages of the sources are looked at, too: Views. Rollups count what the records say.
 package demo

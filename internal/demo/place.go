@@ -57,8 +57,10 @@ const (
 	forChain
 	forSwitchboard
 	forRecord
-	forUpdate
+	forUpdate // and its revision
 )
+
+const forViews = 1 << 40
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 

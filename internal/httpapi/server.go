@@ -30,6 +30,8 @@ type Options struct {
 	Metrics *obs.Metrics
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
+	// Banner, if set, stands at the top of every page of the console.
+	Banner *Banner
 	// RequestTimeout ends the work of one request. A client asks for less, in whole seconds, with the
 	// header Request-Timeout, which counts from when the request came. Defaults to 10 s.
 	RequestTimeout time.Duration
@@ -54,6 +56,9 @@ type Options struct {
 	// Bodies is how many bytes of memory bodies may take together. Defaults to 8 MiB for each of Running.
 	Bodies int
 }
+
+// Banner is what every page of the console says about the server.
+type Banner = console.Banner
 
 // withDefaults answers with a copy.
 func (o *Options) withDefaults() Options {
@@ -130,7 +135,7 @@ func New(svc *locus.Service, options *Options) *Server {
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
 	}
-	s.pages = console.New(s.opts.Version)
+	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {
 		running := s.opts.Running

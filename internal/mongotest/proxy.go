@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ type Proxy struct {
 	turns    *turns // of the stand-in; nil for a server that needs none
 	faults   faults
 	shards   shards
+	poses    atomic.Bool // see posed
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -167,6 +169,11 @@ func (p *Proxy) do(server net.Conn, m message) (message, error) {
 		return message{}, err
 	}
 	reply.to = m.id
+	if p.poses.Load() {
+		if reply, err = posed(c, reply); err != nil {
+			return message{}, err
+		}
+	}
 	return fault.after(c, reply)
 }
 
