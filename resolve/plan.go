@@ -83,7 +83,9 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 				}
 			})
 		}
-		groups = match.Cluster(keys, linked)
+		groups = match.Cluster(keys, linked, func(i, j int, dear bool) match.Score {
+			return nodes[i].kind.Matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
+		})
 	}
 	for _, group := range groups {
 		c := &cluster{nodes: make([]*node, len(group))}
