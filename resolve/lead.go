@@ -211,5 +211,5 @@ func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entit
 	return leaders, nil
 }
 
-// all is the limit of who carries what equal records share.
-const all = math.MaxInt32
+// unlimited is how many carriers are read of what equal records share.
+const unlimited = math.MaxInt32

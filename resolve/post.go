@@ -47,7 +47,7 @@ func (m *meetings) crossed(feature uint64) bool {
 // limit is how many carriers must be read to tell a crossing for certain.
 func (m *meetings) limit(feature uint64) int {
 	if match.IsEqual(feature) {
-		return all
+		return unlimited
 	}
 	return match.MostCarriers(feature) + 1 + m.gained[feature] + m.further[feature]
 }
