@@ -82,7 +82,7 @@ type Join struct {
 // Then follows average link: the edges that reach the threshold are tried from the highest to the
 // lowest, and the two clusters that an edge touches become one if the evidence across all of their
 // pairs is not negative. Edges below the threshold only testify; a pair without an edge counts
-// what unmet says of it, AbsentPair if that is nil, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
+// what unmet says of it, AbsentPair if that is nil or a person joined records of either cluster, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
 // Records that edges of score Equal connect are one before that, and count once.
 //
 // The answer is a function of the set: independent of the order of nodes and
@@ -119,7 +119,7 @@ func trace(nodes []NodeKey, edges []Edge, threshold Score, unmet Unmet, step fun
 			step(c.named(j))
 		}
 		if j.Joined {
-			c.join(x, y)
+			c.said[c.join(x, y)] = e.Decided != 0 || c.said[x] || c.said[y]
 		}
 	}
 	undecided := 0
@@ -174,6 +174,7 @@ type clusters struct {
 	members [][]int  // cluster → groups
 	links   [][]link // group → its edges
 	order   []Edge   // those that were decided, the newest first; then the others by score; ties by groups
+	said    []bool   // cluster → a person joined records of it: the machine is not asked about pairs without an edge
 	unmet   Unmet
 	weighed map[[2]int]Score // what unmet said
 	linked  []int            // group → the group that looked at it last, plus one
@@ -184,7 +185,7 @@ func newClusters(byKey, rank []int, edges []Edge) *clusters {
 	n := len(ranks)
 	c := &clusters{
 		byKey: byKey, ranks: ranks, of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: order,
-		weighed: map[[2]int]Score{}, linked: make([]int, n),
+		weighed: map[[2]int]Score{}, linked: make([]int, n), said: make([]bool, n),
 	}
 	for i := range n {
 		c.of[i], c.members[i] = i, []int{i}
@@ -238,7 +239,7 @@ func (c *clusters) weigh(e Edge) Join {
 			j.Sum += int(min(max(l.score, CannotLink), ScoreCap))
 		}
 	}
-	if j.Absent = j.Pairs - met; c.unmet == nil || j.Against != nil || e.Decided != 0 {
+	if j.Absent = j.Pairs - met; c.unmet == nil || j.Against != nil || e.Decided != 0 || c.said[x] || c.said[y] {
 		j.Sum += j.Absent * int(AbsentPair)
 	} else if j.Absent > 0 {
 		c.weighUnmet(&j, from, to)
@@ -274,8 +275,8 @@ func (c *clusters) weighUnmet(j *Join, from, to int) {
 	}
 }
 
-// join makes two clusters one.
-func (c *clusters) join(x, y int) {
+// join makes two clusters one, and returns it.
+func (c *clusters) join(x, y int) int {
 	if len(c.members[x]) > len(c.members[y]) {
 		x, y = y, x
 	}
@@ -284,6 +285,7 @@ func (c *clusters) join(x, y int) {
 	}
 	c.members[y] = append(c.members[y], c.members[x]...)
 	c.members[x] = nil
+	return y
 }
 
 // named is a step in indices of nodes instead of groups. The first record stands for those that say the same.

@@ -229,3 +229,13 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 		t.Errorf("%d pairs were compared, want %d at most", asked, match.MostUnmet)
 	}
 }
+
+// Where a person joined two groups, what the machine says of the others across them does not part them again.
+func TestCluster_PairsThatNeverMetBesideADecision(t *testing.T) {
+	t.Parallel()
+	edges := []match.Edge{{A: 0, B: 1, Score: 1500}, {A: 2, B: 3, Score: 1500}, {A: 1, B: 2, Score: match.MustLink, Decided: 1}}
+	unmet := func(_, _ int, _ bool) match.Score { return -2500 }
+	if got := match.Cluster(nodes(4), edges, unmet); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}

@@ -120,7 +120,11 @@ func TestP09_ACrashLeavesOneLeader(t *testing.T) {
 		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
 		in.Apply(t.Context(), ops[4:])
 		in.Apply(t.Context(), ops[:4])
-		in.Apply(t.Context(), []resolve.Op{{Ref: ops[4].Ref, Delete: true}, {Ref: ops[0].Ref, Delete: true}})
+		var gone []resolve.Op
+		for _, op := range ops[:6] {
+			gone = append(gone, resolve.Op{Ref: op.Ref, Delete: true})
+		}
+		in.Apply(t.Context(), gone)
 		crashed = fault.left == 0
 		if err := in.cells.Close(); err != nil {
 			t.Fatal(err)
