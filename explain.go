@@ -40,8 +40,12 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 		score  match.Score
 	}
 	var pairs []pair
+	leads := match.Leaders(norms)
 	for b := range norms {
 		for a := range b {
+			if a != leads[b] && (a != leads[a] || b != leads[b]) {
+				continue // what says the same is said once
+			}
 			v := m.Compare(norms[a], norms[b])
 			pairs = append(pairs, pair{a, b, v, m.Score(v)})
 		}

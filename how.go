@@ -139,7 +139,7 @@ func because(d *entity.Decision) string {
 // against says why two groups did not become one.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
-		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them nothing in common", len(j.A)*len(j.B), match.Sum(j.Sum), j.Absent)
+		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them were not candidates", j.Pairs, match.Sum(j.Sum), j.Absent)
 	}
 	pair := pairOf(c, j.Against.A, j.Against.B)
 	if d := decisionOn(c, *j.Against); d != nil {

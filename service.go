@@ -88,7 +88,7 @@ func (o *Options) withDefaults() Options {
 
 // Rules names the code that entities are made with: normalisation, features, scoring, clustering. A
 // backend refuses data whose postings and edges were made by other code. Kinds and packs are data.
-const Rules = "matcher 5"
+const Rules = "matcher 6"
 
 // Service is Locus: it takes records, resolves them into entities and answers questions. It is
 // safe for many goroutines.

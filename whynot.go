@@ -181,7 +181,9 @@ func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	for _, a := range j.A {
 		for _, b := range j.B {
 			if !slices.ContainsFunc(c.Edges, func(e match.Edge) bool { return e.A == min(a, b) && e.B == max(a, b) }) {
-				pairs = append(pairs, match.Edge{A: a, B: b, Score: match.AbsentPair})
+				if score := c.Unmet(a, b, true); score < 0 {
+					pairs = append(pairs, match.Edge{A: a, B: b, Score: score})
+				}
 			}
 			if len(pairs) > match.MaxComponent {
 				break

@@ -11,6 +11,7 @@ const softSimilar = 0.88
 type alignment struct {
 	usedA, usedB uint32 // bit per token
 	weight       weight // of the common words
+	named        bool   // one of them is no word of trades or addresses
 }
 
 // align pairs the words of two names: equal ones first, then similar ones, then
@@ -23,6 +24,7 @@ func align(a, b []token) alignment {
 				l.usedA |= 1 << i
 				l.usedB |= 1 << j
 				l.weight += a[i].weight
+				l.named = l.named || !a[i].general
 				break
 			}
 		}
@@ -44,6 +46,7 @@ func align(a, b []token) alignment {
 			l.usedA |= 1 << i
 			l.usedB |= 1 << best
 			l.weight += (a[i].weight + b[best].weight) / 2
+			l.named = l.named || !a[i].general || !b[best].general
 		}
 	}
 	for i := range a {
@@ -55,6 +58,7 @@ func align(a, b []token) alignment {
 				l.usedA |= 1 << i
 				l.usedB |= 1 << j
 				l.weight += (a[i].weight + b[j].weight) / 4
+				l.named = true
 				break
 			}
 		}
@@ -107,7 +111,9 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		}
 		rest = compareResiduals(&x, &y, &l, related)
 		grade = gradeTokens(a, b, &l)
-		if rest > residualPart { // else a word tells them apart, and not the spaces
+		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {
+			grade = nameNone // "Street" and "Salon" say what many are and where, and each has a name beside them
+		} else if rest > residualPart { // else a word tells them apart, and not the spaces
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 	}
@@ -122,6 +128,17 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	v.set(fieldName, grade)
 	v.set(fieldResidual, rest)
 	return related
+}
+
+// kept are the words that a name keeps for itself, without spaces.
+func kept(tokens []token, used uint32) string {
+	var b []byte
+	for i := range tokens {
+		if used&(1<<i) == 0 {
+			b = append(b, tokens[i].text...)
+		}
+	}
+	return string(b)
 }
 
 // namesSpot says whether something else than the name ties two records to one spot.
@@ -211,6 +228,7 @@ func compareResiduals(x, y *residual, l *alignment, related level) level {
 type residual struct {
 	any, rare, number bool
 	own               bool  // a word that says more than what something is
+	named             bool  // a word that is none of trades, addresses and numbers
 	title             bool  // the name, with all of its words, is somebody's
 	parts             parts // that its words name
 }
@@ -227,6 +245,7 @@ func residue(tokens []token, used uint32) (r residual) {
 		r.parts |= t.parts
 		r.number = r.number || label
 		r.rare = r.rare || t.weight >= rareWord && !t.number
+		r.named = r.named || !t.general && !t.number
 		r.own = r.own || !t.plain && t.parts == 0
 	}
 	return r

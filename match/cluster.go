@@ -10,7 +10,8 @@ import (
 
 // The constants of clustering, in the order in which a component meets them.
 const (
-	// GenericAbove is H: a feature that more records carry yields no candidates.
+	// GenericAbove is H: a feature that more records carry yields no candidates. Records that say the same count once,
+	// here and below.
 	GenericAbove = 64
 	// GenericEverywhere is the same for a house number and a street, and GenericWords for two words of a name, which
 	// say nothing of where. Of a pair that has nothing else in common hardly one in a thousand is one thing.
@@ -26,8 +27,11 @@ const (
 	MaxLinked = 2000
 	// ScoreCap bounds the weight of one edge: no pair can outvote many.
 	ScoreCap Score = 2000
-	// AbsentPair is the weight of a pair without a stored edge, and of one that is a relation.
+	// AbsentPair is the weight of a pair that is not compared, and of one that is a relation.
 	AbsentPair Score = -400
+	// MostUnmet bounds the pairs without an edge between two groups that are compared for a join: all there can be in a
+	// component that is not cut. Of more only those that are never one thing are looked for.
+	MostUnmet = MaxComponent * MaxComponent / 4
 )
 
 // MustLink is the score of a pair that a person said to be one thing: no cut removes it.
@@ -45,7 +49,7 @@ func (k NodeKey) Compare(other NodeKey) int {
 }
 
 // Edge is a pair of nodes, named by their indices, in either order. A pair has
-// at most one edge.
+// at most one edge, but that one of score Equal may stand beside what a person decided.
 type Edge struct {
 	A, B  int
 	Score Score
@@ -61,6 +65,7 @@ type Join struct {
 	// Sum is the evidence across all pairs of the two groups: at least 0 if they became one, unless
 	// a person said so.
 	Sum    int
+	Pairs  int // across the two groups: records that say the same count once
 	Absent int // how many of the pairs had no edge
 	// Joined tells whether they became one.
 	Joined bool
@@ -77,22 +82,33 @@ type Join struct {
 // Then follows average link: the edges that reach the threshold are tried from the highest to the
 // lowest, and the two clusters that an edge touches become one if the evidence across all of their
 // pairs is not negative. Edges below the threshold only testify; a pair without an edge counts
-// AbsentPair, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
+// what unmet says of it, AbsentPair if that is nil or a person joined records of either cluster, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
+// Records that edges of score Equal connect are one before that, and count once.
 //
 // The answer is a function of the set: independent of the order of nodes and
 // edges. Clusters hold indices of nodes; both they and their members are
 // ordered by NodeKey. Equal keys are not allowed.
-func Cluster(nodes []NodeKey, edges []Edge) [][]int { return Trace(nodes, edges, nil) }
+func Cluster(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
+	return Trace(nodes, edges, unmet, nil)
+}
+
+// Unmet weighs a pair of nodes that have no edge. If dear is false, only whether they are never one thing is asked: else
+// AbsentPair.
+type Unmet func(i, j int, dear bool) Score
 
 // Trace is Cluster that tells each of its steps: the joins that were made and those that were
 // refused. Edges inside of a group that is one already are no step.
-func Trace(nodes []NodeKey, edges []Edge, step func(Join)) [][]int {
-	return trace(nodes, edges, Threshold, step)
+func Trace(nodes []NodeKey, edges []Edge, unmet Unmet, step func(Join)) [][]int {
+	return trace(nodes, edges, Threshold, unmet, step)
 }
 
-func trace(nodes []NodeKey, edges []Edge, threshold Score, step func(Join)) [][]int {
+func trace(nodes []NodeKey, edges []Edge, threshold Score, unmet Unmet, step func(Join)) [][]int {
 	byKey, rank := ranks(nodes)
-	c := newClusters(rank, edges)
+	c := newClusters(byKey, rank, edges)
+	c.unmet = unmet
+	if step != nil {
+		c.equals(step)
+	}
 	try := func(e Edge) {
 		x, y := c.of[e.A], c.of[e.B]
 		if x == y {
@@ -100,10 +116,10 @@ func trace(nodes []NodeKey, edges []Edge, threshold Score, step func(Join)) [][]
 		}
 		j := c.weigh(e)
 		if step != nil {
-			step(c.named(j, byKey))
+			step(c.named(j))
 		}
 		if j.Joined {
-			c.join(x, y)
+			c.said[c.join(x, y)] = e.Decided != 0 || c.said[x] || c.said[y]
 		}
 	}
 	undecided := 0
@@ -124,7 +140,7 @@ func trace(nodes []NodeKey, edges []Edge, threshold Score, step func(Join)) [][]
 		}
 		try(e)
 	}
-	return c.groups(byKey)
+	return c.groups()
 }
 
 // ranks answers with the nodes in the order of keys, and with the position of every node in it.
@@ -150,28 +166,33 @@ type link struct {
 	force   bool
 }
 
-// clusters is the state of the joining, over ranks instead of indices.
+// clusters is the state of the joining, over groups of records that say the same instead of indices, see gather.
 type clusters struct {
-	of      []int    // rank → its cluster
-	members [][]int  // cluster → ranks
-	links   [][]link // rank → its edges
-	order   []Edge   // those that were decided, the newest first; then the others by score; ties by ranks
+	byKey   []int    // rank → index
+	ranks   [][]int  // group → ranks
+	of      []int    // group → its cluster
+	members [][]int  // cluster → groups
+	links   [][]link // group → its edges
+	order   []Edge   // those that were decided, the newest first; then the others by score; ties by groups
+	said    []bool   // cluster → a person joined records of it: the machine is not asked about pairs without an edge
+	unmet   Unmet
+	weighed map[[2]int]Score // what unmet said
+	linked  []int            // group → the group that looked at it last, plus one
 }
 
-func newClusters(rank []int, edges []Edge) *clusters {
-	n := len(rank)
-	c := &clusters{of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: make([]Edge, 0, len(edges))}
+func newClusters(byKey, rank []int, edges []Edge) *clusters {
+	ranks, order := gather(rank, edges)
+	n := len(ranks)
+	c := &clusters{
+		byKey: byKey, ranks: ranks, of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: order,
+		weighed: map[[2]int]Score{}, linked: make([]int, n), said: make([]bool, n),
+	}
 	for i := range n {
 		c.of[i], c.members[i] = i, []int{i}
 	}
-	for _, e := range edges {
-		a, b := rank[e.A], rank[e.B]
-		if a > b {
-			a, b = b, a
-		}
-		c.links[a] = append(c.links[a], link{to: b, score: e.Score, decided: e.Decided != 0})
-		c.links[b] = append(c.links[b], link{to: a, score: e.Score, decided: e.Decided != 0})
-		c.order = append(c.order, Edge{a, b, e.Score, e.Decided})
+	for _, e := range order {
+		c.links[e.A] = append(c.links[e.A], link{to: e.B, score: e.Score, decided: e.Decided != 0})
+		c.links[e.B] = append(c.links[e.B], link{to: e.A, score: e.Score, decided: e.Decided != 0})
 	}
 	slices.SortFunc(c.order, func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Score, x.Score), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
@@ -196,17 +217,18 @@ func (c *clusters) part(e Edge) {
 // weigh says whether the two clusters that an edge touches are to become one.
 func (c *clusters) weigh(e Edge) Join {
 	x, y := c.of[e.A], c.of[e.B]
-	j := Join{Edge: e, A: c.members[x], B: c.members[y], Absent: len(c.members[x]) * len(c.members[y])}
+	j := Join{Edge: e, A: c.members[x], B: c.members[y], Pairs: len(c.members[x]) * len(c.members[y])}
 	from, to := x, y
 	if len(c.members[x]) > len(c.members[y]) {
 		from, to = y, x
 	}
+	met := 0
 	for _, r := range c.members[from] {
 		for _, l := range c.links[r] {
 			if c.of[l.to] != to {
 				continue
 			}
-			j.Absent--
+			met++
 			// Somebody who says that two are one overrules what the machine holds to be two.
 			if l.force || l.score <= CannotLink && !l.decided && e.Decided == 0 {
 				if j.Against == nil {
@@ -217,13 +239,44 @@ func (c *clusters) weigh(e Edge) Join {
 			j.Sum += int(min(max(l.score, CannotLink), ScoreCap))
 		}
 	}
-	j.Sum += j.Absent * int(AbsentPair)
+	if j.Absent = j.Pairs - met; c.unmet == nil || j.Against != nil || e.Decided != 0 || c.said[x] || c.said[y] {
+		j.Sum += j.Absent * int(AbsentPair)
+	} else if j.Absent > 0 {
+		c.weighUnmet(&j, from, to)
+	}
 	j.Joined = j.Against == nil && (e.Decided != 0 || j.Sum >= 0)
 	return j
 }
 
-// join makes two clusters one.
-func (c *clusters) join(x, y int) {
+// weighUnmet adds the pairs across two clusters that have no edge.
+func (c *clusters) weighUnmet(j *Join, from, to int) {
+	dear := j.Absent <= MostUnmet
+	for _, r := range c.members[from] {
+		for _, l := range c.links[r] {
+			c.linked[l.to] = r + 1
+		}
+		for _, s := range c.members[to] {
+			if c.linked[s] == r+1 {
+				continue
+			}
+			pair := [2]int{min(r, s), max(r, s)}
+			score, known := c.weighed[pair]
+			if !known {
+				score = c.unmet(c.byKey[c.ranks[pair[0]][0]], c.byKey[c.ranks[pair[1]][0]], dear)
+				if dear {
+					c.weighed[pair] = score
+				}
+			}
+			if score <= CannotLink && j.Against == nil {
+				j.Against = &Edge{A: pair[0], B: pair[1], Score: score}
+			}
+			j.Sum += int(min(max(score, CannotLink), ScoreCap))
+		}
+	}
+}
+
+// join makes two clusters one, and returns it.
+func (c *clusters) join(x, y int) int {
 	if len(c.members[x]) > len(c.members[y]) {
 		x, y = y, x
 	}
@@ -232,39 +285,62 @@ func (c *clusters) join(x, y int) {
 	}
 	c.members[y] = append(c.members[y], c.members[x]...)
 	c.members[x] = nil
+	return y
 }
 
-// named is a step in indices of nodes instead of ranks.
-func (c *clusters) named(j Join, byKey []int) Join {
-	name := func(ranks []int) []int {
-		ranks = slices.Sorted(slices.Values(ranks))
-		for i, r := range ranks {
-			ranks[i] = byKey[r]
-		}
-		return ranks
+// named is a step in indices of nodes instead of groups. The first record stands for those that say the same.
+func (c *clusters) named(j Join) Join {
+	j.A, j.B = c.indices(j.A), c.indices(j.B)
+	first := func(e Edge) Edge {
+		e.A, e.B = c.byKey[c.ranks[e.A][0]], c.byKey[c.ranks[e.B][0]]
+		return e
 	}
-	j.A, j.B = name(j.A), name(j.B)
-	j.Edge.A, j.Edge.B = byKey[j.Edge.A], byKey[j.Edge.B]
-	if j.Against != nil {
-		j.Against.A, j.Against.B = byKey[j.Against.A], byKey[j.Against.B]
+	if j.Edge = first(j.Edge); j.Against != nil {
+		against := first(*j.Against)
+		j.Against = &against
 	}
 	return j
 }
 
+// indices are the nodes of groups, in the order of keys.
+func (c *clusters) indices(groups []int) []int {
+	var ranks []int
+	for _, g := range groups {
+		ranks = append(ranks, c.ranks[g]...)
+	}
+	slices.Sort(ranks)
+	for i, r := range ranks {
+		ranks[i] = c.byKey[r]
+	}
+	return ranks
+}
+
+// equals tells of the records that are one because they say the same.
+func (c *clusters) equals(step func(Join)) {
+	for _, ranks := range c.ranks {
+		if len(ranks) > 1 {
+			first, second := c.byKey[ranks[0]], c.byKey[ranks[1]]
+			j := Join{Edge: Edge{A: first, B: second, Score: Equal}, A: []int{first}, Pairs: 1, Sum: int(ScoreCap), Joined: true}
+			for _, r := range ranks[1:] {
+				j.B = append(j.B, c.byKey[r])
+			}
+			step(j)
+		}
+	}
+}
+
 // groups answers with the clusters that are left, as indices of nodes.
-func (c *clusters) groups(byKey []int) [][]int {
-	var groups [][]int
+func (c *clusters) groups() [][]int {
+	var clusters [][]int
 	for _, members := range c.members {
 		if len(members) > 0 {
-			slices.Sort(members)
-			groups = append(groups, members)
+			slices.Sort(members) // groups are in the order of their first keys
+			clusters = append(clusters, members)
 		}
 	}
-	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
-	for _, g := range groups {
-		for i, r := range g {
-			g[i] = byKey[r]
-		}
+	slices.SortFunc(clusters, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	for i, members := range clusters {
+		clusters[i] = c.indices(members)
 	}
-	return groups
+	return clusters
 }

@@ -49,7 +49,7 @@ func TestCluster(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -74,7 +74,7 @@ func TestCluster_DependsOnTheSetAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
-		want := named(keys, match.Cluster(keys, edges))
+		want := named(keys, match.Cluster(keys, edges, nil))
 
 		order := rapid.Permutation(indices(len(keys))).Draw(t, "order of nodes")
 		moved := make([]match.NodeKey, len(keys))
@@ -86,7 +86,7 @@ func TestCluster_DependsOnTheSetAlone(t *testing.T) {
 			e := edges[i]
 			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Score: e.Score}
 		}
-		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled))); diff != "" {
+		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, nil))); diff != "" {
 			t.Fatalf("another order, another answer: %s", diff)
 		}
 	})
@@ -97,7 +97,7 @@ func TestCluster_IsAPartitionWithoutForbiddenPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
 		of := map[int]int{}
-		for n, members := range match.Cluster(keys, edges) {
+		for n, members := range match.Cluster(keys, edges, nil) {
 			for _, m := range members {
 				if _, twice := of[m]; twice {
 					t.Fatalf("%d is in two clusters", m)
@@ -121,7 +121,7 @@ func TestCluster_Oracle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
-		if diff := gocmp.Diff(naiveCluster(len(keys), edges), match.Cluster(keys, edges)); diff != "" {
+		if diff := gocmp.Diff(naiveCluster(len(keys), edges), match.Cluster(keys, edges, nil)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -207,6 +207,6 @@ func BenchmarkCluster(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		match.Cluster(keys, edges)
+		match.Cluster(keys, edges, nil)
 	}
 }

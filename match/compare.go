@@ -5,15 +5,37 @@ package match
 import "strings"
 
 // Compare answers with how well two records agree, field by field. The pair is
-// ordered by (source, key) first, so that Compare(a, b) is Compare(b, a). It
-// allocates nothing. Names, the dearest field, are skipped where no agreement of
+// ordered first, so that Compare(a, b) is Compare(b, a): by what the two say, so that records which
+// say the same compare alike. It allocates nothing. Names, the dearest field, are skipped where no agreement of
 // theirs could lift the score to 0; the level says so.
 func (m *Matcher) Compare(a, b *Record) Vector {
-	if a.source > b.source || a.source == b.source && a.key > b.key {
+	if a.content > b.content || a.content == b.content && a.after(b) {
 		a, b = b, a
 	}
-	var v Vector
-	v.set(fieldPhone, comparePhones(a.phones, b.phones))
+	v := m.compare(a, b)
+	if a.after(b) {
+		v.turn()
+	}
+	return v
+}
+
+// after reports whether a record comes behind another by source and key.
+func (r *Record) after(other *Record) bool {
+	return r.source > other.source || r.source == other.source && r.key > other.key
+}
+
+// turn exchanges the sides of a relation, of which the first is that of the first record by source and key.
+func (v *Vector) turn() {
+	switch v.level(fieldRelation) {
+	case relationFirstPart:
+		v.put(fieldRelation, relationSecondPart)
+	case relationSecondPart:
+		v.put(fieldRelation, relationFirstPart)
+	}
+}
+
+func (m *Matcher) compare(a, b *Record) (v Vector) {
+	v.set(fieldPhone, m.pack.comparePhones(a.phones, b.phones))
 	v.set(fieldAddress, compareAddresses(&a.address, &b.address))
 	v.set(fieldDistance, comparePoints(a.point, b.point))
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))

@@ -37,7 +37,7 @@ func TestCluster_WhatPeopleDecided(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -59,7 +59,7 @@ func TestCluster_DecidedOracle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := decidedComponent(t)
-		if diff := gocmp.Diff(naiveDecided(len(keys), edges), match.Cluster(keys, edges)); diff != "" {
+		if diff := gocmp.Diff(naiveDecided(len(keys), edges), match.Cluster(keys, edges, nil)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -69,7 +69,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := decidedComponent(t)
-		want := named(keys, match.Cluster(keys, edges))
+		want := named(keys, match.Cluster(keys, edges, nil))
 		order := rapid.Permutation(indices(len(keys))).Draw(t, "order of nodes")
 		moved := make([]match.NodeKey, len(keys))
 		for i, to := range order {
@@ -80,7 +80,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 			e := edges[i]
 			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Score: e.Score, Decided: e.Decided}
 		}
-		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled))); diff != "" {
+		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, nil))); diff != "" {
 			t.Fatalf("another order, another answer: %s", diff)
 		}
 	})
@@ -98,7 +98,7 @@ func TestCluster_TheNewestDecisionCounts(t *testing.T) {
 		e.Decided = 7
 		for _, verdict := range []match.Score{must, never} {
 			e.Score = verdict
-			together := slices.ContainsFunc(match.Cluster(keys, edges), func(c []int) bool { return slices.Contains(c, e.A) && slices.Contains(c, e.B) })
+			together := slices.ContainsFunc(match.Cluster(keys, edges, nil), func(c []int) bool { return slices.Contains(c, e.A) && slices.Contains(c, e.B) })
 			if together != (verdict == must) {
 				t.Fatalf("%+v: together %v", *e, together)
 			}
@@ -115,7 +115,7 @@ func TestTrace_StepsMakeTheClusters(t *testing.T) {
 		for i := range keys {
 			group[i] = []int{i}
 		}
-		clusters := match.Trace(keys, edges, func(j match.Join) {
+		clusters := match.Trace(keys, edges, nil, func(j match.Join) {
 			if !slices.Equal(j.A, group[j.Edge.A]) || !slices.Equal(j.B, group[j.Edge.B]) {
 				t.Fatalf("step %+v, the groups are %v and %v", j, group[j.Edge.A], group[j.Edge.B])
 			}
@@ -144,7 +144,7 @@ func TestTrace_Steps(t *testing.T) {
 		{0, 1, must, 20}, {1, 2, never, 30}, {0, 2, must, 10}, {2, 3, 900, 0}, {3, 4, 1200, 0}, {1, 3, 600, 0}, {4, 5, 500, 0}, {3, 5, -700, 0}, {0, 5, 400, 0},
 	}
 	var b strings.Builder
-	clusters := match.Trace(nodes(6), edges, func(j match.Join) {
+	clusters := match.Trace(nodes(6), edges, nil, func(j match.Join) {
 		fmt.Fprintf(&b, "%v + %v by %d-%d %v decided %d: sum %d, absent %d, joined %v", j.A, j.B, j.Edge.A, j.Edge.B, j.Edge.Score, j.Edge.Decided, j.Sum, j.Absent, j.Joined)
 		if j.Against != nil {
 			fmt.Fprintf(&b, ", against %d-%d %v", j.Against.A, j.Against.B, j.Against.Score)
@@ -235,7 +235,7 @@ func TestClusterAll_TooLargeButForDecisions(t *testing.T) {
 	}
 	edges[7], edges[20] = match.Edge{A: 7, B: 8, Score: must, Decided: 1}, match.Edge{A: 20, B: 21, Score: never, Decided: 2}
 	edges = append(edges, match.Edge{A: 8, B: 1000, Score: must, Decided: 3})
-	clusters := match.ClusterAll(keys, edges)
+	clusters := match.ClusterAll(keys, edges, nil)
 	if len(clusters) != n-2 {
 		t.Errorf("%d clusters of %d records, want all but three apart", len(clusters), n)
 	}

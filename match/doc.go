@@ -40,10 +40,11 @@
 // Features are few, since each costs a resolver a read and a write at a random
 // place, and local: a feature may only be carried by as many things as one spot
 // holds. What more than [GenericAbove] records carry yields no candidates, and of
-// what says nothing of where [GenericEverywhere] or [GenericWords] are enough. The hashes are stored on disk and never change.
+// what says nothing of where [GenericEverywhere] or [GenericWords] are enough; records that say the same
+// ([Record.Equal]) count once. The hashes are stored on disk and never change.
 //
 // Traps that the design avoids, each with a test: comparison that is not
-// symmetric (the pair is ordered by source and key first), nothing taken for a
+// symmetric (the pair is ordered by what the two say first), nothing taken for a
 // value ("00000", "N/A", (0, 0)), chains of one name, numbered siblings
 // ("Profile 1", "Profile 6"), and clusters that depend on the order of their
 // edges. Parts of a place (the pharmacy in the store) lose bits, but may still

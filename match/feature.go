@@ -4,6 +4,7 @@ package match
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ const (
 	FeatureModel       FeatureKind = 17 // model number
 	FeatureBrandWord   FeatureKind = 18 // brand x the rarest word
 	FeatureDatePlace   FeatureKind = 19 // day x sound of the city
+	FeatureEqual       FeatureKind = 20 // all that is compared
 )
 
 var featureKinds = [...]string{
@@ -45,6 +47,7 @@ var featureKinds = [...]string{
 	FeatureDomainPlace: "domain and place", FeatureEmail: "mailbox", FeatureID: "identifier",
 	FeatureNames: "sound of the names", FeatureNameYear: "sound of a name and year", FeatureNamePlace: "sound of a name and place",
 	FeatureDateInitial: "date and initials", FeatureDatePlace: "date and place", FeatureModel: "model number", FeatureBrandWord: "brand and word",
+	FeatureEqual: "all that is compared",
 }
 
 // String answers with the words for people.
@@ -59,6 +62,7 @@ func (k FeatureKind) String() string {
 const (
 	bitsOfLimit     = 3
 	limitEverywhere = 1
+	limitEqual      = 2
 	limitWords      = 3
 )
 
@@ -70,6 +74,8 @@ func (k FeatureKind) limit() uint64 {
 		return limitWords
 	case FeatureStreet:
 		return limitEverywhere
+	case FeatureEqual:
+		return limitEqual
 	}
 	return 0
 }
@@ -87,15 +93,17 @@ type Feature struct {
 	Kind FeatureKind
 }
 
-// MostCarriers is how many records may carry a feature before it is generic and
+// MostCarriers is how many records that say different things may carry a feature before it is generic and
 // yields no candidates: GenericAbove, and of those that say nothing of where
-// GenericEverywhere, or GenericWords.
+// GenericEverywhere, or GenericWords. Any number may say the same.
 func MostCarriers(feature uint64) int {
 	switch feature & bitsOfLimit {
 	case limitWords:
 		return GenericWords
 	case limitEverywhere:
 		return GenericEverywhere
+	case limitEqual:
+		return math.MaxInt
 	}
 	return GenericAbove
 }
@@ -176,6 +184,7 @@ func (r *Record) emit(s *sink) {
 		r.emitName(s, place, wider)
 	}
 	r.emitPages(s, place)
+	r.emitEqual(s)
 	for _, id := range r.ids {
 		if id.world {
 			s.add(FeatureID, "", id.attribute, id.value)

@@ -61,6 +61,8 @@ const (
 	phoneOneOff
 	phoneSeven
 	phoneEqual
+	phoneSeveral // equal, and several names have it
+	phoneMany    // equal, and many do
 )
 
 const (
@@ -182,7 +184,7 @@ var table = [fieldCount][]grade{
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 	},
-	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}},
+	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}, {"equal, of several names", 600}, {"equal, of many names", 300}},
 	fieldAddress: {
 		{},
 		{"different", -450},

@@ -21,6 +21,7 @@ type token struct {
 	stop    bool  // the, inc, gmbh: says nothing
 	title   bool  // dr, md: somebody's
 	plain   bool  // says what something is, as many names do
+	general bool  // a word of trades or of addresses: names no thing
 	parts   parts // atm, pharmacy: the name of a part of a place
 	number  bool  // digits, or a word that tells siblings apart like them
 }
@@ -86,6 +87,7 @@ func newToken(p *Pack, text string) token {
 		plain: role&nameBusiness != 0, parts: partsOf[text],
 		number: role&nameOrdinal != 0 || digits(text),
 	}
+	t.general = t.plain || t.stop || t.parts != 0 || lookStreet(text).role&streetType != 0
 	t.weight, t.rare = p.weigh(text, t.hash, role)
 	return t
 }

@@ -22,6 +22,11 @@ const (
 	// ChainPlaces is the number of distinct places beyond which a full name
 	// counts as a chain's.
 	ChainPlaces = 8
+	// PhoneNames is the number of names that a phone may have and still be as good as one's own, and PhoneCrowd that above
+	// which it says little. Names with one rarest word, but for those of trades and addresses, are one: a thing is called
+	// in several ways.
+	PhoneNames = 3
+	PhoneCrowd = 12
 )
 
 // weight is how much a token tells, in hundredths of a nat: 100 ln(1/p), where
@@ -44,6 +49,7 @@ type Pack struct {
 	records int               // 0: no statistics, the tables decide
 	tokens  map[uint64]uint32 // hash of token → names that have it, if more than one
 	chains  map[uint64]uint32 // hash of full name → its distinct places, where more than ChainPlaces
+	phones  map[uint64]uint32 // number → how many names it has, where more than PhoneNames
 	hash    uint64
 }
 
@@ -51,7 +57,7 @@ type Pack struct {
 // business are common, given names, streets and cities familiar, whatever is in
 // no table is rare, and the best known chains are chains.
 var DefaultPack = sync.OnceValue(func() *Pack {
-	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
+	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {
 		p.chains[xxhash.Sum64String(name)] = ChainPlaces + 1
 	}
@@ -62,9 +68,14 @@ var DefaultPack = sync.OnceValue(func() *Pack {
 // BuildPack counts the tokens and full names of distinct records. It sees no
 // labels. Records said twice count twice: leave out what repeats.
 func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
-	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}}
+	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	type carrier struct{ name, spot uint64 }
 	var carriers []carrier
+	type called struct {
+		phone uint64
+		name  []token
+	}
+	var phones []called
 	m := New(s, DefaultPack())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -78,7 +89,18 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 			}
 		}
 		carriers = append(carriers, carrier{r.name.hash, r.spot()})
+		for i := range r.phones {
+			phones = append(phones, called{r.phones[i].number(), r.name.tokens})
+		}
 	}
+	names := map[[2]uint64]bool{}
+	for _, c := range phones {
+		if name := [2]uint64{c.phone, p.rarest(c.name)}; !names[name] {
+			names[name] = true
+			p.phones[c.phone]++
+		}
+	}
+	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // one that is not there weighs the same
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
@@ -110,8 +132,8 @@ func (p *Pack) Chains() int { return len(p.chains) }
 func (p *Pack) Hash() uint64 { return p.hash }
 
 func (p *Pack) sum() uint64 {
-	buf := binary.LittleEndian.AppendUint64([]byte("locus-pack/1"), uint64(p.records))
-	for _, counts := range []map[uint64]uint32{p.tokens, p.chains} {
+	buf := binary.LittleEndian.AppendUint64([]byte("locus-pack/2"), uint64(p.records))
+	for _, counts := range []map[uint64]uint32{p.tokens, p.chains, p.phones} {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(len(counts)))
 		for _, h := range slices.Sorted(maps.Keys(counts)) {
 			buf = binary.LittleEndian.AppendUint64(buf, h)
@@ -145,6 +167,34 @@ func (p *Pack) weigh(text string, hash uint64, role nameRole) (w weight, rare bo
 		w, rare = w*3/10, false
 	}
 	return w, rare
+}
+
+// rarest is the word of a name that the fewest names have, of those that are none of trades and addresses if it has any.
+func (p *Pack) rarest(name []token) (word uint64) {
+	var of *token
+	for i := range name {
+		t := &name[i]
+		switch {
+		case of == nil, of.general && !t.general:
+		case t.general && !of.general:
+			continue
+		case cmp.Or(cmp.Compare(p.tokens[t.hash], p.tokens[of.hash]), cmp.Compare(t.hash, of.hash)) >= 0:
+			continue
+		}
+		of, word = t, t.hash
+	}
+	return word
+}
+
+// shared is the level of two equal numbers, by how many names the number has.
+func (p *Pack) shared(number uint64) level {
+	switch n := p.phones[number]; {
+	case n > PhoneCrowd:
+		return phoneMany
+	case n > PhoneNames:
+		return phoneSeveral
+	}
+	return phoneEqual
 }
 
 // chain says whether a full name is carried by so many places that it names none.

@@ -19,12 +19,12 @@ import (
 var ErrPack = errors.New("match: not a pack")
 
 // A pack as bytes: the magic with the format's version, the hash, and by zstd the number of records and
-// the two tables, each a length and rows in the order of their hashes: the distance to the row before, and
+// the three tables, each a length and rows in the order of their hashes: the distance to the row before, and
 // the count. Numbers are varints.
-var packMagic = []byte("locus-pack/1\n")
+var packMagic = []byte("locus-pack/2\n")
 
 const (
-	packHead = len("locus-pack/1\n") + 8
+	packHead = len("locus-pack/2\n") + 8
 	// packMost bounds what the bytes of a pack may unfold to.
 	packMost = 1 << 28
 )
@@ -49,7 +49,7 @@ var (
 // MarshalBinary writes the pack: equal packs, equal bytes.
 func (p *Pack) MarshalBinary() ([]byte, error) {
 	raw := binary.AppendUvarint(nil, uint64(p.records))
-	for _, counts := range []map[uint64]uint32{p.tokens, p.chains} {
+	for _, counts := range []map[uint64]uint32{p.tokens, p.chains, p.phones} {
 		raw = binary.AppendUvarint(raw, uint64(len(counts)))
 		last := uint64(0)
 		for _, h := range slices.Sorted(maps.Keys(counts)) {
@@ -76,6 +76,7 @@ func (p *Pack) UnmarshalBinary(b []byte) error {
 	*p = Pack{records: int(r.number(math.MaxInt32))}
 	p.tokens = r.counts(2)
 	p.chains = r.counts(ChainPlaces + 1)
+	p.phones = r.counts(PhoneNames + 1)
 	p.hash = p.sum()
 	if r.left == nil || len(r.left) > 0 || p.hash != binary.LittleEndian.Uint64(b[len(packMagic):]) {
 		return fmt.Errorf("%w: its bytes are damaged", ErrPack)

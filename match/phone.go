@@ -90,15 +90,31 @@ func dummy(d []byte) bool {
 	return same(d) || len(d) >= minPhone && same(d[len(d)-minPhone:]) || strings.Contains("01234567890123456789", string(d))
 }
 
-// comparePhones answers with the level of the best pair of numbers.
-func comparePhones(a, b []phone) level {
-	best := levelNone
+// number is what all spellings of a number have in common.
+func (p *phone) number() uint64 {
+	if p.n >= 9 {
+		return p.bcd & nineDigits
+	}
+	return p.bcd & sevenDigits
+}
+
+// comparePhones answers with the level of the best pair of numbers. Of equal ones that is the one which the fewest
+// names have.
+func (p *Pack) comparePhones(a, b []phone) level {
+	best, equal := levelNone, levelNone
 	for i := range a {
 		for j := range b {
-			if l := comparePhone(&a[i], &b[j]); l > best {
-				best = l
+			l := comparePhone(&a[i], &b[j])
+			if l == phoneEqual {
+				if shared := max(p.shared(a[i].number()), p.shared(b[j].number())); equal == levelNone || shared < equal {
+					equal = shared
+				}
 			}
+			best = max(best, l)
 		}
+	}
+	if best == phoneEqual {
+		return equal
 	}
 	return best
 }

@@ -74,11 +74,11 @@ func TestComparePhones(t *testing.T) {
 	near, _ := parsePhone("415-555-2301")
 	other, _ := parsePhone("212-444-9876")
 	for _, b := range [][]phone{{other, near, one}, {one, near, other}, {near, one}} {
-		if got := comparePhones([]phone{other, one}, b); got != phoneEqual {
+		if got := DefaultPack().comparePhones([]phone{other, one}, b); got != phoneEqual {
 			t.Errorf("the best pair is at level %d", got)
 		}
 	}
-	if got := comparePhones(nil, []phone{one}); got != levelNone {
+	if got := DefaultPack().comparePhones(nil, []phone{one}); got != levelNone {
 		t.Errorf("without a number it is level %d", got)
 	}
 }

@@ -35,6 +35,8 @@ type Record struct {
 	brand      string // of style title: the first category
 	dedup      bool   // the source lists nothing twice
 	features   []Feature
+	content    uint64 // see hash
+	equal      uint64 // see Equal
 }
 
 // identifier is the value of an attribute of TypeID.
@@ -123,7 +125,13 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	if m.style != StyleBusiness {
 		r.readName(given, family, whole)
 	}
+	r.content = r.hash()
 	r.features = r.collect()
+	for _, f := range r.features {
+		if f.Kind == FeatureEqual {
+			r.equal = f.Hash
+		}
+	}
 	return r
 }
 

@@ -106,6 +106,8 @@ func (v Vector) level(f field) level { return level(v >> (4 * f) & 15) }
 
 func (v *Vector) set(f field, l level) { *v |= Vector(l) << (4 * f) }
 
+func (v *Vector) put(f field, l level) { *v &^= 15 << (4 * f); v.set(f, l) }
+
 // Score is the sum of the bits of the levels, but below the threshold for a pair in which nothing names the thing:
 // many things stand at one address, and share its city and its coordinates.
 func (m *Matcher) Score(v Vector) Score {

@@ -8,11 +8,16 @@ import (
 )
 
 // Candidates answers with the pairs of records that are worth comparing, as indices: those that
-// share a feature which no more of the records carry than may (MostCarriers). Each pair stands there
+// share a feature which no more of the records carry than may (MostCarriers), where of records that say the same
+// only the first is counted, and is the only one to meet others; and it with each of these. Each pair stands there
 // once, the lower index first, ordered.
 func Candidates(records []*Record) [][2]int {
+	leads := Leaders(records)
 	carriers := map[uint64][]int{}
 	for i, r := range records {
+		if leads[i] != i {
+			continue
+		}
 		for _, f := range r.Features() {
 			carriers[f.Hash] = append(carriers[f.Hash], i)
 		}
@@ -20,6 +25,10 @@ func Candidates(records []*Record) [][2]int {
 	met := make([]int, len(records)) // the last record that met this one, plus one
 	var pairs [][2]int
 	for i, r := range records {
+		if leads[i] != i {
+			pairs = append(pairs, [2]int{leads[i], i})
+			continue
+		}
 		for _, f := range r.Features() {
 			list := carriers[f.Hash]
 			if len(list) > MostCarriers(f.Hash) {
@@ -37,18 +46,37 @@ func Candidates(records []*Record) [][2]int {
 	return pairs
 }
 
+// Leaders answers for each record with the first that says the same, which is itself if none does.
+func Leaders(records []*Record) []int {
+	first, leads := map[uint64]int{}, make([]int, len(records))
+	for i, r := range records {
+		leads[i] = i
+		if r.equal == 0 {
+			continue
+		}
+		if j, there := first[r.equal]; there {
+			leads[i] = j
+		} else {
+			first[r.equal] = i
+		}
+	}
+	return leads
+}
+
 // ClusterAll splits all records of a set into things: its components over edges that reach the
 // threshold, each as Cluster does. A component of more than MaxComponent records is cut at scores
 // that rise by CutStep up to CutMax; what is still too large there is taken as a whole up to
 // MaxLinked records, and beyond that every record stays alone but for what people said to be one thing.
 //
 // The answer is that of Cluster: a function of the set, clusters and members ordered by NodeKey.
-func ClusterAll(nodes []NodeKey, edges []Edge) [][]int { return ClusterAt(nodes, edges, Threshold) }
+func ClusterAll(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
+	return ClusterAt(nodes, edges, unmet, Threshold)
+}
 
 // ClusterAt is ClusterAll with another threshold, which all the scores of cutting rise from.
-func ClusterAt(nodes []NodeKey, edges []Edge, threshold Score) [][]int {
+func ClusterAt(nodes []NodeKey, edges []Edge, unmet Unmet, threshold Score) [][]int {
 	// No edge leads from one component to another any more, so none is joined with another.
-	return trace(nodes, cut(len(nodes), edges, threshold), threshold, nil)
+	return trace(nodes, cut(len(nodes), edges, threshold), threshold, unmet, nil)
 }
 
 // cut answers with the edges inside of components that are not too large.
@@ -61,7 +89,7 @@ func cut(n int, edges []Edge, threshold Score) []Edge {
 		case least == most:
 			limit = MaxLinked
 		case least > most:
-			least, limit = MustLink, n
+			least, limit = Equal, n
 		}
 		of, size := components(n, edges, least)
 		var large []Edge
@@ -80,7 +108,7 @@ func cut(n int, edges []Edge, threshold Score) []Edge {
 }
 
 // components answers with the component of every node, over edges of at least the given score, and
-// with the number of nodes in each.
+// with the number of nodes in each, of which those that say the same count once: all but one of them hang on that one.
 func components(n int, edges []Edge, least Score) (of, size []int) {
 	of, size = make([]int, n), make([]int, n)
 	for i := range of {
@@ -101,6 +129,11 @@ func components(n int, edges []Edge, least Score) (of, size []int) {
 	for i := range of {
 		of[i] = root(i)
 		size[of[i]]++
+	}
+	for _, e := range edges {
+		if e.Score >= Equal && e.Decided == 0 {
+			size[of[e.A]]--
+		}
 	}
 	return of, size
 }

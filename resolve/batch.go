@@ -33,15 +33,14 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 		linked = append(linked, match.Edge{A: pair[0], B: pair[1], Score: e.Score, Decided: at})
 	}
 	for _, p := range match.Candidates(norms) {
-		if _, said := decided[p]; said {
-			continue
-		}
-		if v := m.Compare(norms[p[0]], norms[p[1]]); m.Decide(v) != match.Different {
-			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: m.Weight(v)})
+		_, said := decided[p]
+		if _, score, is := m.Link(norms[p[0]], norms[p[1]]); is && (!said || score == match.Equal) {
+			linked = append(linked, match.Edge{A: p[0], B: p[1], Score: score})
 		}
 	}
+	unmet := func(i, j int, dear bool) match.Score { return m.Unmet(norms[i], norms[j], dear) }
 	var entities [][]*entity.Record
-	for _, group := range match.ClusterAll(nodes, linked) {
+	for _, group := range match.ClusterAll(nodes, linked, unmet) {
 		members := make([]*entity.Record, len(group))
 		for n, i := range group {
 			members[n] = records[i]

@@ -4,7 +4,7 @@ package resolve
 
 import "github.com/locus-db/locus/entity"
 
-// carried remembers which features records carry: a posting names one of them only, and all are in other places. It
+// carried remembers under which features records are posted: a posting names one of them only, and all are in other places. It
 // has two halves, as cache has.
 type carried struct{ young, old map[entity.PUID][]uint64 }
 
@@ -29,12 +29,8 @@ func (c *carried) get(p entity.PUID) []uint64 {
 	return c.old[p]
 }
 
-// put remembers the features of a record, in their order, and returns them.
-func (c *carried) put(p entity.PUID, n *node) []uint64 {
-	features := make([]uint64, 0, len(n.norm.Features()))
-	for _, f := range n.norm.Features() {
-		features = append(features, f.Hash)
-	}
+// put remembers the features under which a record is posted, in their order, and returns them.
+func (c *carried) put(p entity.PUID, features []uint64) []uint64 {
 	if c != nil {
 		if len(c.young) >= mostCarried {
 			c.young, c.old = map[entity.PUID][]uint64{}, c.young

@@ -63,11 +63,15 @@ type expected struct {
 
 // compareAll compares records with all that they share a feature with.
 func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]edges, error) {
-	for _, n := range live {
-		v.writes[n.PUID] = &write{puid: n.PUID, new: n}
+	m := newMeetings()
+	var err error
+	if m.leaders, err = v.leadersOf(ctx, live); err != nil {
+		return nil, err
 	}
-	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{}}
-	err := v.readCarriers(ctx, v.ask, m)
+	for _, n := range live {
+		v.writes[n.PUID] = &write{puid: n.PUID, new: n, posted: posted(n, leads(n, m.leaders))}
+	}
+	err = v.readCarriers(ctx, v.ask, m)
 	clear(v.writes)
 	if err != nil {
 		return nil, err
@@ -75,12 +79,7 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	met := make([][]entity.PUID, len(live))
 	var all []entity.PUID
 	for i, n := range live {
-		for _, f := range n.norm.Features() {
-			if !m.generic(f.Hash) {
-				met[i] = append(met[i], m.carriers[f.Hash]...)
-			}
-		}
-		met[i] = slices.DeleteFunc(unique(met[i]), func(q entity.PUID) bool { return q == n.PUID })
+		met[i] = m.candidates(n, posted(n, leads(n, m.leaders)))
 		all = append(all, met[i]...)
 	}
 	if err := v.load(ctx, v.homed(unique(all))); err != nil {

@@ -144,18 +144,24 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 	return nil
 }
 
-// lookPosted finds features of records that are not posted.
+// lookPosted finds features under which records are to be posted and are not.
 func (v *checks) lookPosted(ctx context.Context, live []*node) error {
-	type posted struct {
+	type posting struct {
 		n *node
 		f uint64
 	}
-	there := map[posted]bool{}
-	at := map[cell.ID][]posted{}
-	for _, n := range live {
-		for _, f := range n.norm.Features() {
-			for _, id := range v.featureCells(f.Hash) {
-				at[id] = append(at[id], posted{n, f.Hash})
+	there := map[posting]bool{}
+	at := map[cell.ID][]posting{}
+	leaders, err := v.leadersOf(ctx, live)
+	if err != nil {
+		return err
+	}
+	should := make([][]uint64, len(live))
+	for i, n := range live {
+		should[i] = posted(n, leads(n, leaders))
+		for _, f := range should[i] {
+			for _, id := range v.featureCells(f) {
+				at[id] = append(at[id], posting{n, f})
 			}
 		}
 	}
@@ -174,11 +180,11 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 			return err
 		}
 	}
-	for _, n := range live {
-		for _, f := range n.norm.Features() {
-			if !there[posted{n, f.Hash}] {
-				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f.Hash, n.PUID), "no row", "a row: "+n.Ref.String()+" carries the feature", n.PUID)
-				s.Cell, s.redo = v.featureCell(f.Hash), []entity.PUID{n.PUID}
+	for i, n := range live {
+		for _, f := range should[i] {
+			if !there[posting{n, f}] {
+				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f, n.PUID), "no row", "a row: "+n.Ref.String()+" carries the feature", n.PUID)
+				s.Cell, s.redo = v.featureCell(f), []entity.PUID{n.PUID}
 			}
 		}
 	}

@@ -171,7 +171,7 @@ func birthOf(value any) (id locality.ID, ok bool) {
 	return locality.ID(b), true
 }
 
-// lookPostings finds postings of records that do not carry the feature, or do not lie here.
+// lookPostings finds postings of records that are not to be posted under the feature, or do not lie here.
 func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 	var unknown []entity.PUID
 	for _, row := range rows {
@@ -180,6 +180,16 @@ func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 		}
 	}
 	if err := v.load(ctx, v.homed(unknown)); err != nil {
+		return err
+	}
+	live := make([]*node, 0, len(unknown))
+	for _, p := range unique(unknown) {
+		if n := v.nodes[p]; n != nil && n.norm != nil {
+			live = append(live, n)
+		}
+	}
+	leaders, err := v.leadersOf(ctx, live)
+	if err != nil {
 		return err
 	}
 	for _, row := range rows {
@@ -196,13 +206,13 @@ func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 		}
 		features := v.carried.get(p)
 		if n := v.nodes[p]; features == nil && n != nil && n.norm != nil {
-			features = v.carried.put(p, n)
+			features = v.carried.put(p, posted(n, leads(n, leaders)))
 		}
 		if v.unread[p] != nil {
 			continue
 		}
 		if _, carries := slices.BinarySearch(features, f); !carries {
-			s := v.suspect(row, "posting", id, "in the store", "no row: record "+p.String()+" "+v.state(p)+" and does not carry the feature", p)
+			s := v.suspect(row, "posting", id, "in the store", "no row: record "+p.String()+" "+v.state(p)+" and is not posted under the feature", p)
 			s.redo, s.lost = []entity.PUID{p}, []uint64{f}
 		}
 	}

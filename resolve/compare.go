@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/match"
 )
 
 // edges are the edges of one record, in the order of the other side.
@@ -24,17 +23,11 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 	writes := make([]*write, 0, len(b.writes))
 	candidates := make([][]entity.PUID, 0, len(b.writes))
 	var all []entity.PUID
-	for p, w := range b.writes {
+	for _, w := range b.writes {
 		if w.new == nil {
 			continue
 		}
-		var c []entity.PUID
-		for _, f := range w.new.norm.Features() {
-			if !m.generic(f.Hash) {
-				c = append(c, m.carriers[f.Hash]...)
-			}
-		}
-		c = slices.DeleteFunc(unique(c), func(q entity.PUID) bool { return q == p })
+		c := m.candidates(w.new, w.posted)
 		writes, candidates = append(writes, w), append(candidates, c)
 		all = append(all, c...)
 	}
@@ -79,21 +72,22 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 		if !b.meet(n, c, m) {
 			continue
 		}
-		m := n.kind.Matcher
-		v := m.Compare(n.norm, c.norm)
-		if m.Decide(v) == match.Different {
-			continue
+		if v, score, linked := n.kind.Matcher.Link(n.norm, c.norm); linked {
+			found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: score})
 		}
-		found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: m.Weight(v)})
 	}
 	return found
 }
 
-// meet tells whether two records share a feature that is not generic. The postings said so; the
+// meet tells whether two records share a feature that is not generic, of those that say the same whether one of the two
+// leads them. The postings said so; the
 // records themselves decide, for a posting may have outlived what it says. Things of two kinds are never one.
 func (b *batch) meet(n, c *node, m *meetings) bool {
 	if c == nil || c.norm == nil || c.kind != n.kind {
 		return false
+	}
+	if e := n.equal(); e != 0 && e == c.equal() {
+		return m.leaders[e] == n.PUID || m.leaders[e] == c.PUID
 	}
 	for _, f := range n.norm.Features() {
 		if c.carries(f.Hash) && !m.generic(f.Hash) {

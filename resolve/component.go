@@ -112,7 +112,12 @@ func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]enti
 
 // Trace clusters the component again and tells each step.
 func (c *Component) Trace(step func(match.Join)) [][]int {
-	return match.Trace(c.keys(), c.Edges, step)
+	return match.Trace(c.keys(), c.Edges, c.Unmet, step)
+}
+
+// Unmet weighs two records that have no edge, by their indices; see match.Unmet.
+func (c *Component) Unmet(i, j int, dear bool) match.Score {
+	return c.Kind.Matcher.Unmet(c.Norms[i], c.Norms[j], dear)
 }
 
 func (c *Component) keys() []match.NodeKey {

@@ -74,6 +74,7 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 			unfinished++
 		}
 		in.check(t)
+		in.checkPostings(t)
 		if done {
 			rounds = step
 			break

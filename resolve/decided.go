@@ -140,7 +140,8 @@ func (g *graph) node(p entity.PUID, now bool) *node {
 }
 
 // edgesAt calls fn for every edge that a record has now, or had before, with the time at which a person
-// decided about the pair, 0 if nobody did. What was decided takes the place of what a comparison says.
+// decided about the pair, 0 if nobody did. What was decided takes the place of what a comparison says, unless that is
+// that the two say the same, by which others hang together.
 func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64)) {
 	decisions := g.decided[p]
 	if len(decisions) == 0 {
@@ -155,7 +156,7 @@ func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64))
 		}
 	}
 	g.each(p, now, func(e Edge) {
-		if !pairs[e.B] {
+		if !pairs[e.B] || e.Score == match.Equal {
 			fn(e, 0)
 		}
 	})

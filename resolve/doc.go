@@ -60,7 +60,8 @@
 //
 // # What a batch can change
 //
-// A record meets others through its features (package match). A feature that more carry than
+// A record meets others through its features (package match). Of records that say the same the one with the lowest puid
+// leads, and meets others for all of them; the others have an edge to it and no other. A feature that more carry than
 // may (match.MostCarriers) is generic and yields no candidates; that is a question about the set of records and not a
 // flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it. A repair,
 // which does not know what was posted before a crash, asks how many of the carriers are in no redo set.

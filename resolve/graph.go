@@ -100,24 +100,30 @@ func (g *graph) exists(p entity.PUID, now bool) bool {
 }
 
 // reach walks from a record over edges of at least the given score, and stops when it has found
-// more than limit records.
-func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) []entity.PUID {
+// that it connects more than limit records. Those that say the same count once: who follows a leader does not.
+func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) (found []entity.PUID, more bool) {
 	seen := map[entity.PUID]struct{}{from: {}}
-	found := []entity.PUID{from}
-	for i := 0; i < len(found) && len(found) <= limit; i++ {
-		g.edgesAt(found[i], now, func(e Edge, _ int64) {
+	found = []entity.PUID{from}
+	leaders := 0
+	for i := 0; i < len(found) && leaders <= limit; i++ {
+		before, follows := g.misses, false
+		g.edgesAt(found[i], now, func(e Edge, decided int64) {
+			follows = follows || e.Score == match.Equal && decided == 0 && e.B < e.A
 			if _, ok := seen[e.B]; !ok && e.Score >= least {
 				seen[e.B] = struct{}{}
 				found = append(found, e.B)
 			}
 		})
+		if !follows && g.misses == before {
+			leaders++
+		}
 	}
-	return found
+	return found, leaders > limit
 }
 
 // component answers with the records that are clustered together with this one: those that edges
 // of at least the threshold connect, and where they are more than match.MaxComponent, those that
-// edges of a higher score still do, and in the end those that people said to be one thing. Nil if edges are
+// edges of a higher score still do, and in the end those that say the same or that people said to be one thing. Nil if edges are
 // missing. What it learns of one record it
 // knows of all that it met on the way.
 func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
@@ -133,12 +139,12 @@ func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 		case least == match.CutMax:
 			limit = MaxLinked
 		case least > match.CutMax:
-			least, limit = match.MustLink, math.MaxInt
+			least, limit = match.Equal, math.MaxInt
 		}
 		before := g.misses
-		members := g.reach(p, w.now, least, limit)
+		members, more := g.reach(p, w.now, least, limit)
 		switch {
-		case len(members) > limit:
+		case more:
 			for _, m := range members {
 				w.least[m] = max(w.least[m], least+match.CutStep)
 			}
@@ -175,7 +181,7 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 				add(g.component(w, p))
 			}
 			if _, done := w.repaired[p]; repair && !done {
-				found := g.reach(p, w.now, match.Threshold, MaxLinked)
+				found, _ := g.reach(p, w.now, match.Threshold, MaxLinked)
 				add(found)
 				for _, q := range found {
 					w.repaired[q] = struct{}{}

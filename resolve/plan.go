@@ -21,6 +21,29 @@ type plan struct {
 	of       map[entity.PUID]*cluster // by every member
 	byAnchor map[entity.PUID]*cluster
 	assigned []entity.Assignment
+	known    map[entity.PUID]known // what was found about olds, by anchor
+}
+
+// known is what is asked about an old entity for every record that comes from it.
+type known struct {
+	members      map[entity.PUID]struct{}
+	put, deleted bool // one of them was, by the batch
+}
+
+// about tells of an old entity.
+func (p *plan) about(anchor entity.PUID) known {
+	k, there := p.known[anchor]
+	if e := p.olds[anchor]; !there && e != nil {
+		k.members = make(map[entity.PUID]struct{}, len(e.Members))
+		for _, m := range e.Members {
+			k.members[m.PUID] = struct{}{}
+			w := p.writes[m.PUID]
+			k.put = k.put || w != nil && w.new != nil && w.new != w.old
+			k.deleted = k.deleted || w != nil && w.new == nil
+		}
+		p.known[anchor] = k
+	}
+	return k
 }
 
 // cluster is an entity to be.
@@ -34,7 +57,7 @@ func (c *cluster) anchor() entity.PUID { return c.nodes[0].PUID }
 
 // plan clusters the components and reads the entities that their records were in.
 func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, affected map[entity.PUID]struct{}) (*plan, error) {
-	p := &plan{batch: b, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}}
+	p := &plan{batch: b, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
 	if err := b.load(ctx, b.nodes, slices.Collect(maps.Keys(affected))); err != nil {
 		return nil, err
 	}
@@ -82,7 +105,9 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 				}
 			})
 		}
-		groups = match.Cluster(keys, linked)
+		groups = match.Cluster(keys, linked, func(i, j int, dear bool) match.Score {
+			return nodes[i].kind.Matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
+		})
 	}
 	for _, group := range groups {
 		c := &cluster{nodes: make([]*node, len(group))}
@@ -175,9 +200,9 @@ func (p *plan) kind(c *cluster, old *entity.Entity) (changelog.Kind, int64) {
 	var came []entity.PUID // other entities that members come from
 	groups := 0
 	for _, n := range c.nodes {
-		from := p.olds[n.Anchor]
+		_, from := p.about(n.Anchor).members[n.PUID]
 		switch {
-		case from == nil || !contains(from, n.PUID):
+		case !from:
 			groups++
 		case !slices.Contains(came, n.Anchor):
 			came = append(came, n.Anchor)
@@ -212,30 +237,23 @@ func (p *plan) why(old *entity.Entity, nodes []*node) changelog.Cause {
 		return p.cause
 	}
 	deleted := false
-	put := func(q entity.PUID) bool {
-		w := p.writes[q]
-		deleted = deleted || w != nil && w.new == nil
-		return w != nil && w.new != nil && w.new != w.old
-	}
-	putOf := func(e *entity.Entity) bool {
-		return e != nil && slices.ContainsFunc(e.Members, func(m entity.Member) bool { return put(m.PUID) })
+	put := func(anchor entity.PUID) bool {
+		k := p.about(anchor)
+		deleted = deleted || k.deleted
+		return k.put
 	}
 	for _, n := range nodes {
-		if put(n.PUID) || putOf(p.olds[n.Anchor]) {
+		if w := p.writes[n.PUID]; w != nil && w.new != w.old || put(n.Anchor) {
 			return changelog.CausePut
 		}
 	}
 	switch {
-	case putOf(old):
+	case old != nil && put(old.Anchor()):
 		return changelog.CausePut
 	case deleted:
 		return changelog.CauseDelete
 	}
 	return p.assigns()
-}
-
-func contains(e *entity.Entity, q entity.PUID) bool {
-	return slices.ContainsFunc(e.Members, func(m entity.Member) bool { return m.PUID == q })
 }
 
 func versions(e *entity.Entity) []changelog.Version {

@@ -5,8 +5,8 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"sync"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -19,6 +19,14 @@ type meetings struct {
 	gained   map[uint64]int // how many records of the batch came to carry the feature
 	lost     map[uint64]int // how many ceased to
 	further  map[uint64]int // how many carriers are read beyond those that are needed mostly
+	leaders  map[uint64]entity.PUID
+}
+
+func newMeetings() *meetings {
+	return &meetings{
+		carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{},
+		leaders: map[uint64]entity.PUID{},
+	}
 }
 
 // generic tells whether more records carry a feature than may. It is a question about the
@@ -37,6 +45,9 @@ func (m *meetings) crossed(feature uint64) bool {
 
 // limit is how many carriers must be read to tell a crossing for certain.
 func (m *meetings) limit(feature uint64) int {
+	if match.IsEqual(feature) {
+		return unlimited
+	}
 	return match.MostCarriers(feature) + 1 + m.gained[feature] + m.further[feature]
 }
 
@@ -44,7 +55,11 @@ func (m *meetings) limit(feature uint64) int {
 // reading of who else carries them. So of two records that share a feature the one that posts
 // second sees the first.
 func (b *batch) post(ctx context.Context) (*meetings, error) {
-	m := &meetings{carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{}}
+	m := newMeetings()
+	if err := b.lead(ctx); err != nil {
+		return nil, err
+	}
+	m.leaders = b.leaders.after
 	if err := b.writePostings(ctx, m); err != nil {
 		return nil, err
 	}
@@ -58,13 +73,15 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	if len(drawn) == 0 {
 		return m, nil
 	}
-	drawn = unique(drawn)
-	if err := b.load(ctx, b.nodes, drawn); err != nil {
+	if err := b.draw(ctx, drawn); err != nil {
 		return nil, err
 	}
 	for _, p := range drawn {
-		if n := b.nodes[p]; b.writes[p] == nil && n != nil && n.norm != nil {
-			b.writes[p] = &write{puid: p, old: n, new: n}
+		if w := b.writes[p]; w != nil && w.new != nil && w.posted == nil {
+			if e := w.new.equal(); e != 0 && m.leaders[e] == 0 {
+				m.leaders[e] = p // it is posted under what others share with it
+			}
+			w.posted = posted(w.new, leads(w.new, m.leaders))
 		}
 	}
 	return m, b.readCarriers(ctx, b.read, m)
@@ -104,7 +121,7 @@ func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error)
 		certain := true
 		for f, carriers := range m.carriers {
 			if !m.generic(f) {
-				if m.lost[f] > 0 {
+				if m.lost[f] > 0 && !match.IsEqual(f) {
 					drawn = append(drawn, carriers...)
 				}
 				continue
@@ -143,22 +160,13 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	}
 	var positions []uint32
 	for p, w := range b.writes {
-		if w.new != nil {
-			for _, f := range w.new.norm.Features() {
-				if w.old.carries(f.Hash) {
-					continue
-				}
-				m.gained[f.Hash]++
-				g := at(b.featureCell(f.Hash))
-				g.add = append(g.add, Posting{f.Hash, p})
-				positions = append(positions, cell.Position(f.Hash))
-			}
+		b.differ(w, m)
+		for _, f := range w.add {
+			g := at(b.featureCell(f))
+			g.add = append(g.add, Posting{f, p})
+			positions = append(positions, cell.Position(f))
 		}
-		for _, f := range w.lost {
-			if w.new.carries(f) {
-				continue // it was lost by one version and came back with a later one
-			}
-			m.lost[f]++
+		for _, f := range w.remove {
 			for _, id := range b.featureCells(f) {
 				g := at(id)
 				g.remove = append(g.remove, Posting{f, p})
@@ -183,49 +191,90 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	})
 }
 
-// readCarriers reads the carriers of every feature that the batch's records carry or lost and that
-// was not read yet.
+// differ finds the postings that a record gains and loses: because it says something else, or because it leads those that
+// say the same, or does so no more. A repair does not know which there are: it writes and removes all.
+func (b *batch) differ(w *write, m *meetings) {
+	if w.new != nil {
+		w.posted = posted(w.new, leads(w.new, b.leaders.after))
+	}
+	is := func(f uint64) bool { return slices.Contains(w.posted, f) }
+	if b.repair {
+		w.add, w.remove = w.posted, slices.Clone(w.lost)
+		for _, f := range posted(w.new, true) {
+			if !is(f) {
+				w.remove = append(w.remove, f)
+			}
+		}
+		w.remove = slices.DeleteFunc(w.remove, is) // it was lost by one version and came back with a later one
+		for _, f := range w.add {
+			m.gained[f]++
+		}
+		for _, f := range w.remove {
+			m.lost[f]++
+		}
+		return
+	}
+	var was []uint64
+	if w.old != nil {
+		was = posted(w.old, leads(w.old, b.leaders.before))
+	}
+	for _, f := range w.posted {
+		if !slices.Contains(was, f) {
+			w.add = append(w.add, f)
+			m.gained[f]++
+		}
+	}
+	for _, f := range was {
+		if !is(f) {
+			w.remove = append(w.remove, f)
+			m.lost[f]++
+		}
+	}
+	for _, f := range w.lost {
+		if !is(f) && !slices.Contains(was, f) {
+			w.remove = append(w.remove, f)
+		}
+	}
+}
+
+// readCarriers reads the carriers of every feature that the batch's records are posted under or lost and that
+// was not read yet. Who follows a leader asks for nobody else.
 func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error {
-	groups := map[cell.ID][]uint64{}
+	limits := map[uint64]int{}
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
-			m.carriers[f] = nil
-			for _, id := range b.featureCells(f) {
-				groups[id] = append(groups[id], f)
+			limits[f] = m.limit(f)
+		}
+	}
+	for p, w := range b.writes {
+		for _, f := range w.posted {
+			if !match.IsEqual(f) || m.leaders[f] == p {
+				want(f)
+			}
+		}
+		for _, f := range w.remove {
+			if !match.IsEqual(f) {
+				want(f)
 			}
 		}
 	}
-	for _, w := range b.writes {
-		if w.new != nil {
-			for _, f := range w.new.norm.Features() {
-				want(f.Hash)
-			}
-		}
-		for _, f := range w.lost {
-			want(f)
+	carriers, err := b.carriersOf(ctx, ask, limits)
+	maps.Copy(m.carriers, carriers)
+	return err
+}
+
+// candidates are the records that one is compared with: its leader, if it has one, or whoever shares a feature.
+func (m *meetings) candidates(n *node, features []uint64) []entity.PUID {
+	if !leads(n, m.leaders) {
+		return []entity.PUID{m.leaders[n.equal()]}
+	}
+	var c []entity.PUID
+	for _, f := range features {
+		if !m.generic(f) {
+			c = append(c, m.carriers[f]...)
 		}
 	}
-	var mu sync.Mutex
-	return eachCell(groups, func(id cell.ID, features []uint64) error {
-		slices.Sort(features)
-		limits := make([]int, len(features))
-		for i, f := range features {
-			limits[i] = m.limit(f)
-		}
-		var carriers [][]entity.PUID
-		if err := ask(ctx, id, func(tx Tx) (err error) {
-			carriers, err = tx.Carriers(ctx, features, limits)
-			return err
-		}); err != nil {
-			return fmt.Errorf("read carriers: %w", err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for i, f := range features {
-			m.carriers[f] = union(m.carriers[f], carriers[i])
-		}
-		return nil
-	})
+	return slices.DeleteFunc(unique(c), func(q entity.PUID) bool { return q == n.PUID })
 }
 
 // union joins the carriers that cells of several generations name.

@@ -366,15 +366,10 @@ func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 }
 
 func (b *batch) meetsDown(w *write, m *meetings) bool {
-	for _, f := range w.new.norm.Features() {
-		if !m.generic(f.Hash) && slices.ContainsFunc(m.carriers[f.Hash], func(q entity.PUID) bool {
-			home, err := b.home(q)
-			return err == nil && b.isDown(home)
-		}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.candidates(w.new, w.posted), func(q entity.PUID) bool {
+		home, err := b.home(q)
+		return err == nil && b.isDown(home)
+	})
 }
 
 // takeOut removes entries from the redo sets.

@@ -21,6 +21,8 @@ type write struct {
 	old, new *node
 	lost     []uint64 // features of former versions that the record carries no more
 	back     bool     // the record had been deleted
+	// Postings that the batch writes and removes, and those that the record has from then on.
+	add, remove, posted []uint64
 }
 
 // fresh tells whether the record had no edges and no entity before the batch.
@@ -38,6 +40,8 @@ type batch struct {
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch looked at, as it is now
 	redo   map[cell.ID][]Redo
+	// leaders of the records that say the same as those of the batch.
+	leaders leadership
 	// decided is what people decided, and did not withdraw, about the records whose edges were read.
 	decided map[entity.PUID][]entity.Decision
 	cause   changelog.Cause // of what changes, "" if the writes are

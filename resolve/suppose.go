@@ -5,14 +5,11 @@ package resolve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 )
@@ -41,7 +38,7 @@ type suppose struct {
 	matcher   *match.Matcher // that would be
 	scope     map[entity.PUID]bool
 	is, would *graph
-	met       map[uint64][]entity.PUID
+	met       *meetings
 }
 
 // Suppose answers with the entities that are and would not be, and with those that would be instead, each in
@@ -54,7 +51,7 @@ func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (
 	}
 	s := &suppose{
 		reading: r.reading(), Supposition: about, kind: kind, matcher: matcher,
-		scope: map[entity.PUID]bool{}, met: map[uint64][]entity.PUID{},
+		scope: map[entity.PUID]bool{}, met: newMeetings(),
 	}
 	s.is = newGraph(s.batch, map[entity.PUID]edges{}, nil)
 	would := *s.is
@@ -68,7 +65,7 @@ func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (
 	for _, p := range about.Without {
 		without[p] = true
 	}
-	before, after = s.entities(s.is, kind.Matcher.Threshold(), nil), s.entities(s.would, matcher.Threshold(), without)
+	before, after = s.entities(s.is, kind.Matcher, nil), s.entities(s.would, matcher, without)
 	stays := func(in []*entity.Entity) func(*entity.Entity) bool {
 		return func(e *entity.Entity) bool {
 			return slices.ContainsFunc(in, func(f *entity.Entity) bool {
@@ -146,7 +143,7 @@ func (s *suppose) decide() map[entity.PUID][]entity.Decision {
 
 // compare finds what records would be compared with, and weighs it.
 func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
-	if err := s.meet(ctx, puids); err != nil {
+	if err := s.carriers(ctx, puids); err != nil {
 		return err
 	}
 	var all []entity.PUID
@@ -157,12 +154,7 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 		if n == nil || n.norm == nil {
 			continue
 		}
-		for _, f := range n.norm.Features() {
-			if carriers := s.met[f.Hash]; len(carriers) <= match.MostCarriers(f.Hash) {
-				candidates[p] = append(candidates[p], carriers...)
-			}
-		}
-		candidates[p] = unique(candidates[p])
+		candidates[p] = s.met.candidates(n, posted(n, leads(n, s.met.leaders)))
 		all = append(all, candidates[p]...)
 	}
 	if err := s.load(ctx, all); err != nil {
@@ -172,63 +164,74 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 		n := s.nodes[p]
 		for _, q := range list {
 			c := s.nodes[q]
-			if q == p || c == nil || c.norm == nil || c.kind != n.kind || !s.share(n, c) {
+			if !s.batch.meet(n, c, s.met) {
 				continue
 			}
-			if v := s.matcher.Compare(n.norm, c.norm); s.matcher.Decide(v) != match.Different {
-				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Score: s.matcher.Weight(v)})
+			if v, score, linked := s.matcher.Link(n.norm, c.norm); linked {
+				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Score: score})
 			}
 		}
 	}
 	return nil
 }
 
-// share tells whether two records have a feature that is not generic: a posting may have outlived it.
-func (s *suppose) share(n, c *node) bool {
-	return slices.ContainsFunc(n.norm.Features(), func(f match.Feature) bool {
-		return len(s.met[f.Hash]) <= match.MostCarriers(f.Hash) && c.carries(f.Hash)
-	})
-}
-
-// meet reads who carries the features of records.
-func (s *suppose) meet(ctx context.Context, puids []entity.PUID) error {
-	groups := map[cell.ID][]uint64{}
+// carriers reads who carries the features of records, and who leads those that say the same as they do.
+func (s *suppose) carriers(ctx context.Context, puids []entity.PUID) error {
+	var nodes []*node
 	for _, p := range puids {
-		n := s.nodes[p]
-		if n == nil || n.norm == nil {
-			continue
+		if n := s.nodes[p]; n != nil && n.norm != nil {
+			nodes = append(nodes, n)
 		}
-		for _, f := range n.norm.Features() {
-			if _, read := s.met[f.Hash]; read {
-				continue
-			}
-			s.met[f.Hash] = nil
-			for _, id := range s.featureCells(f.Hash) {
-				groups[id] = append(groups[id], f.Hash)
+	}
+	leaders, err := s.leadersOf(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	maps.Copy(s.met.leaders, leaders)
+	limits := map[uint64]int{}
+	for _, n := range nodes {
+		for _, f := range posted(n, leads(n, s.met.leaders)) {
+			if _, read := s.met.carriers[f]; !read {
+				limits[f] = s.met.limit(f)
 			}
 		}
 	}
-	var mu sync.Mutex
-	return eachCell(groups, func(id cell.ID, features []uint64) error {
-		slices.Sort(features)
-		limits := slices.Repeat([]int{MaxCarriers + 1}, len(features))
-		return s.view(ctx, id, func(tx Tx) error {
-			carriers, err := tx.Carriers(ctx, features, limits)
-			if err != nil {
-				return fmt.Errorf("read carriers: %w", err)
+	found, err := s.carriersOf(ctx, s.view, limits)
+	maps.Copy(s.met.carriers, found)
+	return err
+}
+
+// led gives the edges of leaders that are not there to those that would lead in their place.
+func (s *suppose) led(g *graph, linked []match.Edge, index map[entity.PUID]int, without map[entity.PUID]bool) []match.Edge {
+	for _, p := range slices.Sorted(maps.Keys(without)) {
+		var follow []int
+		var others []match.Edge
+		g.edgesAt(p, true, func(e Edge, decided int64) {
+			j, there := index[e.B]
+			switch {
+			case !there || decided != 0:
+			case e.Score != match.Equal:
+				others = append(others, match.Edge{B: j, Score: e.Score})
+			case e.B > p:
+				follow = append(follow, j)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, f := range features {
-				s.met[f] = union(s.met[f], carriers[i])
-			}
-			return nil
 		})
-	})
+		if len(follow) == 0 {
+			continue
+		}
+		for _, j := range follow[1:] {
+			linked = append(linked, match.Edge{A: follow[0], B: j, Score: match.Equal})
+		}
+		for _, e := range others {
+			e.A = follow[0]
+			linked = append(linked, e)
+		}
+	}
+	return linked
 }
 
 // entities clusters what was read, as it is or as it would be.
-func (s *suppose) entities(g *graph, threshold match.Score, without map[entity.PUID]bool) []*entity.Entity {
+func (s *suppose) entities(g *graph, matcher *match.Matcher, without map[entity.PUID]bool) []*entity.Entity {
 	var nodes []*node
 	var keys []match.NodeKey
 	index := map[entity.PUID]int{}
@@ -246,10 +249,13 @@ func (s *suppose) entities(g *graph, threshold match.Score, without map[entity.P
 			}
 		})
 	}
+	linked = s.led(g, linked, index, without)
 	as := *s.batch
 	as.decided = g.decided
 	var entities []*entity.Entity
-	for _, group := range match.ClusterAt(keys, linked, threshold) {
+	for _, group := range match.ClusterAt(keys, linked, func(i, j int, dear bool) match.Score {
+		return matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
+	}, matcher.Threshold()) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]

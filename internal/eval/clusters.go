@@ -71,6 +71,11 @@ func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth 
 	for _, c := range results {
 		met[[2]int{c.a, c.b}] = true
 	}
+	leads := match.Leaders(s.records) // those that say the same meet whom the first of them does
+	meet := func(i, j int) bool {
+		i, j = leads[i], leads[j]
+		return i == j || met[[2]int{min(i, j), max(i, j)}]
+	}
 	found := 0
 	var mistakes []mistake
 	for i := range truth {
@@ -82,7 +87,7 @@ func (s *set) judgeClusters(r *Report, cluster []int, results []compared, truth 
 			units[unit[truth[i]]].add(decided(together, same))
 			if same {
 				r.Positives++
-				if met[[2]int{i, j}] {
+				if meet(i, j) {
 					found++
 				}
 			}

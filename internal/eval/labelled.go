@@ -90,16 +90,17 @@ func isOne(label string) bool { return label == "1" || label == "1.0" }
 func (s *set) clusters(results []compared) []int {
 	var edges []match.Edge
 	for _, c := range results {
-		if c.outcome != match.Different {
-			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: c.score})
+		if _, score, linked := s.matcher.Link(s.records[c.a], s.records[c.b]); linked {
+			edges = append(edges, match.Edge{A: c.a, B: c.b, Score: score})
 		}
 	}
+	unmet := func(i, j int, dear bool) match.Score { return s.matcher.Unmet(s.records[i], s.records[j], dear) }
 	nodes := make([]match.NodeKey, len(s.records))
 	for i, record := range s.records {
 		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
 	}
 	cluster := make([]int, len(s.records))
-	for n, members := range match.ClusterAll(nodes, edges) {
+	for n, members := range match.ClusterAll(nodes, edges, unmet) {
 		for _, m := range members {
 			cluster[m] = n
 		}

@@ -65,7 +65,7 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		truth[[2]int{i, j}] = true
 	}
 	s := newSet(c.kind, o.Pack, sources, records, nil)
-	across := slices.DeleteFunc(match.Candidates(s.records), func(p [2]int) bool { return p[0] >= len(left) || p[1] < len(left) })
+	across := s.across(len(left))
 	results, took, err := s.compare(ctx, across)
 	if err != nil {
 		return nil, err
@@ -75,6 +75,36 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 	taken := s.takePairs(results, o.OneToOne)
 	s.judgeTables(r, results, taken, truth, len(left))
 	return r, nil
+}
+
+// across are the pairs of candidates of two tables; those that say the same meet whom the first of them does.
+func (s *set) across(left int) [][2]int {
+	leads := match.Leaders(s.records)
+	alike := make([][]int, len(s.records))
+	for i, first := range leads {
+		alike[first] = append(alike[first], i)
+	}
+	var pairs [][2]int
+	add := func(first, second []int) {
+		for _, i := range first {
+			for _, j := range second {
+				if i < left && j >= left {
+					pairs = append(pairs, [2]int{i, j})
+				}
+			}
+		}
+	}
+	for _, p := range match.Candidates(s.records) {
+		if leads[p[0]] == p[0] && leads[p[1]] == p[1] {
+			add(alike[p[0]], alike[p[1]])
+			add(alike[p[1]], alike[p[0]])
+		}
+	}
+	for _, same := range alike {
+		add(same, same)
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return pairs
 }
 
 // takePairs answers with the pairs that are taken for one thing. Equal scores

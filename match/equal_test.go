@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/locus-db/locus/match"
+)
+
+// alike are n records that say the same, in other spellings.
+func alike(m *match.Matcher, n int) (records []*match.Record) {
+	for i := range n {
+		records = append(records, m.Normalise([]string{"crm", "web"}[i%2], fmt.Sprint(i), match.Attributes{
+			"name":   {[]string{"Brass Heron", "BRASS  heron"}[i%2]},
+			"phones": {[]string{"212-555-0101", "(212) 555 0101"}[i%2]},
+		}))
+	}
+	return records
+}
+
+// The 65th record of a thing does not dissolve it: records that say the same are one carrier of what they share.
+func TestCandidates_RecordsThatSayTheSameCountOnce(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	const n = 3 * match.GenericAbove
+	records := alike(m, n)
+	others := func(k int) []*match.Record {
+		list := slices.Clone(records)
+		for i := range k {
+			list = append(list, m.Normalise("s", fmt.Sprint(i), match.Attributes{"name": {fmt.Sprintf("Only%d", i)}, "phones": {"212-555-0101"}}))
+		}
+		return list
+	}
+	const h = match.GenericAbove
+	for k, want := range map[int]int{0: n - 1, 1: n - 1 + 1, h - 1: n - 1 + h*(h-1)/2, h: n - 1} {
+		if got := len(match.Candidates(others(k))); got != want {
+			t.Errorf("%d equal records and %d others with their phone: %d candidates, want %d", n, k, got, want)
+		}
+	}
+}
+
+// Equal records are one thing only if what they say is enough for that.
+func TestEqual_TakesEnough(t *testing.T) {
+	t.Parallel()
+	s := match.Place()
+	s.Sources = map[string]match.Source{"clean": {Deduplicated: true}}
+	m := match.New(s, nil)
+	for name, c := range map[string]struct {
+		source string
+		a      match.Attributes
+		want   bool
+	}{
+		"name and phone":            {"crm", match.Attributes{"name": {"Brass Heron"}, "phones": {"212-555-0101"}}, true},
+		"an address alone":          {"crm", match.Attributes{"address": {"12 Oak Ave"}, "city": {"Springfield"}}, false},
+		"a name that says nothing":  {"crm", match.Attributes{"name": {"Pizza"}}, false},
+		"a source without repeats":  {"clean", match.Attributes{"name": {"Brass Heron"}, "phones": {"212-555-0101"}}, false},
+		"a chain and no place":      {"crm", match.Attributes{"name": {"Starbucks"}, "city": {"Springfield"}}, false},
+		"a chain and its own place": {"crm", match.Attributes{"name": {"Starbucks"}, "address": {"12 Oak Ave"}, "postcode": {"10001"}}, true},
+	} {
+		if got := m.Normalise(c.source, "1", c.a).Equal() != 0; got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	own := match.Attributes{"name": {"Brass Heron"}, "vendor_id": {"7"}}
+	if m.Normalise("a", "1", own).Equal() == m.Normalise("b", "1", own).Equal() {
+		t.Error("two sources have one id of their own")
+	}
+}
+
+// hang returns edges by which records say the same as the first of them.
+func hang(edges []match.Edge, first int, others ...int) []match.Edge {
+	for _, i := range others {
+		edges = append(edges, match.Edge{A: i, B: first, Score: match.Equal})
+	}
+	return edges
+}
+
+func TestCluster_RecordsThatSayTheSame(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		n     int
+		edges []match.Edge
+		want  [][]int
+	}{
+		"are one without further edges": {4, hang(nil, 1, 0, 2, 3), [][]int{{0, 1, 2, 3}}},
+		"count once beside others": {
+			// A hundred that say the same and one that is a little like them: one pair, and not a hundred of which 99 are absent.
+			101, append(hang(nil, 0, indices(100)[1:]...), match.Edge{A: 100, B: 0, Score: 500}), [][]int{indices(101)},
+		},
+		"are told apart by a person": {
+			4, append(hang(nil, 0, 1, 2, 3), match.Edge{A: 0, B: 1, Score: match.CannotLink, Decided: 5},
+				match.Edge{A: 0, B: 2, Score: match.CannotLink, Decided: 6}, match.Edge{A: 0, B: 3, Score: match.CannotLink, Decided: 7}),
+			[][]int{{0}, {1, 2, 3}},
+		},
+		"those that nobody told apart stay with one side": {
+			3, append(hang(nil, 0, 1, 2), match.Edge{A: 0, B: 1, Score: match.CannotLink, Decided: 5}), [][]int{{0, 2}, {1}},
+		},
+		"follow the one that a person joined with others": {
+			4, append(hang(nil, 0, 1, 2), match.Edge{A: 2, B: 3, Score: match.MustLink, Decided: 5}), [][]int{{0, 1, 2, 3}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := gocmp.Diff(c.want, match.ClusterAll(nodes(c.n), c.edges, nil)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// However many records say the same, no cut parts them, and the others are clustered as if each were said once.
+func TestClusterAll_ManyThatSayTheSame(t *testing.T) {
+	t.Parallel()
+	const n = 10_000
+	edges := hang(nil, 0, indices(n)[1:]...)
+	edges = append(edges, match.Edge{A: n, B: 0, Score: 600})
+	if got := match.ClusterAll(nodes(n+1), edges, nil); len(got) != 1 {
+		t.Errorf("%d clusters", len(got))
+	}
+}
+
+// What the clusters are does not depend on which of the records that say the same the others hang on.
+func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const things = 5
+		n := rapid.IntRange(things, 14).Draw(t, "n")
+		says, first, other := make([]int, n), [things]int{}, [things]int{}
+		for i := range n {
+			says[i] = i % things
+			if i >= things {
+				says[i] = rapid.IntRange(0, things-1).Draw(t, "says")
+			}
+		}
+		for i := n - 1; i >= 0; i-- {
+			first[says[i]] = i
+		}
+		for i := range n {
+			other[says[i]] = i
+		}
+		var one, two []match.Edge
+		for i, w := range says {
+			if i != first[w] {
+				one = append(one, match.Edge{A: first[w], B: i, Score: match.Equal})
+			}
+			if i != other[w] {
+				two = append(two, match.Edge{A: i, B: other[w], Score: match.Equal})
+			}
+		}
+		for a := range things {
+			for b := range a {
+				if s := rapid.SampledFrom([]match.Score{0, 1, 300, 500, 700, 900, match.CannotLink}).Draw(t, "score"); s != 1 {
+					one = append(one, match.Edge{A: first[a], B: first[b], Score: s})
+					two = append(two, match.Edge{A: other[a], B: other[b], Score: s})
+				}
+			}
+		}
+		pairs := map[[2]int]bool{}
+		for k := range rapid.IntRange(0, 4).Draw(t, "decisions") {
+			a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b")
+			if a == b || pairs[[2]int{min(a, b), max(a, b)}] {
+				continue
+			}
+			pairs[[2]int{min(a, b), max(a, b)}] = true
+			e := match.Edge{A: a, B: b, Score: rapid.SampledFrom([]match.Score{match.MustLink, match.CannotLink}).Draw(t, "verdict"), Decided: int64(k + 1)}
+			one, two = append(one, e), append(two, e)
+		}
+		if diff := gocmp.Diff(match.Cluster(nodes(n), one, nil), match.Cluster(nodes(n), two, nil)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A pair that no feature brought together counts what the two say of each other, and one that is never one thing keeps
+// two groups apart, however many others there are.
+func TestCluster_PairsThatNeverMet(t *testing.T) {
+	t.Parallel()
+	chain := []match.Edge{{A: 0, B: 1, Score: 900}, {A: 1, B: 2, Score: 900}}
+	for name, c := range map[string]struct {
+		says match.Score
+		want [][]int
+	}{
+		"little speaks against it": {-600, [][]int{{0, 1, 2}}},
+		"much does":                {-1000, [][]int{{0, 1}, {2}}},
+		"they are never one":       {-10000, [][]int{{0, 1}, {2}}},
+	} {
+		unmet := func(i, j int, _ bool) match.Score {
+			if min(i, j) != 0 || max(i, j) != 2 {
+				t.Errorf("%s: %d and %d have an edge", name, i, j)
+			}
+			return c.says
+		}
+		if diff := gocmp.Diff(c.want, match.Cluster(nodes(3), chain, unmet)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	// Two groups of 60, of which one pair is never one thing.
+	const n = 60
+	var edges []match.Edge
+	for i := range 2 * n {
+		for j := i - i%n; j < i; j++ {
+			edges = append(edges, match.Edge{A: j, B: i, Score: 2000})
+		}
+	}
+	edges = append(edges, match.Edge{A: 0, B: n, Score: 900})
+	asked := 0
+	unmet := func(i, j int, dear bool) match.Score {
+		if dear {
+			asked++
+		}
+		if min(i, j) == n-1 && max(i, j) == 2*n-1 {
+			return match.CannotLink
+		}
+		return 300
+	}
+	if got := match.Cluster(nodes(2*n), edges, unmet); len(got) != 2 {
+		t.Errorf("%d clusters", len(got))
+	}
+	if asked > match.MostUnmet {
+		t.Errorf("%d pairs were compared, want %d at most", asked, match.MostUnmet)
+	}
+}
+
+// Where a person joined two groups, what the machine says of the others across them does not part them again.
+func TestCluster_PairsThatNeverMetBesideADecision(t *testing.T) {
+	t.Parallel()
+	edges := []match.Edge{{A: 0, B: 1, Score: 1500}, {A: 2, B: 3, Score: 1500}, {A: 1, B: 2, Score: match.MustLink, Decided: 1}}
+	unmet := func(_, _ int, _ bool) match.Score { return -2500 }
+	if got := match.Cluster(nodes(4), edges, unmet); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// gather puts the records that say the same, which edges of score Equal connect, into groups, and draws the edges
+// between groups. Only what people decided tells apart records that say the same: those that are decided about alike
+// are one group, so it is no matter how many they are. The others of one content are edges of score Equal to each other,
+// and each has the edges of the record that leads them.
+//
+// Groups are named by their lowest rank and ordered by it; members hold ranks.
+func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
+	n := len(rank)
+	of := make([]int, n) // rank → what it says, named by one that says it
+	for i := range of {
+		of[i] = i
+	}
+	root := func(i int) int {
+		for of[i] != i {
+			of[i] = of[of[i]]
+			i = of[i]
+		}
+		return i
+	}
+	decided := map[int][]Edge{} // by the rank of A
+	equals := false
+	for _, e := range edges {
+		a, b := rank[e.A], rank[e.B]
+		switch {
+		case e.Decided != 0:
+			decided[a] = append(decided[a], Edge{a, b, e.Score, e.Decided})
+			decided[b] = append(decided[b], Edge{b, a, e.Score, e.Decided})
+		case e.Score >= Equal:
+			equals = true
+			of[root(a)] = root(b)
+		}
+	}
+	drawn = make([]Edge, 0, len(edges))
+	if !equals {
+		members = make([][]int, n)
+		for i := range members {
+			members[i] = []int{i}
+		}
+		for _, e := range edges {
+			drawn = append(drawn, ordered(Edge{rank[e.A], rank[e.B], e.Score, e.Decided}))
+		}
+		return members, drawn
+	}
+	type content struct {
+		root    int
+		decided string
+	}
+	group, at := make([]int, n), map[content]int{} // rank → its group, which is named in the order of ranks
+	variants := map[int][]int{}                    // root → the groups that say it
+	for i := range n {
+		c := content{root(i), signature(decided[i])}
+		g, there := at[c]
+		if !there {
+			g = len(members)
+			at[c], members = g, append(members, nil)
+			for _, h := range variants[c.root] {
+				drawn = append(drawn, Edge{h, g, Equal, 0})
+			}
+			variants[c.root] = append(variants[c.root], g)
+		}
+		group[i], members[g] = g, append(members[g], i)
+	}
+	said := map[[2]int]Edge{} // the pairs of groups that were decided about
+	for _, list := range decided {
+		for _, e := range list {
+			e = ordered(Edge{group[e.A], group[e.B], e.Score, e.Decided})
+			if old, there := said[[2]int{e.A, e.B}]; !there || e.Decided > old.Decided {
+				said[[2]int{e.A, e.B}] = e
+			}
+		}
+	}
+	drawn = slices.DeleteFunc(drawn, func(e Edge) bool { _, there := said[[2]int{e.A, e.B}]; return there })
+	for _, e := range said {
+		drawn = append(drawn, e)
+	}
+	for _, e := range edges {
+		if e.Decided != 0 || e.Score >= Equal {
+			continue
+		}
+		for _, g := range variants[root(rank[e.A])] {
+			for _, h := range variants[root(rank[e.B])] {
+				between := ordered(Edge{g, h, e.Score, 0})
+				if _, there := said[[2]int{between.A, between.B}]; !there {
+					drawn = append(drawn, between)
+				}
+			}
+		}
+	}
+	return members, drawn
+}
+
+func ordered(e Edge) Edge {
+	if e.A > e.B {
+		e.A, e.B = e.B, e.A
+	}
+	return e
+}
+
+// signature is what was decided about a record, but for when.
+func signature(decided []Edge) string {
+	slices.SortFunc(decided, func(x, y Edge) int { return cmp.Compare(x.B, y.B) })
+	var b []byte
+	for _, e := range decided {
+		b = binary.BigEndian.AppendUint32(b, uint32(e.B))
+		b = binary.BigEndian.AppendUint16(b, uint16(e.Score))
+	}
+	return string(b)
+}

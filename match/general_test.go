@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/locus-db/locus/match"
+)
+
+// Words of trades and of addresses do not make names alike: two shops with a name each and one phone are a question, and
+// no answer.
+func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	outcome := func(a, b string) match.Outcome {
+		of := func(key, name string) *match.Record {
+			return m.Normalise("s", key, match.Attributes{"name": {name}, "phones": {"415-555-2300"}})
+		}
+		return m.Decide(m.Compare(of("1", a), of("2", b)))
+	}
+	for _, c := range []struct {
+		a, b string
+		want match.Outcome
+	}{
+		{"11th Street Coffee", "Rose Street Salon", match.Unsure},
+		{"Zanzibar Street Coffee", "Quill Street Coffee", match.Different}, // two rare words
+		{"Maple Avenue Dental", "Rose Avenue Dental", match.Unsure},
+		{"Maple Plaza Hair Salon", "Rose Plaza Nail Salon", match.Unsure},
+		{"St Mary School", "St John School", match.Unsure},
+		{"11th Street Coffee", "11th Street Coffee House", match.Same},
+		{"Rose Street Salon", "Rose Street Hair Salon", match.Same},
+		{"Rose Street Salon", "Rose Str Salon", match.Same},
+		{"Street Coffee", "Coffee Street Shop", match.Same}, // no name of their own to differ in
+	} {
+		if got := outcome(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s with one phone are %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// A phone says less the more names have it, and a thing that is called in several ways is one name.
+func TestPack_PhoneOfManyNames(t *testing.T) {
+	t.Parallel()
+	words := []string{"Zanzibar", "Quill", "Heron", "Velvet", "Bramble", "Cobalt", "Dahlia", "Ember", "Falcon", "Gable", "Hazel", "Indigo", "Juniper", "Kestrel", "Lantern"}
+	named := func(n int, phone string) (list []match.Attributes) {
+		for _, w := range words[:n] {
+			list = append(list, match.Attributes{"name": {w + " Dental"}, "phones": {phone}})
+		}
+		return list
+	}
+	records := slices.Concat(
+		named(match.PhoneNames, "212-555-0101"), named(match.PhoneNames+1, "212-555-0102"), named(match.PhoneCrowd+1, "212-555-0103"))
+	for i := range 2 * match.PhoneCrowd {
+		records = append(records, match.Attributes{"name": {"Osprey " + []string{"Dental", "Clinic", "Center", "Office", "Family Dental"}[i%5]}, "phones": {"212-555-0104"}, "address": {fmt.Sprint(i, " Oak Ave")}})
+	}
+	p := match.BuildPack(match.Place(), slices.Values(records))
+	body, err := p.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read match.Pack
+	if err := read.UnmarshalBinary(body); err != nil {
+		t.Fatal(err)
+	}
+	m := match.New(match.Place(), &read)
+	for phone, want := range map[string]match.Score{"212-555-0101": 900, "212-555-0102": 600, "212-555-0103": 300, "212-555-0104": 900, "+1 212 555 0103": 300} {
+		var got match.Score
+		a, b := m.Normalise("s", "1", match.Attributes{"phones": {phone}}), m.Normalise("s", "2", match.Attributes{"phones": {phone}})
+		for _, line := range m.Explain(a, b, m.Compare(a, b)).Lines {
+			if line.Attribute == "phone" {
+				got = line.Bits
+			}
+		}
+		if got != want {
+			t.Errorf("%s has %v bits, want %v", phone, got, want)
+		}
+	}
+	// Of two numbers in common the one that fewer names have decides.
+	a, b := m.Normalise("s", "1", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}}), m.Normalise("s", "2", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}})
+	if got := m.Score(m.Compare(a, b)); got != 900 {
+		t.Errorf("two numbers in common have %v bits", got)
+	}
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+)
+
+// Records that say the same in everything that is compared share one feature (match.Record.Equal), and the one of them
+// with the lowest puid leads. The leader alone is posted under the other features and compared with other records; those
+// that follow it have an edge to it and no other. So a feature is carried by as many records as there are different
+// things said, whatever the number of records, and a record that says what others said before costs a look at its leader.
+
+// leadership is who leads the records of a batch, by what they say.
+type leadership struct {
+	before, after map[uint64]entity.PUID // none if nobody says it
+}
+
+// posted are the features under which a record is posted: all if it leads, else the one that it shares with its leader.
+func posted(n *node, leads bool) []uint64 {
+	if n == nil || n.norm == nil {
+		return nil
+	}
+	if equal := n.norm.Equal(); equal != 0 && !leads {
+		return []uint64{equal}
+	}
+	features := make([]uint64, 0, len(n.norm.Features()))
+	for _, f := range n.norm.Features() {
+		features = append(features, f.Hash)
+	}
+	return features
+}
+
+// equal is the feature that a record shares with those that say the same, 0 if it has none.
+func (n *node) equal() uint64 {
+	if n == nil || n.norm == nil {
+		return 0
+	}
+	return n.norm.Equal()
+}
+
+// lead finds who leads the records that say the same as those of the batch, before it and after, and draws in who
+// begins or ceases to. Nothing is posted yet, and nobody posts beside this process.
+func (b *batch) lead(ctx context.Context) error {
+	says := map[uint64][]entity.PUID{} // who of the batch says it from now on
+	ceased := map[uint64]int{}         // how many of the batch do no more
+	limits := map[uint64]int{}
+	for p, w := range b.writes {
+		is := w.new.equal()
+		if is != 0 {
+			says[is], limits[is] = append(says[is], p), 1
+		}
+		for _, f := range w.lost {
+			if match.IsEqual(f) && f != is {
+				ceased[f]++
+			}
+		}
+	}
+	for e, n := range ceased {
+		limits[e] = 1 + n
+	}
+	b.leaders = leadership{before: map[uint64]entity.PUID{}, after: map[uint64]entity.PUID{}}
+	var drawn []entity.PUID
+	for len(limits) > 0 {
+		stored, err := b.carriersOf(ctx, b.read, limits)
+		if err != nil {
+			return err
+		}
+		if b.repair { // a posting may have outlived what it says
+			var all []entity.PUID
+			for _, list := range stored {
+				all = append(all, list...)
+			}
+			if err := b.load(ctx, b.nodes, unique(all)); err != nil {
+				return err
+			}
+		}
+		for e, list := range stored {
+			more := len(list) >= limits[e]
+			if !b.repair && len(list) > 0 {
+				b.leaders.before[e] = list[0]
+			}
+			list = slices.DeleteFunc(slices.Clone(list), func(p entity.PUID) bool {
+				if w := b.writes[p]; w != nil {
+					return w.new.equal() != e
+				}
+				return b.repair && b.nodes[p].equal() != e
+			})
+			if b.repair {
+				// Of those that were settled the first has led, unless it was one that says it no more.
+				i := slices.IndexFunc(list, func(p entity.PUID) bool { return b.writes[p] == nil && !b.isUndone(p) })
+				if i < 0 && more {
+					limits[e] *= 4
+					continue
+				}
+				if i >= 0 {
+					b.leaders.before[e] = list[i]
+				}
+			}
+			if list = unique(append(list, says[e]...)); len(list) > 0 {
+				b.leaders.after[e] = list[0]
+			}
+			if before, after := b.leaders.before[e], b.leaders.after[e]; before != after || b.repair && ceased[e] > 0 {
+				drawn = append(drawn, before, after)
+			}
+			delete(limits, e)
+		}
+	}
+	return b.draw(ctx, drawn)
+}
+
+// draw adds records to the batch for which something else than what they say has changed.
+func (b *batch) draw(ctx context.Context, puids []entity.PUID) error {
+	puids = slices.DeleteFunc(unique(puids), func(p entity.PUID) bool { return p == 0 || b.writes[p] != nil })
+	if err := b.load(ctx, b.nodes, puids); err != nil {
+		return err
+	}
+	for _, p := range puids {
+		if n := b.nodes[p]; n != nil && n.norm != nil {
+			b.writes[p] = &write{puid: p, old: n, new: n}
+		}
+	}
+	return nil
+}
+
+// leads reports whether a record leads those that say the same: it does if there are no others.
+func leads(n *node, leaders map[uint64]entity.PUID) bool {
+	e := n.equal()
+	return e == 0 || leaders[e] == n.PUID
+}
+
+// carriersOf reads the carriers of features, wherever their postings lie, at most so many of each.
+func (b *batch) carriersOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
+	groups := map[cell.ID][]uint64{}
+	carriers := make(map[uint64][]entity.PUID, len(limits))
+	for f := range limits {
+		carriers[f] = nil
+		for _, id := range b.featureCells(f) {
+			groups[id] = append(groups[id], f)
+		}
+	}
+	var mu sync.Mutex
+	err := eachCell(groups, func(id cell.ID, features []uint64) error {
+		slices.Sort(features)
+		most := make([]int, len(features))
+		for i, f := range features {
+			most[i] = limits[f]
+		}
+		var found [][]entity.PUID
+		if err := ask(ctx, id, func(tx Tx) (err error) {
+			found, err = tx.Carriers(ctx, features, most)
+			return err
+		}); err != nil {
+			return fmt.Errorf("read carriers: %w", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i, f := range features {
+			carriers[f] = union(carriers[f], found[i])
+		}
+		return nil
+	})
+	return carriers, err
+}
+
+// leadersOf finds who leads those that say the same as these records, beside whatever is written.
+func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entity.PUID, error) {
+	leaders := map[uint64]entity.PUID{}
+	limits := map[uint64]int{}
+	for _, n := range nodes {
+		if e := n.equal(); e != 0 {
+			limits[e] = 1
+			if first, there := leaders[e]; !there || n.PUID < first {
+				leaders[e] = n.PUID
+			}
+		}
+	}
+	for len(limits) > 0 {
+		found, err := v.carriersOf(ctx, v.ask, limits)
+		if err != nil {
+			return nil, err
+		}
+		var all []entity.PUID
+		for _, list := range found {
+			all = append(all, list...)
+		}
+		all = slices.DeleteFunc(all, func(p entity.PUID) bool { _, err := v.home(p); return err != nil })
+		if err := v.load(ctx, all); err != nil {
+			return nil, err
+		}
+		for e, list := range found {
+			i := slices.IndexFunc(list, func(p entity.PUID) bool { return v.nodes[p].equal() == e })
+			if i < 0 && len(list) >= limits[e] {
+				limits[e] *= 4
+				continue
+			}
+			if i >= 0 {
+				leaders[e] = min(leaders[e], list[i])
+			}
+			delete(limits, e)
+		}
+	}
+	return leaders, nil
+}
+
+// unlimited is how many carriers are read of what equal records share.
+const unlimited = math.MaxInt32
