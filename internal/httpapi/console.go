@@ -33,6 +33,7 @@ type site struct {
 
 // registerConsole puts the pages, their files and their events on the router.
 func (s *Server) registerConsole() {
+	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
 	s.mux.Handle("GET /{$}", p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
 	s.mux.Handle("GET /ring", p.page(&route{

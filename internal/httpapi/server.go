@@ -135,7 +135,6 @@ func New(svc *locus.Service, options *Options) *Server {
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
 		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
 	}
-	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {
 		running := s.opts.Running
