@@ -20,6 +20,9 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	versions := c.checks(cell.ID{}, c.read, nil)
 	for i := range found {
 		f := &found[i]
+		if c.follows(f) {
+			continue
+		}
 		for _, m := range f.mend {
 			if err := c.write(ctx, m.cell, func(tx Tx) error { return m.write(ctx, tx) }); err != nil {
 				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
@@ -67,6 +70,10 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	}
 	for i := range found {
 		f := &found[i]
+		if c.follows(f) {
+			f.Advice = "it is not repaired from a record that is damaged itself: see that one"
+			continue
+		}
 		if len(f.redo) > 0 {
 			f.Repaired = !slices.ContainsFunc(f.redo, func(p entity.PUID) bool { _, waits := c.blocked[p]; return waits })
 		}
@@ -80,6 +87,11 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		}
 	}
 	return nil
+}
+
+// follows reports whether a difference follows from a record that is not as it was written.
+func (c *checker) follows(f *suspect) bool {
+	return slices.ContainsFunc(f.about, func(p entity.PUID) bool { return c.damaged[p] })
 }
 
 func compareEntries(a, b Redo) int {

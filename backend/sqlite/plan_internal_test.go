@@ -38,7 +38,7 @@ func TestPlans(t *testing.T) {
 		if err := useAll(ctx, rt); err != nil {
 			return err
 		}
-		if err := rt.(*tx).keep(); err != nil {
+		if err := rt.(*tx).keep(t.Context()); err != nil {
 			return err
 		}
 		on := rt.(*tx).conn
