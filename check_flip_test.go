@@ -194,3 +194,37 @@ func settled(t *testing.T, s *locus.Service) {
 		t.Fatalf("%d differences before anything is flipped, such as %+v", len(found), found[0])
 	}
 }
+
+// A record is altered where it lies: a repair names it and leaves its entity as it was, and the record that is put again heals all.
+func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, cells := openCellsAt(t, dir, 2)
+	p := place("1", "Zephyr Trampolines", "sport", "Springfield")
+	was := put(t, s, p)[0]
+	id, err := cells.Map().Puid(int64(was.PUID))
+	must(t, err)
+	db := openFile(t, filepath.Join(dir, "cells", id.String()+".db")).(file).db
+	_, err = db.ExecContext(t.Context(), "UPDATE record SET body = replace(body, 'Zephyr', 'Zephyq')")
+	must(t, err)
+
+	var found []locus.Difference
+	must(t, s.CheckCells(t.Context(), locus.Checking{Repair: true}, func(d locus.Difference) error { found = append(found, d); return nil }, nil))
+	if len(found) < 2 || found[0].What != "checksum" || found[0].Advice == "" {
+		t.Errorf("found %+v, want the record first, and what differs from it", found)
+	}
+	for _, d := range found {
+		if d.Repaired {
+			t.Errorf("%+v was repaired from a damaged record", d)
+		}
+	}
+	e, err := s.Entity(t.Context(), was.Entity)
+	must(t, err)
+	if !strings.Contains(fmt.Sprint(e.View), "Zephyr") {
+		t.Errorf("the entity says %v", e.View)
+	}
+	put(t, s, p)
+	if found := differences(t, s); len(found) > 0 {
+		t.Errorf("put again, %d rows differ, such as %+v", len(found), found[0])
+	}
+}

@@ -71,7 +71,9 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	for i := range found {
 		f := &found[i]
 		if c.follows(f) {
-			f.Advice = "it is not repaired from a record that is damaged itself: see that one"
+			if f.Advice == "" {
+				f.Advice = "it is not repaired from a record that is damaged itself: see that one"
+			}
 			continue
 		}
 		if len(f.redo) > 0 {

@@ -16,7 +16,7 @@ const skipped = 1 << 20
 
 // adviceOf says, by the table, what can be done about a row that is not as it was written.
 var adviceOf = map[string]string{
-	"record":            "delete the record and put it again from its source, or restore the row from a backup of the cell",
+	"record":            "put the record again from its source, erase it first if that is stale, or restore the row from a backup of the cell",
 	"decision":          "decide it again, or restore the row from a backup of the cell",
 	"change":            "readers of the log begin again; run locus rollup verify",
 	"definition":        "define the kind again, or restore the row from a backup of the cell",
