@@ -209,6 +209,8 @@ type Status struct {
 	Redo  int          `json:"redo"`
 	Queue int          `json:"queue"`
 	Cells []CellStatus `json:"cells"`
+	// Down lists the cells that do not answer. Counts and Redo are sums over the others.
+	Down []cell.ID `json:"down,omitempty"`
 }
 
 // KindStatus says how a kind of things is resolved.
@@ -231,7 +233,7 @@ type CellStatus struct {
 
 // Live is what changes from second to second, read from memory.
 type Live struct {
-	Counts entity.Counts `json:"counts"`
+	Counts entity.Counts `json:"counts"` // of the cells that answer
 	// RecordsPerSecond is the mean over the last ten seconds.
 	RecordsPerSecond float64 `json:"records_per_second"`
 	// Written is the number of records accepted since the start of the process.

@@ -612,6 +612,13 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 		if status.Ready == alone || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
 			t.Errorf("%+v", status)
 		}
+		if want := []cell.ID{{Index: 1}}; !slices.Equal(status.Down, want) {
+			t.Errorf("the sums leave out %v, want %v said", status.Down, want)
+		}
+		// A process that was just started has no earlier sums: it shows those of the cells that answer.
+		if live := s.Live().Counts; live.Records != status.Counts.Records || live.Records == 0 {
+			t.Errorf("live counts are %+v, and those of the status %+v", live, status.Counts)
+		}
 		for i, c := range status.Cells {
 			if (c.Counts.Records == 0) != (i == 1) || c.Cell.Index != uint32(i) || c.URL == "" {
 				t.Errorf("cell %d is %+v", i, c)

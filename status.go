@@ -73,6 +73,7 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 		}
 		if errs[i] != nil {
 			silent++
+			status.Down = append(status.Down, ids[i])
 			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
 			s.opts.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
 		}
@@ -136,13 +137,13 @@ func (s *Service) CellStatus(ctx context.Context, id cell.ID) (CellStatus, error
 
 // Live is what changes from second to second. The counts are those of at most a second ago.
 func (s *Service) Live() Live {
-	counts := s.live.counts(func() (entity.Counts, error) {
+	counts := s.live.counts(func() entity.Counts {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		ids := s.Map().Cells()
-		counts, errs := make([]entity.Counts, len(ids)), make([]error, len(ids))
+		counts := make([]entity.Counts, len(ids))
 		abreast(len(ids), func(i int) {
-			errs[i] = s.view(ctx, ids[i], func(tx resolve.Tx) (err error) {
+			_ = s.view(ctx, ids[i], func(tx resolve.Tx) (err error) {
 				counts[i], err = tx.Counts(ctx)
 				return err
 			})
@@ -151,7 +152,7 @@ func (s *Service) Live() Live {
 		for _, c := range counts {
 			sum = sum.Add(c)
 		}
-		return sum, errors.Join(errs...)
+		return sum
 	})
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
@@ -213,16 +214,12 @@ func (l *live) decided(ds []Decision) {
 	l.recent = slices.Delete(l.recent, 0, max(0, len(l.recent)-maxRecent))
 }
 
-// counts reads the counts of the cells if the last reading is older than a second. If that fails
-// the last reading stands.
-func (l *live) counts(read func() (entity.Counts, error)) entity.Counts {
+// counts reads the counts of the cells if the last reading is older than a second.
+func (l *live) counts(read func() entity.Counts) entity.Counts {
 	l.counted.Lock()
 	defer l.counted.Unlock()
 	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= time.Second {
-		if counts, err := read(); err == nil {
-			l.last = counts
-		}
-		l.at = now
+		l.last, l.at = read(), now
 	}
 	return l.last
 }
