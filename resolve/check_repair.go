@@ -15,6 +15,12 @@ import (
 
 // repair makes again what follows from the records that differences name, and says of each whether that was done.
 // The caller holds the lock and the lease.
+//
+// It writes no cluster that a look has computed. The plan of a first look, made beside writers of edges that were read at different
+// moments, may have a record in two clusters; it is only compared, and what differs is looked at again under the lease. What is
+// written is resolved from rows that are read under the lease. There a record is in two clusters only if one of the two rows of an edge
+// is missing or altered. Either row is compared with what its own record gives, so that record is resolved again too, in this
+// round or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
 	entries := map[cell.ID][]Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
