@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	_ "modernc.org/sqlite"
 
 	"github.com/locus-db/locus/cell"
 )

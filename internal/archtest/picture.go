@@ -128,6 +128,7 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror", mutant},
 		Modules: []string{xSync},
+		Tests:   []string{pgx}, // bytes flipped behind its back
 	},
 
 	"client":              {Imports: []string{"counter"}},
