@@ -66,6 +66,9 @@ type RecordQuery struct {
 	Source string      // only this source's; "" for all
 	After  entity.PUID // leaves out records up to and including this one; 0 to begin
 	Limit  int         // 1 to 1000; 0 for 100
+	// Damaged, if set, is called for each row that cannot be read, and the others are listed. Otherwise such a row
+	// fails the list.
+	Damaged func(*cell.DamagedError)
 }
 
 // EntityQuery asks for entities of which all holds that is asked for. The zero query asks for all.
@@ -206,6 +209,8 @@ type Status struct {
 	Redo  int          `json:"redo"`
 	Queue int          `json:"queue"`
 	Cells []CellStatus `json:"cells"`
+	// Down lists the cells that do not answer. Counts and Redo are sums over the others.
+	Down []cell.ID `json:"down,omitempty"`
 }
 
 // KindStatus says how a kind of things is resolved.

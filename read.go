@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locus-db/locus/cell"
@@ -186,19 +187,46 @@ func (s *Service) Records(ctx context.Context, q RecordQuery) (records []*Record
 	if q.Source != "" && !isSource(q.Source) {
 		return nil, 0, &InvalidError{[]Problem{{"/source", "invalid", "no source has such a name"}}}
 	}
-	page, next, err := list(ctx, s, q.After, q.Limit, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
+	page, next, err := list(ctx, s, q.After, q.Limit, q.Damaged, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
 		return tx.ListRecords(ctx, q.Source, after, limit)
 	}, func(rec *entity.Record) entity.PUID { return rec.PUID })
 	if err != nil {
 		return nil, 0, err
 	}
 	records, err = s.withEntities(ctx, page)
+	if err != nil && q.Damaged != nil && errors.Is(err, cell.ErrDamaged) {
+		records, err = s.withEntitiesApart(ctx, page, q.Damaged)
+	}
 	return records, next, err
+}
+
+// withEntitiesApart is withEntities for records of which one has an anchor that cannot be read: its entity has the id then. If that
+// cannot be read either, the record is left out.
+func (s *Service) withEntitiesApart(ctx context.Context, page []*entity.Record, damaged func(*cell.DamagedError)) ([]*Record, error) {
+	records := make([]*Record, 0, len(page))
+	for _, rec := range page {
+		of, err := s.withEntities(ctx, []*entity.Record{rec})
+		if errors.Is(err, cell.ErrDamaged) {
+			var e *entity.Entity
+			if e, err = s.entityOf(ctx, rec.Anchor); err == nil {
+				of = []*Record{{Record: rec, Entity: e.ID}}
+			}
+		}
+		if row, ok := errors.AsType[*cell.DamagedError](err); ok {
+			damaged(row)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, of...)
+	}
+	return records, nil
 }
 
 // list reads a page of things that every cell holds in the order of their puids. The ranges of
 // puids follow each other, so the cells are read one after the other.
-func list[T any](ctx context.Context, s *Service, after entity.PUID, limit int,
+func list[T any](ctx context.Context, s *Service, after entity.PUID, limit int, damaged func(*cell.DamagedError),
 	read func(resolve.Tx, entity.PUID, int) ([]T, error), puid func(T) entity.PUID,
 ) (page []T, next entity.PUID, err error) {
 	if limit, err = checkLimit(limit); err != nil {
@@ -218,19 +246,53 @@ func list[T any](ctx context.Context, s *Service, after entity.PUID, limit int,
 			}
 			from = max(from, after)
 		}
-		if err := s.view(ctx, id, func(tx resolve.Tx) error {
-			found, err := read(tx, from, limit+1-len(page))
-			page = append(page, found...)
-			return err
-		}); err != nil {
+		found, err := listCell(ctx, s, id, from, limit+1-len(page), damaged, read, puid)
+		if err != nil {
 			return nil, 0, err
 		}
+		page = append(page, found...)
 		if len(page) > limit {
 			page = page[:limit]
 			return page, puid(page[limit-1]), nil
 		}
 	}
 	return page, 0, nil
+}
+
+// listCell reads a part of a page in one cell. Around rows that cannot be read it asks for less and less at once, down to one row,
+// which it hands to damaged and passes over.
+func listCell[T any](ctx context.Context, s *Service, id cell.ID, after entity.PUID, limit int, damaged func(*cell.DamagedError),
+	read func(resolve.Tx, entity.PUID, int) ([]T, error), puid func(T) entity.PUID,
+) (page []T, err error) {
+	for step := limit; len(page) < limit; {
+		var found []T
+		wanted := min(step, limit-len(page))
+		err := s.view(ctx, id, func(tx resolve.Tx) (err error) {
+			found, err = read(tx, after, wanted)
+			return err
+		})
+		row, ok := errors.AsType[*cell.DamagedError](err)
+		switch {
+		case err != nil && (!ok || damaged == nil):
+			return nil, err
+		case err != nil && wanted > 1:
+			step = wanted / 2
+		case err != nil:
+			at, parsed := strconv.ParseInt(row.Key, 10, 64)
+			if parsed != nil || entity.PUID(at) <= after {
+				return nil, err
+			}
+			damaged(row)
+			after, step = entity.PUID(at), limit
+		default:
+			page = append(page, found...)
+			if len(found) < wanted {
+				return page, nil
+			}
+			after = puid(found[len(found)-1])
+		}
+	}
+	return page, nil
 }
 
 // Entity answers with the entity that an id leads to, for ever: an id that was merged away leads

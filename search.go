@@ -78,7 +78,7 @@ const searchPage = 64
 // inOrder reads in the order of anchors.
 func (s *Service) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
 	for wanted := query.Limit + 1; ; {
-		page, next, err := list(ctx, s, after, min(max(wanted, 1), searchPage), func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+		page, next, err := list(ctx, s, after, min(max(wanted, 1), searchPage), nil, func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
 			at := query
 			at.After, at.Limit = after, limit
 			return tx.Search(ctx, at)

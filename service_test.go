@@ -616,6 +616,12 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 		if status.Ready == alone || status.Reason != "cell g0-1 does not answer" || len(status.Cells) != 3 {
 			t.Errorf("%+v", status)
 		}
+		if want := []cell.ID{{Index: 1}}; !slices.Equal(status.Down, want) {
+			t.Errorf("the sums leave out %v, want %v said", status.Down, want)
+		}
+		if status.Counts.Records == 0 {
+			t.Errorf("the sums of the cells that answer are %+v", status.Counts)
+		}
 		for i, c := range status.Cells {
 			if (c.Counts.Records == 0) != (i == 1) || c.Cell.Index != uint32(i) || c.URL == "" {
 				t.Errorf("cell %d is %+v", i, c)

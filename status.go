@@ -71,6 +71,7 @@ func (s *Service) Status(ctx context.Context) (*Status, error) {
 		}
 		if errs[i] != nil {
 			silent++
+			status.Down = append(status.Down, ids[i])
 			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
 			s.opts.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
 		}

@@ -24,6 +24,8 @@ type Copier interface {
 	// Tables lists the tables, always the same, Total last. Between two backends they differ
 	// in nothing.
 	Tables() []Table
+	// Summed lists every table whose rows carry a checksum, see SumColumn, also those that are not copied. ReadRows reads them.
+	Summed() []Table
 
 	// ReadRows answers with rows in the order of their keys, those after the key only, at
 	// most limit. nil begins at the beginning. Of JournaledEntity, as RowsAt too, it reads the anchors.
@@ -53,6 +55,8 @@ type Table struct {
 	// holds no nil. Keys are ordered column by column, strings and bytes by their bytes.
 	Columns []string
 	Key     int
+	// Apart are columns that the checksum of a row leaves out, see SumColumn: statements change them by themselves.
+	Apart []string
 }
 
 // JournalEntry says that a row was written or deleted.

@@ -109,8 +109,11 @@ func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
 	return "", err
 }
 
-// initial reports whether a row is one that a new database has: its key is 1, and all else in it is 0.
+// initial reports whether a row is one that a new database has: its key is 1, and all else in it is 0, but its checksum.
 func initial(t Table, row []any) bool {
+	if t.Summed() {
+		row = row[:len(row)-1]
+	}
 	return t.Key == 1 && len(row) > 1 && row[0] == int64(1) && !slices.ContainsFunc(row[1:], func(v any) bool { return v != int64(0) })
 }
 

@@ -46,11 +46,11 @@ func (c *Console) Live(s Snapshot) Live {
 		Empty: counts.Records == 0 && s.Status.Reason == "",
 		Text: map[string]string{
 			"time":     clock(s.Time),
-			"records":  count(counts.Records),
-			"entities": count(counts.Entities),
-			"merges":   count(counts.Merges),
-			"each":     each(counts),
-			"splits":   counted(counts.Splits, "split"),
+			"records":  summed(s.Status, counts.Records),
+			"entities": summed(s.Status, counts.Entities),
+			"merges":   summed(s.Status, counts.Merges),
+			"each":     each(s.Status, counts),
+			"splits":   atLeast(s.Status) + counted(counts.Splits, "split"),
 			"peak":     rate(peak),
 			"redo":     redo(s.Status),
 			"problem":  problem(s.Status),
@@ -64,8 +64,22 @@ func (c *Console) Live(s Snapshot) Live {
 	return l
 }
 
-// each says how many records an entity has in the mean.
-func each(c entity.Counts) string {
+// atLeast stands before a sum over cells of which some do not answer.
+func atLeast(s *locus.Status) string {
+	if len(s.Down) > 0 {
+		return "\u2265 "
+	}
+	return ""
+}
+
+// summed is a sum over the cells that answer.
+func summed(s *locus.Status, n int64) string { return atLeast(s) + count(n) }
+
+// each says how many records an entity has in the mean, or how many cells are left out.
+func each(s *locus.Status, c entity.Counts) string {
+	if n := len(s.Down); n > 0 {
+		return fmt.Sprintf("%d of %d cells do not answer", n, len(s.Cells))
+	}
 	if c.Entities == 0 {
 		return "no records yet"
 	}
@@ -77,16 +91,16 @@ func redo(s *locus.Status) string {
 	if s.Redo == 0 {
 		return ""
 	}
-	return counted(int64(s.Redo), "record") + " still being worked out"
+	return atLeast(s) + counted(int64(s.Redo), "record") + " still being worked out"
 }
 
-// problem says why the service is not ready, or which cells the numbers leave out; "" if neither is so.
+// problem says why the service is not ready, or what is missing; "" if all is well.
 func problem(s *locus.Status) string {
 	switch {
 	case s.Ready && s.Reason == "":
 		return ""
 	case s.Ready:
-		return "incomplete: " + s.Reason
+		return "missing: " + s.Reason
 	case s.Reason == "":
 		return "not ready"
 	default:

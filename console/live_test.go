@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 )
@@ -177,6 +178,24 @@ func TestHome_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
 	for _, want := range []string{"g0-4 to g0-7", "1,024 cells", "Each piece is several neighbouring cells.", "an even share, 0.39 %"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// Sums leave out cells that do not answer, and say so.
+func TestLive_SumsSayWhatIsDown(t *testing.T) {
+	t.Parallel()
+	s := snapshot(t, 16, 12345)
+	s.Status.Down, s.Status.Reason = []cell.ID{{Index: 3}}, "cell g0-3 does not answer"
+	live := console.New("1.2.3").Live(s)
+	for slot, want := range map[string]string{"each": "1 of 16 cells do not answer", "problem": "missing: cell g0-3 does not answer"} {
+		if live.Text[slot] != want {
+			t.Errorf("%s is %q, want %q", slot, live.Text[slot], want)
+		}
+	}
+	for _, slot := range []string{"records", "entities", "merges", "splits"} {
+		if !strings.HasPrefix(live.Text[slot], "\u2265 ") {
+			t.Errorf("%s is %q, as if all cells answered", slot, live.Text[slot])
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 	bands := hoops(r.Map, known, r.Time, r.link)
 	p := ringPage{
 		Ring: r, Bands: bands, Legend: legend, As: clock(r.Time), Problems: problem(r.Status),
-		Made: counted(int64(len(r.Map.Cells())), "cell"), Records: count(r.Status.Counts.Records),
+		Made: counted(int64(len(r.Map.Cells())), "cell"), Records: summed(r.Status, r.Status.Counts.Records),
 		Command: command("locus", "cell", "list"),
 	}
 	p.facts()

@@ -13,7 +13,8 @@ import (
 
 // Difference is a row that is not what it should be, or one that is missing.
 type Difference struct {
-	// What the row is: key, record, birth, decision, posting, edge, entity, member, search, change, redo or total.
+	// What the row is: key, record, birth, decision, posting, edge, entity, member, search, change, redo or total; checksum if
+	// it is not as it was written.
 	What string `json:"what"`
 	// Cell is where the row lies, or should lie.
 	Cell cell.ID `json:"cell"`
@@ -66,9 +67,10 @@ type checker struct {
 	*Resolver
 	Checking
 	carried *carried
-	found   int          // differences of this round
-	left    []Difference // and those that were not repaired
-	noted   []Difference // and those to be told of
+	damaged map[entity.PUID]bool // records whose checksum is wrong
+	found   int                  // differences of this round
+	left    []Difference         // and those that were not repaired
+	noted   []Difference         // and those to be told of
 }
 
 // checks is what a page of rows is compared by, in one look.
@@ -164,6 +166,10 @@ func (c *checker) flush() error {
 
 // round is every step in every cell, once.
 func (c *checker) round(ctx context.Context) (failed error) {
+	c.damaged = map[entity.PUID]bool{}
+	for _, id := range c.Cells {
+		failed = errors.Join(failed, c.each(ctx, id, "checksums", func() error { return c.sums(ctx, id) }))
+	}
 	for _, s := range steps {
 		c.carried.clear()
 		for _, id := range c.Cells {

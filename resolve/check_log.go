@@ -203,6 +203,12 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (di
 	if repair {
 		err = tx.AddCounts(ctx, entity.Counts{Records: is.Records - counts.Records, Entities: is.Entities - counts.Entities})
 	}
+	if turns := row[0][8].(int64); turns != counts.Merges+counts.Splits {
+		differs = append(differs, Difference{
+			What: "total", Cell: id, ID: "merges and splits", Stored: fmt.Sprintf("%d and %d, together %d", counts.Merges, counts.Splits, turns),
+			Want: "numbers that add up", Advice: "they are only shown: compare with a backup of the cell, and set turns to their sum",
+		})
+	}
 	seq, trimmed := row[0][2].(int64), row[0][3].(int64)
 	if trimmed > seq {
 		differs = append(differs, Difference{What: "total", Cell: id, ID: "trimmed", Stored: fmt.Sprint(trimmed), Want: fmt.Sprintf("at most %d", seq), Advice: adviceBackup})

@@ -15,11 +15,20 @@ import (
 
 // repair makes again what follows from the records that differences name, and says of each whether that was done.
 // The caller holds the lock and the lease.
+//
+// It writes no cluster that a look has computed. The plan of a first look, made beside writers of edges that were read at different
+// moments, may have a record in two clusters; it is only compared, and what differs is looked at again under the lease. What is
+// written is resolved from rows that are read under the lease. There a record is in two clusters only if one of the two rows of an edge
+// is missing or altered. Either row is compared with what its own record gives, so that record is resolved again too, in this
+// round or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
 	entries := map[cell.ID][]Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
 	for i := range found {
 		f := &found[i]
+		if c.follows(f) {
+			continue
+		}
 		for _, m := range f.mend {
 			if err := c.write(ctx, m.cell, func(tx Tx) error { return m.write(ctx, tx) }); err != nil {
 				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
@@ -67,6 +76,12 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	}
 	for i := range found {
 		f := &found[i]
+		if c.follows(f) {
+			if f.Advice == "" {
+				f.Advice = "it is not repaired from a record that is damaged itself: see that one"
+			}
+			continue
+		}
 		if len(f.redo) > 0 {
 			f.Repaired = !slices.ContainsFunc(f.redo, func(p entity.PUID) bool { _, waits := c.blocked[p]; return waits })
 		}
@@ -80,6 +95,11 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		}
 	}
 	return nil
+}
+
+// follows reports whether a difference follows from a record that is not as it was written.
+func (c *checker) follows(f *suspect) bool {
+	return slices.ContainsFunc(f.about, func(p entity.PUID) bool { return c.damaged[p] })
 }
 
 func compareEntries(a, b Redo) int {

@@ -18,7 +18,7 @@ import (
 // lead back is too much. Those of check_records.go begin with records, and ask what is missing.
 
 const (
-	adviceRecord = "put the record again"
+	adviceRecord = "restore the row from a backup of the cell: until then the record can be neither put nor erased"
 	adviceBackup = "compare with a backup of the cell"
 )
 

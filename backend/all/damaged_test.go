@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,7 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 			if r, err := svc.Record(t.Context(), entity.Ref{Source: "a", Key: "whole"}); err != nil || r.Entity != records["whole"].Entity {
 				t.Errorf("a whole record: %+v, %v", r, err)
 			}
+			listsTheOthers(t, svc, home(records["record"]), records["record"].PUID)
 			if e, err := svc.Entity(t.Context(), records["whole"].Entity); err != nil || len(e.Members) != 1 {
 				t.Errorf("a whole entity: %+v, %v", e, err)
 			}
@@ -117,6 +119,37 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 				t.Errorf("a record that has not: %+v, want entity %v", r, records["whole"].Entity)
 			}
 		})
+	}
+}
+
+// listsTheOthers reads all records in pages: each row but the damaged one is there once, and that one is named.
+func listsTheOthers(t *testing.T, svc *locus.Service, home cell.ID, damaged entity.PUID) {
+	t.Helper()
+	if _, _, err := svc.Records(t.Context(), locus.RecordQuery{}); !errors.Is(err, cell.ErrDamaged) {
+		t.Errorf("a list of all without a place for damaged rows: %v", err)
+	}
+	for _, limit := range []int{1, 2, 100} {
+		var keys []string
+		named := map[cell.DamagedError]bool{}
+		for q := (locus.RecordQuery{Limit: limit, Damaged: func(d *cell.DamagedError) { named[cell.DamagedError{Cell: d.Cell, Table: d.Table, Key: d.Key}] = true }}); ; {
+			page, next, err := svc.Records(t.Context(), q)
+			if err != nil {
+				t.Fatalf("pages of %d: %v", limit, err)
+			}
+			for _, r := range page {
+				keys = append(keys, r.Key)
+			}
+			if q.After = next; next == 0 {
+				break
+			}
+		}
+		slices.Sort(keys)
+		if want := []string{"beside", "entity", "whole"}; !slices.Equal(keys, want) {
+			t.Errorf("pages of %d list %v, want %v", limit, keys, want)
+		}
+		if len(named) != 1 || !named[cell.DamagedError{Cell: home.String(), Table: "record", Key: damaged.String()}] {
+			t.Errorf("pages of %d name %v as damaged", limit, named)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package document
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -20,30 +21,32 @@ import (
 //	lost                       features, 8 bytes each, big endian; nil for none
 //	counts, readings           the numbers of a span, 8 bytes each, big endian
 //	used                       puids given away; the next is one more, above the lowest of the range
+//	turns                      merges and splits together
+//	sum                        the checksum of the row, see cell.SumColumn
 func Tables() []cell.Table {
 	return []cell.Table{
 		{Name: "locus_key", Columns: []string{"ring", "digest", "puid"}, Key: 2},
-		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body", "kind"}, Key: 1},
+		{Name: "record", Columns: []string{"puid", "source", "key", "version", "birth", "anchor", "observed", "body", "kind", "sum"}, Key: 1, Apart: []string{"anchor"}},
 		{Name: "birth", Columns: []string{"id", "puid", "successor"}, Key: 1},
-		{Name: "decision", Columns: []string{"puid", "topic", "at", "body"}, Key: 2},
-		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became", "cause"}, Key: 1},
+		{Name: "decision", Columns: []string{"puid", "topic", "at", "body", "sum"}, Key: 2},
+		{Name: "change", Columns: []string{"seq", "at", "kind", "entity", "into_id", "before", "after", "was", "became", "cause", "sum"}, Key: 1, Apart: []string{"seq"}},
 		{Name: "posting", Columns: []string{"feature", "puid"}, Key: 2},
 		{Name: "edge", Columns: []string{"a", "b", "vec", "score"}, Key: 2},
 		{Name: "redo", Columns: []string{"puid", "version", "decided", "lost"}, Key: 1},
-		{Name: "definition", Columns: []string{"name", "body"}, Key: 1},
-		{Name: "rollup", Columns: []string{"name", "body"}, Key: 1},
-		{Name: "rollup_generation", Columns: []string{"number", "body"}, Key: 1},
+		{Name: "definition", Columns: []string{"name", "body", "sum"}, Key: 1},
+		{Name: "rollup", Columns: []string{"name", "body", "sum"}, Key: 1},
+		{Name: "rollup_generation", Columns: []string{"number", "body", "sum"}, Key: 1},
 		{Name: "rollup_row", Columns: []string{"generation", "key", "body"}, Key: 2},
-		{Name: "metric", Columns: []string{"id", "name", "kind", "first"}, Key: 1},
+		{Name: "metric", Columns: []string{"id", "name", "kind", "first", "sum"}, Key: 1},
 		{Name: "counter_hour", Columns: []string{"span", "counts"}, Key: 1},
 		{Name: "counter_day", Columns: []string{"span", "counts"}, Key: 1},
 		{Name: "gauge_quarter", Columns: []string{"span", "readings"}, Key: 1},
 		{Name: "gauge_day", Columns: []string{"span", "readings"}, Key: 1},
 		{Name: "counter_closed", Columns: []string{"span", "total", "detail", "body"}, Key: 1},
-		{Name: "counter_key", Columns: []string{"key", "newest", "print", "results"}, Key: 1},
-		{Name: "counter_producer", Columns: []string{"producer", "seq", "newest", "print", "results"}, Key: 1},
-		{Name: "counter_floor", Columns: []string{"one", "floor"}, Key: 1},
-		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits"}, Key: 1},
+		{Name: "counter_key", Columns: []string{"key", "newest", "print", "results", "sum"}, Key: 1},
+		{Name: "counter_producer", Columns: []string{"producer", "seq", "newest", "print", "results", "sum"}, Key: 1},
+		{Name: "counter_floor", Columns: []string{"one", "floor", "sum"}, Key: 1},
+		{Name: cell.Total, Columns: []string{"one", "used", "seq", "trimmed", "records", "entities", "merges", "splits", "turns"}, Key: 1},
 	}
 }
 
@@ -57,10 +60,34 @@ func Table(name string) (cell.Table, bool) {
 	return cell.Table{}, false
 }
 
-// Readable returns the table of a name whose rows can be read: those that are copied, and of entities their anchors.
+// own are tables whose rows stay in their database and carry a checksum.
+func own() []cell.Table {
+	return []cell.Table{
+		{Name: "locus_cell", Columns: []string{
+			"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "told", "fence", "images", "version", "returns", "settled", "move", "sum",
+		}, Key: 1},
+		{Name: "locus_map", Columns: []string{"epoch", "body", "sum"}, Key: 1},
+		{Name: "locus_filter", Columns: []string{"one", "body", "sum"}, Key: 1},
+		{Name: "locus_witness", Columns: []string{"gen", "idx", "incarnation", "commits", "sum"}, Key: 2},
+		{Name: "locus_lease", Columns: []string{"name", "owner", "token", "beat", "ttl", "fence", "wanted", "epoch", "asked", "done", "asks", "partly", "sum"}, Key: 1},
+	}
+}
+
+// Summed are the tables whose rows carry a checksum.
+func Summed() []cell.Table {
+	return slices.DeleteFunc(append(Tables(), own()...), func(t cell.Table) bool { return !t.Summed() })
+}
+
+// Readable returns the table of a name whose rows can be read: those that are copied or carry a checksum, and of entities
+// their anchors.
 func Readable(name string) (cell.Table, bool) {
 	if name == cell.JournaledEntity {
 		return cell.Table{Name: name, Columns: []string{"anchor"}, Key: 1}, true
+	}
+	for _, table := range own() {
+		if table.Name == name {
+			return table, true
+		}
 	}
 	return Table(name)
 }
@@ -71,12 +98,13 @@ type Totals struct {
 	Seq     int64 // the last change
 	Trimmed int64 // the last change that was trimmed
 	Counts  entity.Counts
+	Turns   int64 // merges and splits together, counted a second time
 }
 
 // Row is the row as cell.Copier has it.
 func (t Totals) Row() []any {
 	n := t.Counts
-	return []any{int64(1), t.Used, t.Seq, t.Trimmed, n.Records, n.Entities, n.Merges, n.Splits}
+	return []any{int64(1), t.Used, t.Seq, t.Trimmed, n.Records, n.Entities, n.Merges, n.Splits, t.Turns}
 }
 
 // IsTotals tells whether a key is that of the row.
@@ -84,13 +112,13 @@ func IsTotals(key []any) bool { return len(key) == 1 && key[0] == int64(1) }
 
 // ParseTotals reads what Row makes.
 func ParseTotals(row []any) (Totals, error) {
-	var n [8]int64
+	var n [9]int64
 	ok := len(row) == len(n)
 	for i := 0; ok && i < len(n); i++ {
 		n[i], ok = row[i].(int64)
 	}
 	if !ok || n[0] != 1 {
-		return Totals{}, errors.New("want a row of 8 numbers whose first is 1")
+		return Totals{}, errors.New("want a row of 9 numbers whose first is 1")
 	}
-	return Totals{Used: n[1], Seq: n[2], Trimmed: n[3], Counts: entity.Counts{Records: n[4], Entities: n[5], Merges: n[6], Splits: n[7]}}, nil
+	return Totals{Used: n[1], Seq: n[2], Trimmed: n[3], Counts: entity.Counts{Records: n[4], Entities: n[5], Merges: n[6], Splits: n[7]}, Turns: n[8]}, nil
 }

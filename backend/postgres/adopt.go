@@ -97,7 +97,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 		h := t.head.Rejoin(id.Cell, m)
 		h.Incarnation++
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
-		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1", int64(adoptionGap))
+		t.exec("UPDATE locus_lease SET token = token + $1, fence = token + $1, sum = NULL", int64(adoptionGap))
 		return errors.Join(t.SetHead(ctx, h), t.Skip(ctx, adoptionGap))
 	})
 	if err != nil {

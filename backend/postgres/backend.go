@@ -105,14 +105,19 @@ func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	if err != nil {
 		return nil, err
 	}
+	p := d.pool(t)
+	if err := p.hanging(); err != nil {
+		return nil, err
+	}
 	if err := t.prepare(ctx, d.opts, create); err != nil {
+		p.hung(err, d.opts.ConnectTimeout)
 		if why := refusedParameter(err); create && why != "" {
 			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", ErrURL, t.shown, why)
 		}
 		return nil, err
 	}
 	c := &Cell{
-		driver: d, target: t, opts: d.opts, pool: d.pool(t), closed: make(chan struct{}),
+		driver: d, target: t, opts: d.opts, pool: p, closed: make(chan struct{}),
 	}
 	c.readable = breaker.New(breaker.Options{Probe: c.probe(readers), Rand: d.opts.Rand})
 	c.writable = breaker.New(breaker.Options{Probe: c.probe(writers), Rand: d.opts.Rand})

@@ -20,6 +20,9 @@ var _ cell.Copier = (*tx)(nil)
 // Tables are those of package document; the tables of the database have their names and columns.
 func (t *tx) Tables() []cell.Table { return document.Tables() }
 
+// Summed are those of package document.
+func (t *tx) Summed() []cell.Table { return document.Summed() }
+
 // kind is how the values of a column are sent and how the column is read, where that is not as a number.
 type kind struct {
 	sent string // type of the argument
@@ -30,6 +33,7 @@ type kind struct {
 var (
 	number = kind{"bigint", "%[1]s", "%[1]s"}
 	small  = kind{"bigint", "%[1]s", "%[1]s::bigint"}
+	truth  = kind{"bigint", "(%[1]s <> 0)", "%[1]s::int::bigint"}
 	text   = kind{"text", "%[1]s", "%[1]s"}
 	octets = kind{"bytea", "%[1]s", "%[1]s"}
 	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
@@ -43,6 +47,8 @@ var (
 
 	kinds = map[string]kind{
 		"counts": packed, "readings": packed, "producer": octets, "print": octets, "results": octets,
+		"map": text, "rules": text, "images": text, "move": text, "locus_map.body": text, "locus_filter.body": octets, "owner": text, "asks": text,
+		"gen": small, "keys": small, "home": small, "incarnation": small, "returns": small, "settled": small, "wanted": truth, "partly": truth,
 		"metric.id": number, "metric.kind": small, "detail": small, "one": small, "counter_closed.body": octets,
 		"digest": octets, "lost": packed,
 		"source": text, "key": text, "kind": text, "name": text, "topic": text, "cause": text,
@@ -224,7 +230,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 	return nil
 }
 
-const sqlTotal = "SELECT seq, trimmed, records, entities, merges, splits, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
+const sqlTotal = "SELECT seq, trimmed, records, entities, merges, splits, turns, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
 
 // totals answers with the row of totals where a key is 1.
 func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
@@ -233,7 +239,7 @@ func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
 	err := t.query(ctx, sqlTotal, func(r pgx.Rows) error {
 		var total document.Totals
 		n := &total.Counts
-		err := r.Scan(&total.Seq, &total.Trimmed, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Used)
+		err := r.Scan(&total.Seq, &total.Trimmed, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Turns, &total.Used)
 		total.Used -= t.cell.identity().Lo
 		for i, key := range keys {
 			if document.IsTotals(key) {
@@ -256,8 +262,8 @@ func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
 			return t.fail(fmt.Errorf("postgres: write totals: %w", err))
 		}
 		n := total.Counts
-		t.exec("UPDATE locus_total SET seq = $1, trimmed = $2, records = $3, entities = $4, merges = $5, splits = $6",
-			total.Seq, total.Trimmed, n.Records, n.Entities, n.Merges, n.Splits)
+		t.exec("UPDATE locus_total SET seq = $1, trimmed = $2, records = $3, entities = $4, merges = $5, splits = $6, turns = $7",
+			total.Seq, total.Trimmed, n.Records, n.Entities, n.Merges, n.Splits, total.Turns)
 		id := t.cell.identity()
 		t.restart(id.Lo+total.Used, id.Hi)
 	}

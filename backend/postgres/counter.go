@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -23,9 +24,9 @@ const (
 	sqlMetrics = `SELECT j.n, m.id, m.name, m.kind, m.first FROM unnest($1::bigint[]) WITH ORDINALITY AS j (id, n)
 		JOIN metric AS m ON m.id = j.id`
 
-	sqlPutMetrics = `INSERT INTO metric AS m (id, name, kind, first)
-		SELECT id, name, kind, first FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS v (id, name, kind, first)
-		ON CONFLICT (id) DO UPDATE SET first = excluded.first WHERE m.first > excluded.first`
+	sqlPutMetrics = `INSERT INTO metric AS m (id, name, kind, first, sum)
+		SELECT id, name, kind, first, sum FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS v (id, name, kind, first, sum)
+		ON CONFLICT (id) DO UPDATE SET first = excluded.first, sum = excluded.sum WHERE m.first > excluded.first`
 
 	sqlListMetrics = "SELECT id, name, kind, first FROM metric WHERE name >= $1 AND name < $2 ORDER BY name LIMIT $3"
 )
@@ -81,7 +82,8 @@ func (t *tx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	t.exec(sqlPutMetrics, ids,
 		column(kept, func(m counter.Meta) string { return string(m.Name) }),
 		column(kept, func(m counter.Meta) int64 { return int64(m.Kind) }),
-		column(kept, func(m counter.Meta) int64 { return m.First }))
+		column(kept, func(m counter.Meta) int64 { return m.First }),
+		column(kept, func(m counter.Meta) int64 { return cell.Sum(int64(m.ID), string(m.Name), int64(m.Kind), m.First) }))
 	return nil
 }
 

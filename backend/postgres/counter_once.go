@@ -43,7 +43,7 @@ func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
 	}
 	t.exec("LOCK TABLE counter_floor IN EXCLUSIVE MODE")
 	t.noteNumbers("counter_floor", []int64{1})
-	t.exec("UPDATE counter_floor SET floor = $1 WHERE floor < $1", floor)
+	t.exec("UPDATE counter_floor SET floor = $1, sum = $2 WHERE floor < $1", floor, cell.Sum(int64(1), floor))
 	return nil
 }
 
@@ -107,9 +107,9 @@ func scanRemembered(r pgx.Rows, m *counter.Remembered, before ...any) error {
 
 const (
 	sqlBatches    = "SELECT key, newest, print, results FROM counter_key WHERE key = ANY ($1::text[])"
-	sqlPutBatches = `INSERT INTO counter_key (key, newest, print, results)
-		SELECT key, newest, print, results FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[]) AS v (key, newest, print, results)
-		ON CONFLICT (key) DO UPDATE SET newest = excluded.newest, print = excluded.print, results = excluded.results`
+	sqlPutBatches = `INSERT INTO counter_key (key, newest, print, results, sum)
+		SELECT key, newest, print, results, sum FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[]) AS v (key, newest, print, results, sum)
+		ON CONFLICT (key) DO UPDATE SET newest = excluded.newest, print = excluded.print, results = excluded.results, sum = excluded.sum`
 	sqlDropBatches = `WITH doomed AS MATERIALIZED (SELECT key FROM counter_key WHERE newest < $1 ORDER BY newest LIMIT $2 FOR UPDATE)
 		DELETE FROM counter_key AS k USING doomed WHERE k.key = doomed.key RETURNING k.key`
 )
@@ -142,7 +142,8 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 	t.exec(sqlPutBatches, keys,
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
-		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
+		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }),
+		column(batches, func(b batch) int64 { return cell.Sum(string(b.Key), b.Newest, b.Print[:], document.NotNull(b.Results)) }))
 	return nil
 }
 
@@ -161,10 +162,11 @@ func (t *tx) DropBatches(ctx context.Context, below int64, limit int) (int, erro
 
 const (
 	sqlProducers    = "SELECT producer, seq, newest, print, results FROM counter_producer WHERE producer = ANY ($1::bytea[])"
-	sqlPutProducers = `INSERT INTO counter_producer (producer, seq, newest, print, results)
-		SELECT producer, seq, newest, print, results
-		FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[]) AS v (producer, seq, newest, print, results)
-		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results`
+	sqlPutProducers = `INSERT INTO counter_producer (producer, seq, newest, print, results, sum)
+		SELECT producer, seq, newest, print, results, sum
+		FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[]) AS v (producer, seq, newest, print, results, sum)
+		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results,
+		sum = excluded.sum`
 	// Nothing sorts producers by their times, or their rows could not stay where they are.
 	sqlDropProducers = `WITH doomed AS MATERIALIZED (SELECT producer FROM counter_producer WHERE newest < $1 ORDER BY producer LIMIT $2 FOR UPDATE)
 		DELETE FROM counter_producer AS p USING doomed WHERE p.producer = doomed.producer RETURNING p.producer`
@@ -202,7 +204,10 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 		column(batches, func(b batch) int64 { return int64(b.Seq) }),
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
-		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }))
+		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }),
+		column(batches, func(b batch) int64 {
+			return cell.Sum(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], document.NotNull(b.Results))
+		}))
 	return nil
 }
 

@@ -19,9 +19,9 @@ const (
 	sqlDecisions     = "SELECT puid, at, body FROM decision WHERE puid = ANY ($1::bigint[]) ORDER BY puid, topic"
 	sqlListDecisions = "SELECT puid, at, body FROM decision WHERE (puid, topic) > ($1, $2) ORDER BY puid, topic LIMIT $3"
 
-	sqlPutDecisions = `INSERT INTO decision (puid, topic, at, body)
-		SELECT puid, topic, at, body FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS d (puid, topic, at, body)
-		ON CONFLICT (puid, topic) DO UPDATE SET at = excluded.at, body = excluded.body
+	sqlPutDecisions = `INSERT INTO decision (puid, topic, at, body, sum)
+		SELECT puid, topic, at, body, sum FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) AS d (puid, topic, at, body, sum)
+		ON CONFLICT (puid, topic) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum
 		WHERE (excluded.at, excluded.body) > (decision.at, decision.body)`
 
 	sqlDeleteDecisions = "DELETE FROM decision WHERE puid = ANY ($1::bigint[]) RETURNING puid, topic"
@@ -83,7 +83,8 @@ func (t *tx) PutDecisions(ctx context.Context, decisions []entity.Decision) erro
 		column(all, func(d decision) int64 { return int64(d.A) }),
 		column(all, func(d decision) string { return d.topic }),
 		column(all, func(d decision) int64 { return d.at }),
-		column(all, func(d decision) string { return d.body }))
+		column(all, func(d decision) string { return d.body }),
+		column(all, func(d decision) int64 { return cell.Sum(int64(d.A), d.topic, d.at, d.body) }))
 	return nil
 }
 

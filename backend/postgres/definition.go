@@ -7,11 +7,13 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
 )
 
 const (
 	sqlDefinition    = "SELECT body FROM definition WHERE name = $1"
-	sqlPutDefinition = "INSERT INTO definition (name, body) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET body = excluded.body"
+	sqlPutDefinition = "INSERT INTO definition (name, body, sum) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET body = excluded.body, sum = excluded.sum"
 )
 
 // Definition reads one row.
@@ -31,6 +33,6 @@ func (t *tx) PutDefinition(ctx context.Context, name string, body []byte) error 
 		return err
 	}
 	t.noteRow("definition", []any{name})
-	t.exec(sqlPutDefinition, name, body)
+	t.exec(sqlPutDefinition, name, body, cell.Sum(name, body))
 	return nil
 }

@@ -24,12 +24,12 @@ const (
 	sqlListAll    = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2"
 	sqlListSource = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND source = $3 AND body IS NOT NULL ORDER BY puid LIMIT $2"
 
-	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind)
-		SELECT puid, source, key, version, birth, anchor, observed, body::json, kind
-		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
-			AS r (puid, source, key, version, birth, anchor, observed, body, kind)
+	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind, sum)
+		SELECT puid, source, key, version, birth, anchor, observed, body::json, kind, sum
+		FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::bigint[])
+			AS r (puid, source, key, version, birth, anchor, observed, body, kind, sum)
 		ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind, sum = excluded.sum`
 
 	sqlHoldRecords = "SELECT FROM record WHERE puid = ANY ($1::bigint[])" + sqlHold
 	sqlAssign      = `UPDATE record AS r SET anchor = a.anchor FROM unnest($1::bigint[], $2::bigint[]) AS a (puid, anchor) WHERE r.puid = a.puid`
@@ -91,6 +91,18 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
 	type record = *entity.Record
+	bodies := column(records, func(r record) *string {
+		if r.Attributes == nil {
+			return nil
+		}
+		t.text = document.AppendAttributes(t.text[:0], r.Attributes)
+		text := string(t.text)
+		return &text
+	})
+	sums := make([]int64, len(records))
+	for i, r := range records {
+		sums[i] = cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), textOrNil(bodies[i]), r.Kind)
+	}
 	t.noteNumbers("record", column(records, func(r record) int64 { return int64(r.PUID) }))
 	t.exec(sqlPutRecords,
 		column(records, func(r record) int64 { return int64(r.PUID) }),
@@ -100,15 +112,8 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 		column(records, func(r record) locality.ID { return r.Birth }),
 		column(records, func(r record) int64 { return int64(r.Anchor) }),
 		column(records, func(r record) int64 { return r.Observed.UnixMilli() }),
-		column(records, func(r record) *string {
-			if r.Attributes == nil {
-				return nil
-			}
-			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
-			text := string(t.text)
-			return &text
-		}),
-		column(records, func(r record) string { return r.Kind }))
+		bodies,
+		column(records, func(r record) string { return r.Kind }), sums)
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			told = true
 			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
-			return nil
+			return t.seal(ctx)
 		})
 		if err == nil && told {
 			c.unbeaten.Store(false) // the pulse of a new cell begins with what is written from now on
@@ -76,7 +76,7 @@ func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
 	}
 	t.exec("UPDATE locus_cell SET lo = $1, hi = $2", want.Lo, want.Hi)
 	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d", want.Lo+1, want.Hi))
-	return true, nil
+	return true, t.seal(ctx)
 }
 
 // identity reads who the cell is, nil for one that was never told.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -41,11 +42,20 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	if err := t.write(ctx); err != nil {
 		return err
 	}
-	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+	sum := cell.Sum(name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, number01(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, number01(l.Partly))
+	t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly, sum)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
 		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch,
-		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch), l.Asked, l.Done, l.Asks, l.Partly)
+		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly, sum = excluded.sum`,
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, l.Wanted, int64(l.Epoch), l.Asked, l.Done, l.Asks, l.Partly, sum)
 	return nil
+}
+
+// number01 is a truth as a checksum has it.
+func number01(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -4,6 +4,8 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +26,9 @@ type pool struct {
 
 	ceiling int       // the server took no more than so many
 	until   time.Time // for that long it is not asked for more
+
+	silent      error     // of the last database that could not be opened because the server did not answer
+	silentUntil time.Time // for that long no other database there is opened
 
 	sweep *time.Timer // closes what was idle for long; nil while nothing is idle
 }
@@ -222,4 +227,25 @@ func (p *pool) read() Pool {
 	s := p.stats
 	s.Budget, s.Open, s.Idle, s.Waiting = p.budget, p.open, len(p.idle), len(p.queue)
 	return s
+}
+
+// hanging returns an error if the server let a connection run into its deadline just now. Databases of one server are opened one
+// after the other when a process starts, and each would wait for as long.
+func (p *pool) hanging() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Now().After(p.silentUntil) {
+		return nil
+	}
+	return fmt.Errorf("not asked again for a moment: %w", p.silent)
+}
+
+// hung notes that a database could not be opened, if that is because the server did not answer.
+func (p *pool) hung(err error, pause time.Duration) {
+	if _, slow := errors.AsType[*slowError](err); !slow {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent, p.silentUntil = err, time.Now().Add(pause)
 }

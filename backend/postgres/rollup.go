@@ -36,10 +36,10 @@ const lockKeys = 0x6c6f637573 << 8 // "locus"
 
 const (
 	sqlRollups    = "SELECT body FROM rollup ORDER BY name"
-	sqlPutRollup  = "INSERT INTO rollup (name, body) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET body = excluded.body"
+	sqlPutRollup  = "INSERT INTO rollup (name, body, sum) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET body = excluded.body, sum = excluded.sum"
 	sqlGeneration = "SELECT body FROM rollup_generation ORDER BY number"
 
-	sqlPutGeneration = "INSERT INTO rollup_generation (number, body) VALUES ($1, $2) ON CONFLICT (number) DO UPDATE SET body = excluded.body"
+	sqlPutGeneration = "INSERT INTO rollup_generation (number, body, sum) VALUES ($1, $2, $3) ON CONFLICT (number) DO UPDATE SET body = excluded.body, sum = excluded.sum"
 )
 
 // Rollups is one statement. An update locks the table first.
@@ -62,7 +62,7 @@ func (t *tx) PutRollup(ctx context.Context, r rollup.Rollup) error {
 	}
 	t.hold(lockRollups)
 	t.noteRow("rollup", []any{r.Name})
-	t.exec(sqlPutRollup, r.Name, string(body))
+	t.exec(sqlPutRollup, r.Name, string(body), cell.Sum(r.Name, string(body)))
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (t *tx) PutGeneration(ctx context.Context, g rollup.Generation) error {
 	}
 	t.hold(lockGenerations)
 	t.noteNumbers("rollup_generation", []int64{g.Number})
-	t.exec(sqlPutGeneration, g.Number, string(body))
+	t.exec(sqlPutGeneration, g.Number, string(body), cell.Sum(g.Number, string(body)))
 	return nil
 }
 

@@ -89,6 +89,16 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 			return nil
 		})
 	t.head = h
+	return t.seal(ctx)
+}
+
+// seal gives the row that says who the cell is and what it lets be written its checksum. Both are seldom written.
+func (t *tx) seal(ctx context.Context) error {
+	rows, err := t.ReadRows(ctx, "locus_cell", nil, 1)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	t.exec("UPDATE locus_cell SET sum = $1", cell.Sum(rows[0][:len(rows[0])-1]...))
 	return nil
 }
 
@@ -122,13 +132,13 @@ func (t *tx) Counts(ctx context.Context) (c entity.Counts, err error) {
 
 const (
 	sqlAddTotals = `UPDATE locus_total SET seq = seq + $1,
-		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, trimmed = greatest(trimmed, $6)`
+		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, turns = turns + $4 + $5, trimmed = greatest(trimmed, $6)`
 
 	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
-		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause)
-		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json, c.cause
-		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, n)`
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause, sum)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json, c.cause, c.sum
+		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, sum, n)`
 )
 
 // queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
@@ -140,16 +150,19 @@ func (t *tx) queueTotals() {
 	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits, int64(trimmed)}
 	switch {
 	case len(changes) > 0:
+		before, after := column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }), column(changes, func(c changelog.Change) *string { return t.versions(c.After) })
+		was, is := column(changes, func(c changelog.Change) *string { return t.image(c.Was) }), column(changes, func(c changelog.Change) *string { return t.image(c.Is) })
+		sums := make([]int64, len(changes))
+		for i, c := range changes {
+			sums[i] = cell.Sum(c.Time.UnixMilli(), string(c.Kind), c.Entity[:], bytesOrNil(c.Into), textOrNil(before[i]), textOrNil(after[i]), textOrNil(was[i]), textOrNil(is[i]), string(c.Cause))
+		}
 		t.exec(sqlAppend, append(args,
 			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),
 			column(changes, func(c changelog.Change) string { return string(c.Kind) }),
 			column(changes, func(c changelog.Change) locality.ID { return c.Entity }),
 			column(changes, func(c changelog.Change) locality.NullID { return idOrNull(c.Into) }),
-			column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }),
-			column(changes, func(c changelog.Change) *string { return t.versions(c.After) }),
-			column(changes, func(c changelog.Change) *string { return t.image(c.Was) }),
-			column(changes, func(c changelog.Change) *string { return t.image(c.Is) }),
-			column(changes, func(c changelog.Change) string { return string(c.Cause) }))...)
+			before, after, was, is,
+			column(changes, func(c changelog.Change) string { return string(c.Cause) }), sums)...)
 	case n != entity.Counts{} || trimmed > 0:
 		t.exec(sqlAddTotals, args...)
 	}
@@ -173,6 +186,21 @@ func (t *tx) image(im *changelog.Image) *string {
 	t.text = document.AppendImage(t.text[:0], im)
 	text := string(t.text)
 	return &text
+}
+
+// textOrNil and bytesOrNil are values as a checksum has them.
+func textOrNil(text *string) any {
+	if text == nil {
+		return nil
+	}
+	return *text
+}
+
+func bytesOrNil(id locality.ID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
 }
 
 // idOrNull is NULL for the zero id.

@@ -196,7 +196,7 @@ func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
 	if err := t.count(ctx); err != nil {
 		return c.failed(err)
 	}
-	if err := t.keep(); err != nil {
+	if err := t.keep(ctx); err != nil {
 		return c.failed(err)
 	}
 	if err := t.exec("COMMIT"); err != nil {

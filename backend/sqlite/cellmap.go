@@ -52,7 +52,7 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 		err = t.exec("DELETE FROM locus_map WHERE epoch = ?", int64(newest))
 	}
 	if err == nil {
-		err = t.exec("INSERT INTO locus_map (epoch, body) VALUES (?, ?)", int64(epoch), string(text))
+		err = t.exec("INSERT INTO locus_map (epoch, body, sum) VALUES (?, ?, ?)", int64(epoch), string(text), cell.Sum(int64(epoch), string(text)))
 	}
 	if err != nil {
 		return fmt.Errorf("put cell map %d: %w", epoch, err)
@@ -80,7 +80,8 @@ func (t *tx) SetFilter(ctx context.Context, filter []byte) (err error) {
 	if filter == nil {
 		err = t.exec("DELETE FROM locus_filter")
 	} else {
-		err = t.exec("INSERT INTO locus_filter (one, body) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET body = excluded.body", filter)
+		err = t.exec("INSERT INTO locus_filter (one, body, sum) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET body = excluded.body, sum = excluded.sum",
+			filter, cell.Sum(int64(1), filter))
 	}
 	if err != nil {
 		return fmt.Errorf("write filter: %w", err)

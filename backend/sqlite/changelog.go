@@ -17,7 +17,7 @@ const (
 	sqlTrim    = "DELETE FROM change WHERE seq IN (SELECT seq FROM change WHERE seq <= ? ORDER BY seq LIMIT ?) RETURNING seq"
 )
 
-var insertChange = inserting("change (seq, at, kind, entity, into_id, before, after, was, became, cause)", 10, "")
+var insertChange = inserting("change (seq, at, kind, entity, into_id, before, after, was, became, cause, sum)", 11, "")
 
 // Append is a row each.
 func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
@@ -28,8 +28,9 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	if err == nil {
 		err = insertAll(t, insertChange, changes, func(to []any, c changelog.Change) []any {
 			s.seq++
-			return append(to, s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
+			to = append(to, s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
 				t.image(c.Was), t.image(c.Is), string(c.Cause))
+			return append(to, cell.Sum(to[len(to)-9:]...))
 		})
 	}
 	if err != nil {

@@ -18,6 +18,9 @@ var _ cell.Copier = (*tx)(nil)
 // Tables are those of package document; the tables of the file have their names and columns.
 func (t *tx) Tables() []cell.Table { return document.Tables() }
 
+// Summed are those of package document.
+func (t *tx) Summed() []cell.Table { return document.Summed() }
+
 // copied is a table whose rows are copied, and the parts of its statements.
 type copied struct {
 	cell.Table
@@ -89,7 +92,7 @@ func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, e
 		}
 		for i := range keys {
 			if *s != (state{}) && document.IsTotals(keys[i]) {
-				found[i] = document.Totals{Used: s.used, Seq: s.seq, Trimmed: s.trimmed, Counts: s.counts}.Row()
+				found[i] = document.Totals{Used: s.used, Seq: s.seq, Trimmed: s.trimmed, Counts: s.counts, Turns: s.turns}.Row()
 			}
 		}
 		return found, nil
@@ -147,7 +150,7 @@ func (t *tx) writeTotal(ctx context.Context, rows [][]any) error {
 		if err != nil {
 			return t.fail(fmt.Errorf("sqlite: write totals: %w", err))
 		}
-		s.used, s.seq, s.trimmed, s.counts = total.Used, total.Seq, total.Trimmed, total.Counts
+		s.used, s.seq, s.trimmed, s.counts, s.turns = total.Used, total.Seq, total.Trimmed, total.Counts, total.Turns
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/backend/document"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 )
 
@@ -19,8 +20,8 @@ var _ counter.Store = (*tx)(nil)
 const (
 	sqlMetrics     = "SELECT j.key, m.id, m.name, m.kind, m.first FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value"
 	sqlListMetrics = "SELECT 0, id, name, kind, first FROM metric WHERE name >= ? AND name < ? ORDER BY name LIMIT ?"
-	sqlPutMetric   = `INSERT INTO metric (id, name, kind, first) VALUES (?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET first = excluded.first WHERE excluded.first < metric.first`
+	sqlPutMetric   = `INSERT INTO metric (id, name, kind, first, sum) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET first = excluded.first, sum = excluded.sum WHERE excluded.first < metric.first`
 )
 
 func readMeta(r row) (counter.Meta, error) {
@@ -50,7 +51,7 @@ func (t *tx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	}
 	metrics = inOrder(metrics, func(a, b counter.Meta) int { return cmp.Compare(a.ID, b.ID) })
 	err := each(t, sqlPutMetric, metrics, func(s *stmt, m counter.Meta) error {
-		return s.exec(int64(m.ID), string(m.Name), int64(m.Kind), m.First)
+		return s.exec(int64(m.ID), string(m.Name), int64(m.Kind), m.First, cell.Sum(int64(m.ID), string(m.Name), int64(m.Kind), m.First))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d metrics: %w", len(metrics), err)

@@ -31,7 +31,7 @@ func (t *tx) RaiseFloor(ctx context.Context, floor int64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := t.exec("UPDATE counter_floor SET floor = ?1 WHERE floor < ?1", floor); err != nil {
+	if err := t.exec("UPDATE counter_floor SET floor = ?1, sum = ?2 WHERE floor < ?1", floor, cell.Sum(int64(1), floor)); err != nil {
 		return fmt.Errorf("raise floor of counters: %w", err)
 	}
 	return nil
@@ -41,10 +41,11 @@ const (
 	sqlBatches   = "SELECT j.key, 0, b.newest, b.print, b.results FROM json_each(?) AS j CROSS JOIN counter_key AS b ON b.key = j.value"
 	sqlProducers = "SELECT j.key, b.seq, b.newest, b.print, b.results FROM json_each(?) AS j CROSS JOIN counter_producer AS b ON b.producer = unhex(j.value)"
 
-	sqlPutBatch = `INSERT INTO counter_key (key, newest, print, results) VALUES (?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET newest = excluded.newest, print = excluded.print, results = excluded.results`
-	sqlPutProducer = `INSERT INTO counter_producer (producer, seq, newest, print, results) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results`
+	sqlPutBatch = `INSERT INTO counter_key (key, newest, print, results, sum) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET newest = excluded.newest, print = excluded.print, results = excluded.results, sum = excluded.sum`
+	sqlPutProducer = `INSERT INTO counter_producer (producer, seq, newest, print, results, sum) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (producer) DO UPDATE SET seq = excluded.seq, newest = excluded.newest, print = excluded.print, results = excluded.results,
+		sum = excluded.sum`
 
 	sqlDropBatches   = "DELETE FROM counter_key WHERE key IN (SELECT key FROM counter_key WHERE newest < ? LIMIT ?)"
 	sqlDropProducers = "DELETE FROM counter_producer WHERE producer IN (SELECT producer FROM counter_producer WHERE newest < ? LIMIT ?)"
@@ -90,7 +91,8 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 	}
 	batches = inOrder(batches, func(a, b counter.KeyedBatch) int { return cmp.Compare(a.Key, b.Key) })
 	err := each(t, sqlPutBatch, batches, func(s *stmt, b counter.KeyedBatch) error {
-		return s.exec(string(b.Key), b.Newest, b.Print[:], document.NotNull(b.Results))
+		results := document.NotNull(b.Results)
+		return s.exec(string(b.Key), b.Newest, b.Print[:], results, cell.Sum(string(b.Key), b.Newest, b.Print[:], results))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d keys of batches: %w", len(batches), err)
@@ -126,7 +128,8 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 	}
 	batches = inOrder(batches, func(a, b counter.ProducedBatch) int { return bytes.Compare(a.Producer[:], b.Producer[:]) })
 	err := each(t, sqlPutProducer, batches, func(s *stmt, b counter.ProducedBatch) error {
-		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], document.NotNull(b.Results))
+		results := document.NotNull(b.Results)
+		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results, cell.Sum(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d producers: %w", len(batches), err)

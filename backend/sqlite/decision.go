@@ -17,8 +17,8 @@ const (
 	sqlDecisions     = "SELECT d.puid, d.at, d.body FROM json_each(?) AS j CROSS JOIN decision AS d ON d.puid = j.value"
 	sqlListDecisions = "SELECT puid, at, body FROM decision WHERE (puid, topic) > (?, ?) ORDER BY puid, topic LIMIT ?"
 
-	sqlPutDecision = `INSERT INTO decision (puid, topic, at, body) VALUES (?, ?, ?, ?)
-		ON CONFLICT (puid, topic) DO UPDATE SET at = excluded.at, body = excluded.body
+	sqlPutDecision = `INSERT INTO decision (puid, topic, at, body, sum) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (puid, topic) DO UPDATE SET at = excluded.at, body = excluded.body, sum = excluded.sum
 		WHERE (excluded.at, excluded.body) > (decision.at, decision.body)`
 )
 
@@ -54,7 +54,7 @@ func (t *tx) PutDecisions(ctx context.Context, decisions []entity.Decision) erro
 		if err != nil {
 			return err
 		}
-		return s.exec(int64(d.A), d.Topic(), d.At.UnixMilli(), body)
+		return s.exec(int64(d.A), d.Topic(), d.At.UnixMilli(), body, cell.Sum(int64(d.A), d.Topic(), d.At.UnixMilli(), body))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d decisions: %w", len(decisions), err)

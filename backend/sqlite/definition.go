@@ -5,6 +5,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+
+	"github.com/locus-db/locus/cell"
 )
 
 // Definition reads one row.
@@ -24,7 +26,8 @@ func (t *tx) PutDefinition(ctx context.Context, name string, body []byte) error 
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := t.exec("INSERT INTO definition (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", name, body); err != nil {
+	if err := t.exec("INSERT INTO definition (name, body, sum) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, sum = excluded.sum",
+		name, body, cell.Sum(name, body)); err != nil {
 		return fmt.Errorf("put definition %s: %w", name, err)
 	}
 	return nil

@@ -27,9 +27,9 @@ const (
 )
 
 var (
-	insertRecord = inserting("record (puid, source, key, version, birth, anchor, observed, body, kind)", 9,
+	insertRecord = inserting("record (puid, source, key, version, birth, anchor, observed, body, kind, sum)", 10,
 		`ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
-		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind`)
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind, sum = excluded.sum`)
 	insertBirth = inserting("birth (id, puid, successor)", 3,
 		"ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor")
 )
@@ -90,7 +90,8 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
-		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind)
+		sum := cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), body, r.Kind)
+		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind, sum)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)

@@ -28,14 +28,17 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			}
 			if got == nil {
 				got = &want
-				return t.setIdentity(want)
+				return t.setIdentity(ctx, want)
 			}
 			s, err := t.own(ctx)
 			if err != nil || !want.Takes(*got, s.head, uint64(s.used)) {
 				return err
 			}
 			got = &want
-			return t.exec("UPDATE locus_cell SET lo = ?, hi = ?", want.Lo, want.Hi)
+			if err := t.exec("UPDATE locus_cell SET lo = ?, hi = ?", want.Lo, want.Hi); err != nil {
+				return err
+			}
+			return t.seal(ctx)
 		}); err != nil {
 			return fmt.Errorf("write identity of %s: %w", c.path, err)
 		}
@@ -59,7 +62,19 @@ func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
 	return id, err
 }
 
-func (t *tx) setIdentity(id cell.Identity) error {
-	return t.exec("INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules) VALUES (1, ?, ?, ?, ?, ?, ?)",
-		id.Map, int64(id.Cell.Gen), int64(id.Cell.Index), id.Lo, id.Hi, id.Rules)
+func (t *tx) setIdentity(ctx context.Context, id cell.Identity) error {
+	if err := t.exec("INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules) VALUES (1, ?, ?, ?, ?, ?, ?)",
+		id.Map, int64(id.Cell.Gen), int64(id.Cell.Index), id.Lo, id.Hi, id.Rules); err != nil {
+		return err
+	}
+	return t.seal(ctx)
+}
+
+// seal gives the row that says who the cell is and what it lets be written its checksum. Both are seldom written.
+func (t *tx) seal(ctx context.Context) error {
+	rows, err := t.ReadRows(ctx, "locus_cell", nil, 1)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return t.exec("UPDATE locus_cell SET sum = ?", cell.Sum(rows[0][:len(rows[0])-1]...))
 }

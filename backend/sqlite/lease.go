@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/lease"
 )
 
@@ -34,12 +35,15 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 	if err := t.write(ctx); err != nil {
 		return err
 	}
-	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	row := []any{
+		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, truth(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, truth(l.Partly),
+	}
+	err := t.exec(`INSERT INTO locus_lease (name, owner, token, beat, ttl, fence, wanted, epoch, asked, done, asks, partly, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = excluded.token, beat = excluded.beat,
 		ttl = excluded.ttl, fence = excluded.fence, wanted = excluded.wanted, epoch = excluded.epoch,
-		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly`,
-		name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, truth(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, truth(l.Partly))
+		asked = excluded.asked, done = excluded.done, asks = excluded.asks, partly = excluded.partly, sum = excluded.sum`,
+		append(row, cell.Sum(row...))...)
 	if err != nil {
 		return fmt.Errorf("put lease %q: %w", name, err)
 	}

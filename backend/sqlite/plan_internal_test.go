@@ -41,7 +41,7 @@ func TestPlans(t *testing.T) {
 				return fmt.Errorf("call %d: %w", i, err)
 			}
 		}
-		if err := rt.(*tx).keep(); err != nil {
+		if err := rt.(*tx).keep(t.Context()); err != nil {
 			return err
 		}
 		on := rt.(*tx).conn
@@ -220,7 +220,7 @@ func TestErrors_OfStatementsAreReturned(t *testing.T) {
 					return err
 				}
 			}
-			if err := errors.Join(calls[i](), own.keep()); err == nil {
+			if err := errors.Join(calls[i](), own.keep(ctx)); err == nil {
 				t.Errorf("call %d succeeds without any table", i)
 			}
 			return rollback

@@ -66,6 +66,9 @@ func (t *tx) count(ctx context.Context) error {
 	if err == nil && *s != (state{}) {
 		s.commits++
 		total++ // the row of the state, which is written next
+		if s.head != t.was.head {
+			total++ // and its checksum
+		}
 	}
 	t.conn.changes = total
 	return err
@@ -93,10 +96,11 @@ func (t *tx) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
 		return err
 	}
 	for id, p := range pulses {
-		if err := t.exec(`INSERT INTO locus_witness (gen, idx, incarnation, commits) VALUES (?, ?, ?, ?)
-			ON CONFLICT (gen, idx) DO UPDATE SET incarnation = excluded.incarnation, commits = excluded.commits
+		if err := t.exec(`INSERT INTO locus_witness (gen, idx, incarnation, commits, sum) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (gen, idx) DO UPDATE SET incarnation = excluded.incarnation, commits = excluded.commits, sum = excluded.sum
 			WHERE (excluded.incarnation, excluded.commits) > (incarnation, commits)`,
-			int64(id.Gen), int64(id.Index), int64(p.Incarnation), int64(p.Commits)); err != nil {
+			int64(id.Gen), int64(id.Index), int64(p.Incarnation), int64(p.Commits),
+			cell.Sum(int64(id.Gen), int64(id.Index), int64(p.Incarnation), int64(p.Commits))); err != nil {
 			return fmt.Errorf("write pulses: %w", err)
 		}
 	}
@@ -149,7 +153,11 @@ func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if t.mode != alone {
 		return t.fail(errors.New("sqlite: a cell is renamed in an Exclusive only"))
 	}
-	if err := t.exec("UPDATE locus_cell SET map = ?", mapID); err != nil {
+	err := t.exec("UPDATE locus_cell SET map = ?", mapID)
+	if err == nil {
+		err = t.seal(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("rename cell %s: %w", t.cell, err)
 	}
 	return nil

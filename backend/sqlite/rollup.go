@@ -38,20 +38,20 @@ func (t *tx) PutRollup(ctx context.Context, r rollup.Rollup) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := t.putJSON("INSERT INTO rollup (name, body) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body", r.Name, r)
+	err := t.putJSON("INSERT INTO rollup (name, body, sum) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, sum = excluded.sum", r.Name, r)
 	if err != nil {
 		return fmt.Errorf("put rollup %s: %w", r.Name, err)
 	}
 	return nil
 }
 
-// putJSON writes a row that is one JSON document under a key.
+// putJSON writes a row that is one JSON document under a key, and its checksum.
 func (t *tx) putJSON(sql string, key, of any) error {
 	text, err := json.Marshal(of)
 	if err != nil {
 		return t.fail(err)
 	}
-	return t.exec(sql, key, string(text))
+	return t.exec(sql, key, string(text), cell.Sum(key, string(text)))
 }
 
 // Generations reads the table in order. In an Update nobody else writes.
@@ -71,7 +71,7 @@ func (t *tx) PutGeneration(ctx context.Context, g rollup.Generation) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := t.putJSON("INSERT INTO rollup_generation (number, body) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET body = excluded.body", g.Number, g)
+	err := t.putJSON("INSERT INTO rollup_generation (number, body, sum) VALUES (?, ?, ?) ON CONFLICT (number) DO UPDATE SET body = excluded.body, sum = excluded.sum", g.Number, g)
 	if err != nil {
 		return fmt.Errorf("put generation %d of rollup %s: %w", g.Number, g.Definition.Name, err)
 	}

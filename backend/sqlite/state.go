@@ -20,13 +20,14 @@ type state struct {
 	trimmed int64 // that of the last change that was trimmed
 	counts  entity.Counts
 	commits int64 // transactions that wrote something that lasts
+	turns   int64 // merges and splits together, counted a second time
 }
 
 const (
-	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, used, seq, trimmed, records, entities, merges, splits, commits FROM locus_cell`
+	sqlState = `SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, used, seq, trimmed, records, entities, merges, splits, commits, turns FROM locus_cell`
 
 	sqlSetState = `UPDATE locus_cell SET keys = ?, home = ?, incarnation = ?, epoch = ?, told = ?, fence = ?, images = ?, version = ?, returns = ?, settled = ?, move = ?,
-		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?, commits = ?`
+		used = ?, seq = ?, trimmed = ?, records = ?, entities = ?, merges = ?, splits = ?, commits = ?, turns = ?`
 )
 
 var errNobody = errors.New("sqlite: the cell was never told who it is")
@@ -47,7 +48,7 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 			},
 			used: r.int(11), seq: r.int(12), trimmed: r.int(13),
 			counts:  entity.Counts{Records: r.int(14), Entities: r.int(15), Merges: r.int(16), Splits: r.int(17)},
-			commits: r.int(18),
+			commits: r.int(18), turns: r.int(19),
 		}
 		return nil
 	})
@@ -59,7 +60,7 @@ func (t *tx) own(ctx context.Context) (*state, error) {
 }
 
 // keep writes the state if the transaction has changed it.
-func (t *tx) keep() error {
+func (t *tx) keep(ctx context.Context) error {
 	if t.state == nil || *t.state == t.was {
 		return nil
 	}
@@ -69,7 +70,10 @@ func (t *tx) keep() error {
 	}
 	h, n := s.head, s.counts
 	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
-		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits)
+		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits, s.turns)
+	if err == nil && h != t.was.head {
+		err = t.seal(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
 	}
@@ -114,6 +118,7 @@ func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
 		return fmt.Errorf("add counts: %w", err)
 	}
 	s.counts = s.counts.Add(delta)
+	s.turns += delta.Merges + delta.Splits
 	return nil
 }
 

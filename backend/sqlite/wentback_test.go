@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -276,6 +277,13 @@ func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 	}
 }
 
+var dropSums = func() (sql string) {
+	for _, table := range document.Summed() {
+		sql += "ALTER TABLE " + table.Name + " DROP COLUMN sum; "
+	}
+	return sql
+}()
+
 // A directory of the former format has no witnesses, and gets them.
 func TestOpenDir_TakesTheFormerFormat(t *testing.T) {
 	t.Parallel()
@@ -288,8 +296,8 @@ func TestOpenDir_TakesTheFormerFormat(t *testing.T) {
 			ALTER TABLE locus_cell DROP COLUMN commits; ALTER TABLE locus_cell DROP COLUMN returns;
 			ALTER TABLE locus_cell DROP COLUMN settled; ALTER TABLE locus_cell DROP COLUMN move;
 			ALTER TABLE locus_lease DROP COLUMN asked; ALTER TABLE locus_lease DROP COLUMN done;
-			ALTER TABLE locus_lease DROP COLUMN asks; ALTER TABLE locus_lease DROP COLUMN partly;
-			DROP TABLE locus_witness; DROP TABLE locus_mark; DELETE FROM goose_db_version WHERE version_id = 2; PRAGMA user_version = 1`)
+			ALTER TABLE locus_lease DROP COLUMN asks; ALTER TABLE locus_lease DROP COLUMN partly; ALTER TABLE locus_cell DROP COLUMN turns;
+			`+dropSums+`DROP TABLE locus_witness; DROP TABLE locus_mark; DELETE FROM goose_db_version WHERE version_id = 2; PRAGMA user_version = 1`)
 	}
 	remove(t, dir, "witness")
 	killDir(t, dir, 20)

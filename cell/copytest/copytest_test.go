@@ -65,6 +65,8 @@ type store struct {
 	of *faulty
 }
 
+func (s store) Summed() []cell.Table { return s.Copier.Summed() }
+
 func (s store) Tables() []cell.Table {
 	tables := s.Copier.Tables()
 	switch s.of.bug {

@@ -161,7 +161,7 @@ func journalOfRows(t tester, p Pair) {
 		rows := all[name]
 		if hasOne(table) {
 			update(t, p.From, func(ctx context.Context, c cell.Copier) error {
-				return c.WriteRows(ctx, name, [][]any{{int64(1), int64(77)}})
+				return c.WriteRows(ctx, name, [][]any{{int64(1), int64(77), cell.Sum(int64(1), int64(77))}})
 			})
 			continue
 		}

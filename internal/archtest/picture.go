@@ -125,6 +125,7 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror"},
 		Modules: []string{xSync},
+		Tests:   []string{pgx}, // bytes flipped behind its back
 	},
 
 	"client":              {Imports: []string{"counter"}},

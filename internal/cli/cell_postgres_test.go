@@ -37,7 +37,7 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 	must(t, env, "ingest", "--source", "web", "--key", "id", "--map", server.URL("cli"), "--map", "company=name", file)
 	env["LOCUS_MAP"] = server.URL("cli")
 	if got := must(t, env, "status"); !strings.Contains(got.err, "4 records, 2 entities") {
-		t.Errorf("status: %s", got.err)
+		t.Errorf("status: %s%s", got.stdout, got.err)
 	}
 
 	must(t, env, "cell", "grow", "--to", "4", "--yes", "--wait")
@@ -88,7 +88,8 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	must(t, env, "ingest", "--source", "before", "--key", "id", file)
 	down.Stop(t)
 
-	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 does not answer") {
+	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 does not answer") ||
+		!strings.Contains(got.err, "the sums above are those of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
 		t.Errorf("status: %s", got.err)
 	}
 	got := run(t.Context(), env, "cell", "list", "--json")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/internal/httpapi"
 )
 
 // paging are the flags of a list.
@@ -34,6 +35,7 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 		return usage("--limit 100", "--limit %d: want 1 to %d", p.limit, locus.MaxLimit)
 	}
 	count, cursor := 0, p.cursor
+	var left []httpapi.Damage
 	for {
 		query.Set("limit", strconv.Itoa(p.limit))
 		query.Del("cursor")
@@ -57,6 +59,16 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 				return err
 			}
 		}
+		if raw, ok := page["damaged"]; ok {
+			var damaged []httpapi.Damage
+			if err := json.Unmarshal(raw, &damaged); err != nil {
+				return fmt.Errorf("read a page of %s: %w", field, err)
+			}
+			for _, d := range damaged {
+				a.say("left out: row %s of table %s of cell %s is damaged", d.Row, d.Table, d.Cell)
+			}
+			left = append(left, damaged...)
+		}
 		count += len(rows)
 		cursor = ""
 		if raw, ok := page["cursor"]; ok {
@@ -65,9 +77,17 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 			}
 		}
 		if !p.all || cursor == "" {
-			return a.listed(count, cursor)
+			return p.whole(a.listed(count, cursor), field, left)
 		}
 	}
+}
+
+// whole is an error if rows were left out of a list that went well otherwise.
+func (p *paging) whole(err error, field string, left []httpapi.Damage) error {
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(len(left), "row")), Exit: exitPartly, Hint: damagedHint}
 }
 
 // listed tells how many there were and where the rest begins.

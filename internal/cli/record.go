@@ -5,6 +5,7 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -104,10 +105,13 @@ func (a *app) recordList() *cobra.Command {
 				t.Add(r.Source, r.Key, fmt.Sprint(r.Version), r.Entity.String(), strings.Join(r.Attributes["name"], " | "))
 				return nil
 			})
-			if err != nil || a.json {
+			if f, ok := errors.AsType[*failure](err); a.json || err != nil && (!ok || f.Exit != exitPartly) {
 				return err
 			}
-			return a.printTable(t)
+			if err := a.printTable(t); err != nil {
+				return err
+			}
+			return err
 		}),
 	}
 	c.Flags().StringVar(&source, "source", "", "only the records of this source")

@@ -4,10 +4,12 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -48,6 +50,9 @@ func (a *app) printStatus(s *locus.Status) error {
 	if s.Ready && s.Reason != "" {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
+	if len(s.Down) > 0 {
+		a.say("%s   the sums above are those of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
+	}
 	if s.Documents != "" {
 		a.say("documents   %s", term.Escape(s.Documents))
 	}
@@ -56,8 +61,26 @@ func (a *app) printStatus(s *locus.Status) error {
 	}
 	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {
+		if c.Down {
+			t.Add(c.Cell.String(), "?", "?", "?", "?", "?", c.URL)
+			continue
+		}
 		t.Add(c.Cell.String(), fmt.Sprint(c.Counts.Records), fmt.Sprint(c.Counts.Entities), fmt.Sprint(c.Redo),
 			fmt.Sprint(c.PUIDs), fmt.Sprint(c.Bytes), c.URL)
 	}
 	return a.printTable(t)
+}
+
+// someCells names cells, at most ten.
+func someCells(ids []cell.ID) string {
+	const most = 10
+	var names []string
+	for _, id := range ids[:min(len(ids), most)] {
+		names = append(names, id.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(ids) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

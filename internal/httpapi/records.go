@@ -4,10 +4,12 @@ package httpapi
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -85,7 +87,15 @@ type Record struct {
 // RecordList is a page of records. Cursor is where the next one begins, "" at the end.
 type RecordList struct {
 	Records []Record `json:"records"`
+	Damaged []Damage `json:"damaged,omitempty" doc:"Rows in the place of records that cannot be read, which the list leaves out: locus check says what can be done"`
 	Cursor  string   `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+}
+
+// Damage is a row that cannot be read.
+type Damage struct {
+	Cell  string `json:"cell"`
+	Table string `json:"table"`
+	Row   string `json:"row" doc:"The key of the row in its table: of a record its puid"`
 }
 
 // Deleted is the answer to a deletion: the entity that the record belonged to.
@@ -216,8 +226,14 @@ func (s *Server) listRecords(c *call) (any, error) {
 			return nil, err
 		}
 	}
+	var damaged []Damage
+	note := func(row *cell.DamagedError) {
+		if d := (Damage{row.Cell, row.Table, row.Key}); !slices.Contains(damaged, d) {
+			damaged = append(damaged, d)
+		}
+	}
 	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Record, entity.PUID, error) {
-		found, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit})
+		found, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
 		records := make([]Record, 0, len(found))
 		for _, r := range found {
 			if kind == "" || r.Kind == kind {
@@ -229,7 +245,7 @@ func (s *Server) listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return RecordList{Records: page, Cursor: s.cursor(c, next)}, nil
+	return RecordList{Records: page, Damaged: damaged, Cursor: s.cursor(c, next)}, nil
 }
 
 // ref is the external key in the path. Its pattern takes the rest of the path, because a segment that

@@ -44,3 +44,24 @@ ALTER TABLE locus_cell ADD COLUMN move text NOT NULL DEFAULT '';
 -- stays, and a generation that it names and the cell lacks is built.
 DELETE FROM rollup_row;
 DELETE FROM rollup_generation;
+
+-- Checksums of rows that nothing else repeats: CRC-32C, see cell.Sum. NULL in rows that were written before.
+ALTER TABLE record ADD COLUMN sum bigint; -- without anchor, which changes by itself
+ALTER TABLE decision ADD COLUMN sum bigint;
+ALTER TABLE change ADD COLUMN sum bigint; -- without seq: the numbers of a log have no gaps
+ALTER TABLE definition ADD COLUMN sum bigint;
+ALTER TABLE rollup ADD COLUMN sum bigint;
+ALTER TABLE rollup_generation ADD COLUMN sum bigint;
+ALTER TABLE metric ADD COLUMN sum bigint;
+ALTER TABLE counter_key ADD COLUMN sum bigint;
+ALTER TABLE counter_producer ADD COLUMN sum bigint;
+ALTER TABLE counter_floor ADD COLUMN sum bigint;
+ALTER TABLE locus_map ADD COLUMN sum bigint;
+ALTER TABLE locus_filter ADD COLUMN sum bigint;
+ALTER TABLE locus_witness ADD COLUMN sum bigint;
+ALTER TABLE locus_lease ADD COLUMN sum bigint;
+ALTER TABLE locus_cell ADD COLUMN sum bigint; -- of who the cell is and what it lets be written
+UPDATE counter_floor SET sum = 4179911394 WHERE floor = 0;
+-- Merges and splits together, counted a second time.
+ALTER TABLE locus_total ADD COLUMN turns bigint NOT NULL DEFAULT 0;
+UPDATE locus_total SET turns = merges + splits;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// skipped is what the numbers of a log are raised by when a cell goes on as a copy of itself, see cell.Store.Skip.
+const skipped = 1 << 20
+
+// adviceOf says, by the table, what can be done about a row that is not as it was written.
+var adviceOf = map[string]string{
+	"record":            "put the record again from its source, erase it first if that is stale, or restore the row from a backup of the cell",
+	"decision":          "decide it again, or restore the row from a backup of the cell",
+	"change":            "readers of the log begin again; run locus rollup verify",
+	"definition":        "define the kind again, or restore the row from a backup of the cell",
+	"rollup":            "define the rollup again, or restore the row from a backup of the cell",
+	"rollup_generation": "run locus rollup rebuild",
+	"counter_key":       "a batch of this key that comes again may count twice, or be refused; the row goes by itself within days",
+	"counter_producer":  "the next batch of this client may count twice, or be refused; the row is written with each",
+	"locus_map":         "see locus cell list; a growth, or a restart, writes it again",
+	"locus_filter":      "delete the row: the cell is asked itself until the filter is made again at the next growth",
+	"locus_witness":     "it is written again as soon as that cell is written to",
+	"locus_lease":       "it is written again by the next process that takes the lease",
+}
+
+// sums compares the rows of a cell with their checksums, and looks for gaps in the log, whose numbers have none.
+func (c *checker) sums(ctx context.Context, id cell.ID) error {
+	var tables []cell.Table
+	if err := c.view(ctx, id, func(tx Tx) error { tables = tx.Summed(); return nil }); err != nil {
+		return err
+	}
+	n := 0
+	for _, table := range tables {
+		last, given := int64(-1), int64(0) // change before the page, highest number of a record or metric
+		for after := []any(nil); ; {
+			var rows [][]any
+			if err := c.view(ctx, id, func(tx Tx) (err error) {
+				if rows, err = tx.ReadRows(ctx, table.Name, after, checkPage); err == nil && table.Name == "change" {
+					last, err = c.gaps(ctx, tx, id, last, rows)
+				}
+				return err
+			}); err != nil {
+				return err
+			}
+			if len(rows) == 0 {
+				if err := c.given(ctx, id, table.Name, given); err != nil {
+					return err
+				}
+				break
+			}
+			given, _ = rows[len(rows)-1][0].(int64)
+			for _, row := range rows {
+				if !table.Intact(row) {
+					c.report(c.altered(id, table, row))
+				}
+			}
+			after, n = rows[len(rows)-1][:table.Key], n+len(rows)
+			if err := c.tell(Progress{Cell: id, Step: "checksums", Rows: n}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// altered is the difference of a row that is not as it was written.
+func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
+	var key []string
+	for _, v := range row[:table.Key] {
+		if b, ok := v.([]byte); ok {
+			v = fmt.Sprintf("%x", b)
+		}
+		key = append(key, fmt.Sprint(v))
+	}
+	if table.Name == "record" {
+		c.damaged[entity.PUID(row[0].(int64))] = true
+		key = append(key, refOf(row))
+	}
+	advice := adviceOf[table.Name]
+	if advice == "" {
+		advice = adviceBackup
+	}
+	return Difference{
+		What: "checksum", Cell: id, ID: table.Name + " " + strings.Join(key, " "), Advice: advice,
+		Stored: fmt.Sprintf("values whose checksum is %08x", table.SumOf(row)), Want: fmt.Sprintf("those of %08x, as they were written", row[len(row)-1]),
+	}
+}
+
+// gaps finds changes that are missing between the last one of the page before, or the last one trimmed, and those of a page, or
+// the last one that the cell has counted. It returns the last one of the page. The totals are those of the same moment.
+func (c *checker) gaps(ctx context.Context, tx Tx, id cell.ID, last int64, rows [][]any) (int64, error) {
+	bounds, err := tx.Bounds(ctx)
+	if err != nil {
+		return last, err
+	}
+	trimmed := int64(bounds.Trimmed)
+	note := func(of, stored, want string) {
+		c.report(Difference{What: "change", Cell: id, ID: of, Stored: stored, Want: want, Advice: adviceOf["change"]})
+	}
+	for _, row := range rows {
+		seq := row[0].(int64)
+		last = max(last, trimmed)
+		switch {
+		case seq <= trimmed:
+			note(fmt.Sprint(seq), "in the log", fmt.Sprintf("no row: it is trimmed up to %d", trimmed))
+		case (seq-last-1)%skipped != 0:
+			note(fmt.Sprint(last+1), "no row", fmt.Sprintf("a change: %d is in the log", seq))
+		}
+		last = max(last, seq)
+	}
+	if end := int64(bounds.Last); len(rows) == 0 && (end-max(last, trimmed))%skipped != 0 {
+		note(fmt.Sprint(end), "no row", fmt.Sprintf("a change: the cell has counted it, and %d is in the log", max(last, trimmed)))
+	}
+	return last, nil
+}
+
+// given compares the highest number of records or metrics with how many numbers the cell has given.
+func (c *checker) given(ctx context.Context, id cell.ID, table string, highest int64) error {
+	lo, hi := c.opts.Cells.Map().PuidRange(id)
+	switch table {
+	case "record":
+		if highest <= lo || highest > hi {
+			return nil // none, or one that lives elsewhere
+		}
+		highest -= lo
+	case "metric":
+	default:
+		return nil
+	}
+	return c.view(ctx, id, func(tx Tx) error {
+		total, err := tx.RowsAt(ctx, cell.Total, [][]any{{int64(1)}})
+		if used := total[0][1].(int64); err == nil && highest > used {
+			c.report(Difference{What: "total", Cell: id, ID: "used", Stored: fmt.Sprintf("%d numbers were given", used), Want: fmt.Sprintf("at least %d", highest), Advice: "run locus cell restored"})
+		}
+		return err
+	})
+}
