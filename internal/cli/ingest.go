@@ -40,8 +40,7 @@ func (a *app) ingestCommand() *cobra.Command {
 			"After an interruption the same command goes on after the last durable batch. Several columns of an attribute\n" +
 			"that has one value are alternatives, such as two spellings; --map '{first} {last}=name' makes one value of them.",
 		Example: "  locus ingest --source vendor --key id businesses.csv\n" +
-			"  locus ingest --url http://127.0.0.1:7070 --map title=name,tel=phones more.jsonl.gz\n" +
-			"  locus ingest --source crm --kind person --map '{first} {last}=name' people.csv",
+			"  locus ingest --url http://127.0.0.1:7070 --map '{first} {last}=name' --map tel=phones more.jsonl.gz",
 		Args: atLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(args); err != nil {
