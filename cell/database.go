@@ -131,6 +131,15 @@ func (want Identity) Takes(got Identity, head Head, used uint64) bool {
 	return same && got != want && want.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
 }
 
+// Keeps returns ErrIdentity if a database that was identified as this cell says got by now: another growth took it. at
+// names the database.
+func (want Identity) Keeps(got Identity, at string) error {
+	if got.Lo == want.Lo && got.Hi == want.Hi {
+		return nil
+	}
+	return fmt.Errorf("%w: %s was taken by another growth at this moment; try again", ErrIdentity, at)
+}
+
 // Check compares what a database says with who it should be, and says with
 // ErrIdentity what to do if they differ. at names the database.
 func (want Identity) Check(got Identity, at string) error {

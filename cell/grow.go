@@ -212,14 +212,21 @@ func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 		return err
 	}
 	return each(ctx, m.cells(gen), func(ctx context.Context, id ID) error {
-		err := w.cells.create(ctx, m, id)
-		if err == nil {
-			err = w.cells.putCopy(ctx, id, m.Epoch(), text, true)
+		for n := 1; ; n++ {
+			err := w.cells.create(ctx, m, id)
+			if err == nil {
+				err = w.cells.putCopy(ctx, id, m.Epoch(), text, true)
+			}
+			switch {
+			case errors.Is(err, ErrUnavailable):
+				return nil
+			case !errors.Is(err, ErrIdentity) || n == retries: // the other growth took it between the two
+				return err
+			}
+			if err := wait(ctx, n); err != nil {
+				return err
+			}
 		}
-		if errors.Is(err, ErrUnavailable) {
-			return nil
-		}
-		return err
 	})
 }
 

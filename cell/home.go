@@ -173,7 +173,7 @@ func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*conne
 		err = c.arrived(ctx, db, m, id)
 	}
 	if err == nil {
-		err = c.tellFirst(ctx, db, id)
+		err = c.tellFirst(ctx, db, m, id)
 	}
 	if err != nil {
 		return fail(errors.Join(err, db.Close()))

@@ -28,7 +28,8 @@ type Store interface {
 	// Head answers with the head of the cell. In an Update what it says holds until
 	// the transaction ends: nothing seals, retires or moves the cell in between.
 	Head(ctx context.Context) (Head, error)
-	// SetHead writes the head. It may be called in an Exclusive only.
+	// SetHead writes the head. It may be called in an Exclusive only. The error is ErrIdentity if the database has
+	// become another cell (Identity.Takes) since it was identified by the caller's handle.
 	SetHead(ctx context.Context, head Head) error
 
 	// Lookup answers with the row of each key: its puid, Nothing or Tombstone.

@@ -125,10 +125,16 @@ func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 
 // tellFirst tells a cell of a generation that was announced of the map, if it never was: until then another growth
 // may take it.
-func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], id ID) error {
+// The error is ErrIdentity if it was made the cell of another growth, of the map of, by a process that has
+// learned of the announcement since.
+func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], of *Map, id ID) error {
 	m := c.Map()
 	if m == nil || id.Gen == 0 || !m.Has(id) {
 		return nil
+	}
+	was := of.IdentityOf(id, c.opts.Rules)
+	if err := was.Keeps(m.IdentityOf(id, c.opts.Rules), "the place of the cell"); err != nil {
+		return err
 	}
 	var head Head
 	if err := db.View(ctx, func(t T) (err error) {

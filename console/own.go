@@ -61,7 +61,7 @@ func (l *Live) addOwn(s Snapshot) {
 	}
 	l.Text["hits"], l.Text["hits.today"] = l.Text["own.hits"], l.Text["own.hits.today"]+" today"
 	perSecond, measured := s.History.Rate()
-	if last, _ := ownOf(s.Own, Received); !measured && last >= 0 { // nobody has looked just before
+	if last, _ := ownOf(s.Own, Received); !measured && last >= 0 { // it was not looked at just before
 		perSecond, measured = float64(last)/60, true
 	}
 	if l.Text["rate"] = "–"; measured {

@@ -98,7 +98,7 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 				match.Edge{A: 0, B: 2, Score: match.CannotLink, Decided: 6}, match.Edge{A: 0, B: 3, Score: match.CannotLink, Decided: 7}),
 			[][]int{{0}, {1, 2, 3}},
 		},
-		"those that nobody told apart stay with one side": {
+		"those that were not told apart stay with one side": {
 			3, append(hang(nil, 0, 1, 2), match.Edge{A: 0, B: 1, Score: match.CannotLink, Decided: 5}), [][]int{{0, 2}, {1}},
 		},
 		"follow the one that a person joined with others": {

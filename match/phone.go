@@ -98,7 +98,7 @@ func (p *phone) number() uint64 {
 	return p.bcd & sevenDigits
 }
 
-// comparePhones answers with the level of the best pair of numbers. Of equal ones that is the one which the fewest
+// comparePhones returns the level of the best pair of numbers. Of equal ones that is the one which the fewest
 // names have.
 func (p *Pack) comparePhones(a, b []phone) level {
 	best, equal := levelNone, levelNone

@@ -79,7 +79,7 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 	return found
 }
 
-// meet tells whether two records share a feature that is not generic, of those that say the same whether one of the two
+// meet reports whether two records share a feature that is not generic, of those that say the same whether one of the two
 // leads them. The postings said so; the
 // records themselves decide, for a posting may have outlived what it says. Things of two kinds are never one.
 func (b *batch) meet(n, c *node, m *meetings) bool {

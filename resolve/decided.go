@@ -140,7 +140,7 @@ func (g *graph) node(p entity.PUID, now bool) *node {
 }
 
 // edgesAt calls fn for every edge that a record has now, or had before, with the time at which a person
-// decided about the pair, 0 if nobody did. What was decided takes the place of what a comparison says, unless that is
+// decided about the pair, 0 if no person did. What was decided takes the place of what a comparison says, unless that is
 // that the two say the same, by which others hang together.
 func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64)) {
 	decisions := g.decided[p]

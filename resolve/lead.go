@@ -21,7 +21,7 @@ import (
 
 // leadership is who leads the records of a batch, by what they say.
 type leadership struct {
-	before, after map[uint64]entity.PUID // none if nobody says it
+	before, after map[uint64]entity.PUID // none if no record says it
 }
 
 // posted are the features under which a record is posted: all if it leads, else the one that it shares with its leader.
@@ -48,7 +48,7 @@ func (n *node) equal() uint64 {
 }
 
 // lead finds who leads the records that say the same as those of the batch, before it and after, and draws in who
-// begins or ceases to. Nothing is posted yet, and nobody posts beside this process.
+// begins or ceases to. Nothing is posted yet, and no other process posts beside this one.
 func (b *batch) lead(ctx context.Context) error {
 	says := map[uint64][]entity.PUID{} // who of the batch says it from now on
 	ceased := map[uint64]int{}         // how many of the batch do no more

@@ -238,7 +238,7 @@ func (b *batch) differ(w *write, m *meetings) {
 }
 
 // readCarriers reads the carriers of every feature that the batch's records are posted under or lost and that
-// was not read yet. Who follows a leader asks for nobody else.
+// was not read yet. A record that follows a leader asks for no others.
 func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error {
 	limits := map[uint64]int{}
 	want := func(f uint64) {
@@ -263,7 +263,7 @@ func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error
 	return err
 }
 
-// candidates are the records that one is compared with: its leader, if it has one, or whoever shares a feature.
+// candidates are the records that one is compared with: its leader, if it has one, or those that share a feature.
 func (m *meetings) candidates(n *node, features []uint64) []entity.PUID {
 	if !leads(n, m.leaders) {
 		return []entity.PUID{m.leaders[n.equal()]}

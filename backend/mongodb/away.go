@@ -20,7 +20,7 @@ import (
 // away are the documents of a sharded cluster that could not be read, since their shard is down. A mongos fails a
 // question about many documents if one shard does not answer, and only after a while. So a question that writers ask
 // has little time; if it fails its documents are asked for one by one, and those that are away are remembered: from
-// then on nobody waits for them. While writers ask for them they are looked for in the background.
+// then on no caller waits for them. While writers ask for them they are looked for in the background.
 type away struct {
 	mu     sync.Mutex
 	docs   map[document]bool

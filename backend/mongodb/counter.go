@@ -133,7 +133,7 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 			options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&last))
 	})
 	if err != nil {
-		return err // numbers that are lost are used by nobody
+		return err // numbers that are lost are not used
 	}
 	docs := make([]any, len(absent))
 	for i, m := range absent {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestErrors_OfAMongos: a mongos says by a code of its own that it did not reach a shard. What was to be read may be
-// asked for again, and of a write nobody knows whether it was done.
+// asked for again, and whether a write was done is not known.
 func TestErrors_OfAMongos(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{6, 7, 89, 133, 202, 262, 9001} {

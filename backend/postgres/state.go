@@ -21,7 +21,7 @@ const (
 	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
 )
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
@@ -81,12 +81,16 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move).
+	id := t.cell.identity() // with no range at all before it is known
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi).
 		Exec(func(tag pgconn.CommandTag) error {
-			if tag.RowsAffected() == 0 {
+			switch {
+			case tag.RowsAffected() > 0:
+				return nil
+			case id.Lo == id.Hi:
 				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
 			}
-			return nil
+			return id.Keeps(cell.Identity{}, t.cell.target.shown)
 		})
 	t.head = h
 	return t.seal(ctx)

@@ -100,6 +100,15 @@ func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	if t.mode != alone {
 		return t.fail(errors.New("sqlite: the head of a cell is written in an Exclusive only"))
 	}
+	if want := t.cell.id.Load(); want != nil {
+		got, err := t.identity(ctx)
+		if err == nil && got != nil {
+			err = want.Keeps(*got, t.cell.path)
+		}
+		if err != nil {
+			return t.fail(err)
+		}
+	}
 	s, err := t.own(ctx)
 	if err != nil {
 		return err

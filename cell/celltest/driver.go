@@ -275,8 +275,18 @@ func takesAnotherRange(t tester, k kind) {
 		}
 	}
 	again := k.open(t, "cell", false)
-	if err := again.Identify(ctx, second); err != nil {
+	if err := errors.Join(again.Identify(ctx, identity()), again.Identify(ctx, second)); err != nil {
 		t.Fatalf("identified again: %v", err)
+	}
+	if err := db.Identify(ctx, identity()); err != nil {
+		t.Fatalf("taken from the other handle: %v", err)
+	}
+	told := func(s cell.Store) error { return s.SetHead(ctx, cell.Head{Incarnation: 1, Told: 2}) }
+	if err := again.Exclusive(ctx, told); !errors.Is(err, cell.ErrIdentity) {
+		t.Fatalf("the head of a cell that another handle took: %v, want ErrIdentity", err)
+	}
+	if err := again.Identify(ctx, second); err != nil {
+		t.Fatalf("taken back: %v", err)
 	}
 	if got := allocate(t, cellOf(again), keys(1, 1))[0].PUID; got != second.Lo+1 {
 		t.Fatalf("the first puid is %d, want %d", got, second.Lo+1)

@@ -200,6 +200,7 @@ type opened struct {
 	mu     sync.Mutex
 	closed bool
 	users  sync.WaitGroup
+	id     atomic.Pointer[cell.Identity] // as which it was identified; nil before
 }
 
 func (o *opened) Update(ctx context.Context, fn func(cell.Store) error) error {
@@ -245,7 +246,7 @@ func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) 
 		}
 		defer o.db.write.Release(1)
 	}
-	t := &tx{state: *o.db.now.Load(), do: do}
+	t := &tx{state: *o.db.now.Load(), do: do, opened: o}
 	if err := t.begin(); err != nil {
 		return fmt.Errorf("%s: %w", o.db.url, err)
 	}
@@ -292,9 +293,12 @@ func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	case id.Takes(*s.id, s.head, s.used):
 		s.id = &id
 	default:
-		return id.Check(*s.id, o.db.url)
+		if err := id.Check(*s.id, o.db.url); err != nil {
+			return err
+		}
 	}
 	o.db.now.Store(&s)
+	o.id.Store(&id)
 	return nil
 }
 

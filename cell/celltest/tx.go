@@ -21,7 +21,8 @@ var (
 // tx is one transaction: a copy of the state that becomes the state if it commits.
 type tx struct {
 	state
-	do string
+	do     string
+	opened *opened
 	// lasting is whether something was written that is counted in the pulse.
 	lasting bool
 	// failed says why the transaction cannot commit, nor go on.
@@ -73,6 +74,11 @@ func (t *tx) SetHead(ctx context.Context, head cell.Head) error {
 	}
 	if t.do != "exclusive" {
 		return t.fail(errors.New("celltest: the head of a cell is written in an Exclusive only"))
+	}
+	if want := t.opened.id.Load(); want != nil {
+		if err := want.Keeps(*t.id, t.opened.db.url); err != nil {
+			return t.fail(err)
+		}
 	}
 	t.head = head
 	return nil

@@ -98,7 +98,7 @@ func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) 
 }
 
 // disturbed has 8 writers do something twice each, and again in the middle of it the first time: so each
-// meets somebody else. That makes 32.
+// meets another writer. That makes 32.
 func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) error) {
 	t.Helper()
 	var mu sync.Mutex

@@ -177,7 +177,7 @@ func wantsPage(r *http.Request) bool {
 		r.URL.Path != "/v1" && !strings.HasPrefix(r.URL.Path, "/v1/")
 }
 
-// notice answers with a page that says something instead of showing what was asked for.
+// notice writes a page that says something instead of showing what was asked for.
 func (s *Server) notice(w http.ResponseWriter, status int, n console.Notice) error {
 	var body bytes.Buffer
 	if err := s.pages.Notice(&body, n); err != nil {

@@ -158,7 +158,7 @@ func TestP12_SlowBodiesGiveTheirMemory(t *testing.T) {
 // makes room, and no busy one does.
 func TestP12_ConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Connections: 3})
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: patience, Connections: 3})
 	slow := r.dial().post("/v1/records", len(quick))
 	first := r.dial().get("/livez").ok()
 	second := r.dial().get("/livez").ok()
