@@ -53,10 +53,46 @@ func (l *logs) read(_ context.Context, after locus.Watermark, _ time.Duration) (
 	return changes, maps.Clone(l.last), nil
 }
 
+// recorder is what a feed has written so far, for a test that reads it while the feed goes on.
+type recorder struct {
+	*httptest.ResponseRecorder
+	mu sync.Mutex
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ResponseRecorder.Write(p)
+}
+
+func (r *recorder) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ResponseRecorder.Flush()
+}
+
+func (r *recorder) flushed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Flushed
+}
+
+func (r *recorder) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Body.String()
+}
+
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Body.Reset()
+}
+
 // started runs a feed in a bubble of its own.
-func started(t *testing.T, l *logs, at locus.Watermark) (rec *httptest.ResponseRecorder, stop func() error) {
+func started(t *testing.T, l *logs, at locus.Watermark) (rec *recorder, stop func() error) {
 	t.Helper()
-	rec = httptest.NewRecorder()
+	rec = &recorder{ResponseRecorder: httptest.NewRecorder()}
 	f := &feed{w: rec, control: http.NewResponseController(rec), at: at, read: l.read}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -66,8 +102,8 @@ func started(t *testing.T, l *logs, at locus.Watermark) (rec *httptest.ResponseR
 }
 
 // kinds are the events so far.
-func kinds(rec *httptest.ResponseRecorder) (kinds []string) {
-	for line := range strings.Lines(rec.Body.String()) {
+func kinds(rec *recorder) (kinds []string) {
+	for line := range strings.Lines(rec.text()) {
 		if kind, ok := strings.CutPrefix(line, "event: "); ok {
 			kinds = append(kinds, strings.TrimSpace(kind))
 		}
@@ -85,18 +121,18 @@ func TestFeed_SaysWhereItBeginsAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logs{last: locus.Watermark{here: 7, there: 2}}
 		rec, stop := started(t, l, nil)
-		if got, want := rec.Body.String(), "event: start\nid: g0-0:7,g0-1:2\ndata: {\"watermark\":\"g0-0:7,g0-1:2\"}\n\n"; got != want || !rec.Flushed {
+		if got, want := rec.text(), "event: start\nid: g0-0:7,g0-1:2\ndata: {\"watermark\":\"g0-0:7,g0-1:2\"}\n\n"; got != want || !rec.flushed() {
 			t.Errorf("begins with %q, want %q", got, want)
 		}
-		rec.Body.Reset()
+		rec.forget()
 		l.write(there, 2)
 		<-time.After(feedLate)
 		synctest.Wait()
 		for _, want := range []string{
 			"event: change\nid: g0-0:7,g0-1:3\ndata: {\"cell\":\"g0-1\",\"seq\":\"3\",", "event: change\nid: g0-0:7,g0-1:4\ndata: {\"cell\":\"g0-1\",\"seq\":\"4\",",
 		} {
-			if !strings.Contains(rec.Body.String(), want) {
-				t.Errorf("%q is not in %q", want, rec.Body)
+			if !strings.Contains(rec.text(), want) {
+				t.Errorf("%q is not in %q", want, rec.text())
 			}
 		}
 		if err := stop(); !errors.Is(err, context.Canceled) {
@@ -122,14 +158,14 @@ func TestFeed_IsQuietButAlive(t *testing.T) {
 			t.Errorf("%d events: %s", n, beats)
 		}
 		// A number that was passed over is told by the next sign of life.
-		rec.Body.Reset()
+		rec.forget()
 		l.mu.Lock()
 		l.last = locus.Watermark{here: 7, there: 0}
 		l.mu.Unlock()
 		<-time.After(2 * feedBeat)
 		synctest.Wait()
-		if !strings.Contains(rec.Body.String(), "event: heartbeat\nid: g0-0:7,g0-1:0\n") {
-			t.Errorf("%s", rec.Body)
+		if !strings.Contains(rec.text(), "event: heartbeat\nid: g0-0:7,g0-1:0\n") {
+			t.Errorf("%s", rec.text())
 		}
 		_ = stop()
 	})
@@ -205,11 +241,11 @@ func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 		<-time.After(time.Minute)
 		synctest.Wait()
 		l.write(here, 1)
-		for !strings.Contains(rec.Body.String(), EventChange) {
+		for !strings.Contains(rec.text(), EventChange) {
 			<-time.After(time.Millisecond)
 			synctest.Wait()
 		}
-		rec.Body.Reset()
+		rec.forget()
 		l.write(here, 1)
 		<-time.After(2 * feedSoon)
 		synctest.Wait()
