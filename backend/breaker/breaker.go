@@ -124,8 +124,12 @@ func (b *Breaker) run(p *probe, tripped bool) {
 		if n > 0 || tripped {
 			b.pause(n)
 		}
-		ctx, cancel := context.WithTimeout(b.ctx, b.opts.Patience<<min(n, growth))
+		patience := b.opts.Patience << min(n, growth)
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
 		err := b.opts.Probe(ctx)
+		if err != nil && ctx.Err() != nil { // the deadline of the probe is not one of a caller
+			err = fmt.Errorf("no answer in %v: %v", patience, err) //nolint:errorlint // so it is not wrapped
+		}
 		cancel()
 		b.mu.Lock()
 		b.reason = err
