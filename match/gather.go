@@ -16,17 +16,7 @@ import (
 // Groups are named by their lowest rank and ordered by it; members hold ranks.
 func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 	n := len(rank)
-	of := make([]int, n) // rank → what it says, named by one that says it
-	for i := range of {
-		of[i] = i
-	}
-	root := func(i int) int {
-		for of[i] != i {
-			of[i] = of[of[i]]
-			i = of[i]
-		}
-		return i
-	}
+	of := newForest(n)          // rank → what it says, named by one that says it
 	decided := map[int][]Edge{} // by the rank of A
 	equals := false
 	for _, e := range edges {
@@ -37,7 +27,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 			decided[b] = append(decided[b], Edge{b, a, e.Score, e.Decided})
 		case e.Score >= Equal:
 			equals = true
-			of[root(a)] = root(b)
+			of.join(a, b)
 		}
 	}
 	drawn = make([]Edge, 0, len(edges))
@@ -58,7 +48,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 	group, at := make([]int, n), map[content]int{} // rank → its group, which is named in the order of ranks
 	variants := map[int][]int{}                    // root → the groups that say it
 	for i := range n {
-		c := content{root(i), signature(decided[i])}
+		c := content{of.root(i), signature(decided[i])}
 		g, there := at[c]
 		if !there {
 			g = len(members)
@@ -87,8 +77,8 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		if e.Decided != 0 || e.Score >= Equal {
 			continue
 		}
-		for _, g := range variants[root(rank[e.A])] {
-			for _, h := range variants[root(rank[e.B])] {
+		for _, g := range variants[of.root(rank[e.A])] {
+			for _, h := range variants[of.root(rank[e.B])] {
 				between := ordered(Edge{g, h, e.Score, 0})
 				if _, there := said[[2]int{between.A, between.B}]; !there {
 					drawn = append(drawn, between)

@@ -107,27 +107,42 @@ func cut(n int, edges []Edge, threshold Score) []Edge {
 	return kept
 }
 
-// components answers with the component of every node, over edges of at least the given score, and
+// forest is a set of trees over nodes, each node with its parent: a union-find.
+type forest []int
+
+func newForest(n int) forest {
+	f := make(forest, n)
+	for i := range f {
+		f[i] = i
+	}
+	return f
+}
+
+// root returns the root of a node's tree, and shortens the way to it.
+func (f forest) root(i int) int {
+	for f[i] != i {
+		f[i] = f[f[i]]
+		i = f[i]
+	}
+	return i
+}
+
+// join makes one tree of those of two nodes.
+func (f forest) join(a, b int) { f[f.root(a)] = f.root(b) }
+
+// components returns the component of every node, over edges of at least the given score, and
 // with the number of nodes in each, of which those that say the same count once: all but one of them hang on that one.
 func components(n int, edges []Edge, least Score) (of, size []int) {
-	of, size = make([]int, n), make([]int, n)
-	for i := range of {
-		of[i] = i
-	}
-	root := func(i int) int {
-		for of[i] != i {
-			of[i] = of[of[i]]
-			i = of[i]
-		}
-		return i
-	}
+	trees := newForest(n)
+	size = make([]int, n)
 	for _, e := range edges {
 		if e.Score >= least {
-			of[root(e.A)] = root(e.B)
+			trees.join(e.A, e.B)
 		}
 	}
+	of = trees
 	for i := range of {
-		of[i] = root(i)
+		of[i] = trees.root(i)
 		size[of[i]]++
 	}
 	for _, e := range edges {
