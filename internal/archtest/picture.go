@@ -39,7 +39,6 @@ const (
 	rapid      = "pgregory.net/rapid"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
-	xImage     = "golang.org/x/image"
 	xNet       = "golang.org/x/net"
 	xSync      = "golang.org/x/sync"
 	xSys       = "golang.org/x/sys"
@@ -140,7 +139,7 @@ var Picture = map[string]Rule{
 		Modules: []string{huma},
 	},
 	"internal/term":     {Modules: []string{lipgloss}},
-	"internal/chart":    {Modules: []string{xImage}},
+	"internal/chart":    {},
 	"internal/bulk":     {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
 	"internal/demo":     {},
 	"internal/simulate": {Imports: []string{"cell", "locality", "internal/term"}},
