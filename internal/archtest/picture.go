@@ -28,6 +28,7 @@ const (
 	goleak     = "go.uber.org/goleak"
 	goose      = "github.com/pressly/goose/v3"
 	googleUUID = "github.com/google/uuid"
+	jsonText   = "github.com/go-json-experiment/json"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
@@ -129,7 +130,7 @@ var Picture = map[string]Rule{
 
 	"client":              {Imports: []string{"counter"}},
 	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "resolve", "rollup", "counter"}},
-	"internal/strictjson": {},
+	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
