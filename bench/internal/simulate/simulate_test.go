@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/bench/internal/simulate"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/term"
 )
 
