@@ -31,7 +31,7 @@ test: ## vet, then every test with the race detector, as CI does
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
-	$(GO) vet ./...
+	$(GO) vet ./... && $(GO) -C bench vet ./...
 	$(GO) test $(RACE) $(LEAN) -timeout 15m ./...
 
 test/race: ## only the tests, with the race detector, none from the cache
@@ -43,6 +43,7 @@ test/short: ## the quick tests, for the loop of editing
 test/long: ## tests that take a sample in CI, in full; every planted bug, and a hundred mutations by chance (hours)
 	LOCUS_LONG=1 $(GO) test -count 1 -timeout 0 $$($(GO) list ./... | grep -v internal/mutant)
 	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 ./internal/mutant
+	LOCUS_LONG=1 $(GO) -C bench test -count 1 -timeout 0 ./...
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)
 	LOCUS_IDS=100000000 LOCUS_TRIALS=4000 $(GO) test -count 1 -v -run 'TestP07_(EveryWay|Containers)' ./locality
@@ -59,6 +60,7 @@ test/e2e: ## the real binary: scripts, kills, bad inputs, the console in a brows
 
 lint: $(LINT) ## every linter of .golangci.yaml (the first run builds them)
 	$(LINT) run ./...
+	cd bench && ../$(LINT) run ./...
 
 fmt: $(LINT) ## format the code
 	$(LINT) fmt ./...
@@ -72,23 +74,24 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	done
 
 bench: ## the whole: durable resolves a second, latency, bytes a record (RECORDS=100000)
-	$(GO) run ./bench/resolve -records $(RECORDS)
-	$(GO) run ./bench/resolve -records $(RECORDS) -via http
+	$(GO) -C bench run ./resolve -records $(RECORDS)
+	$(GO) -C bench run ./resolve -records $(RECORDS) -via http
 
 bench/scale: ## the curve of 10 million records, hours and 12 GB: docs/scale.csv, docs/scale.svg (RECORDS=1000000 MAP=postgres://HOST/NAME)
-	$(GO) run ./bench/resolve -records $(or $(filter-out 100000,$(RECORDS)),10000000) -slices 100 -clients 16 -curve docs/scale $(if $(MAP),-map $(MAP))
+	$(GO) -C bench run ./resolve -records $(or $(filter-out 100000,$(RECORDS)),10000000) -slices 100 -clients 16 -curve ../docs/scale $(if $(MAP),-map $(MAP))
 
 bench/ids: ## ids beside those of other libraries, some minutes (IDS='-count 10 -go go1.27.1')
-	$(GO) run ./bench/ids $(IDS)
+	$(GO) -C bench run ./ids $(IDS)
 
 bench/counters: ## hits beside the source text's documents and Redis, most of an hour (COUNTERS='-rounds 1')
-	$(GO) run ./bench/counters $(COUNTERS)
+	$(GO) -C bench run ./counters $(COUNTERS)
 
 bench/spread: ## who takes the writes of a sharded collection: docs/mongodb.csv, docs/mongodb.svg (SPREAD='-uri mongodb://ROUTER/ -picture run')
-	$(GO) run ./bench/spread $(or $(SPREAD),-picture docs/mongodb)
+	$(GO) -C bench run ./spread $(or $(SPREAD),-picture ../docs/mongodb)
 
 bench/micro: ## the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
+	$(GO) -C bench test -run '^$$' -bench . -benchtime $(BENCHTIME) ./...
 
 eval: ## matching quality on the labelled sets in DATA (../shared/data), against eval/baseline.json
 	@if test -d "$(DATA)"; then \
@@ -107,6 +110,7 @@ verify: verify/tidy verify/docs verify/build ## what a review wants to know besi
 verify/tidy: ## go.mod and go.sum are complete and untouched
 	$(GO) mod verify
 	$(GO) mod tidy -diff
+	cd bench && $(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
 	cd internal/mongotest/standin && $(GO) mod tidy -diff
 

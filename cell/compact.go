@@ -101,9 +101,9 @@ func (w *worker[T]) drop(ctx context.Context, id ID) error {
 }
 
 // copyKeys copies what p chooses of all older rows into the cells of the current
-// generation, several at a time. The reply is Fenced if a cell refused: one to be copied
-// into takes no keys, or one to be copied from was retired, by somebody who copied them
-// all and is further.
+// generation, several at a time. The reply is Fenced if a cell to be copied into takes no
+// keys. Rows of a retired cell may be gone while it is read: whoever retired it has copied
+// them.
 func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 	m := w.cells.Map()
 	began := w.cells.opts.Now()
@@ -214,13 +214,7 @@ func newSource[T Store](h *home[T], lo, end uint64) *source[T] {
 func (s *source[T]) next(ctx context.Context) (*Row, error) {
 	if len(s.page) == 0 && !s.done {
 		if err := s.home.View(ctx, func(t T) error {
-			head, err := t.Head(ctx)
-			switch {
-			case err != nil:
-				return err
-			case head.Keys == Retired: // some of its rows may be gone
-				return fmt.Errorf("it is retired: %w", ErrFenced)
-			}
+			var err error
 			s.page, err = t.Scan(ctx, s.after, copyPage)
 			return err
 		}); err != nil {

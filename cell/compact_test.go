@@ -14,41 +14,15 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// unlink takes their puids from keys with these numbers.
-func (l linked) unlink(t *testing.T, c *process, from, to int) {
-	t.Helper()
-	keys := keysOf(c, from, to)
-	if err := cell.NewLinks(c).Unlink(t.Context(), keys); err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range keys {
-		l[k] = cell.Nothing
-	}
-}
-
-// checkLinks is check for keys that may be unlinked.
-func (l linked) checkLinks(t *testing.T, c *process) {
-	t.Helper()
-	for k, want := range l {
-		got, err := cell.NewLinks(c).Lookup(t.Context(), []cell.Key{k})
-		if err != nil || got[0] != want {
-			t.Fatalf("a key with puid %d has %v, %v", want, got, err)
-		}
-	}
-}
-
-// threeGenerations is an installation of 2, 4 and 8 cells with keys in all of them, some
-// unlinked where they were, some later.
+// threeGenerations is an installation of 2, 4 and 8 cells with keys in all of them.
 func threeGenerations(t *testing.T, memory *celltest.Memory) (*process, linked) {
 	t.Helper()
 	c, keys := open(t, memory, 2), linked{}
 	for gen := range 3 {
 		if gen > 0 {
 			grow(t, c, 2<<gen)
-			keys.unlink(t, c, 100*gen-20, 100*gen) // of the generation before
 		}
 		keys.mustPut(t, c, 100*gen, 100*gen+100)
-		keys.unlink(t, c, 100*gen+10, 100*gen+20)
 	}
 	return c, keys
 }
@@ -78,7 +52,7 @@ func TestP06_CompactionKeepsEveryKey(t *testing.T) {
 			memory := &celltest.Memory{}
 			c, keys := threeGenerations(t, memory)
 			sleeper := open(t, memory, 0)
-			keys.checkLinks(t, c)
+			keys.check(t, c)
 			var said []string
 			for range 2 {
 				if err := cell.Compact(t.Context(), c, to, func(p cell.Progress) { said = append(said, p.String()) }); err != nil {
@@ -86,28 +60,11 @@ func TestP06_CompactionKeepsEveryKey(t *testing.T) {
 				}
 				compacted(t, c, to)
 				for _, p := range []*process{c, sleeper} {
-					keys.checkLinks(t, p)
+					keys.check(t, p)
 				}
 			}
 			if all := strings.Join(said, "\n"); to == 2 && (!strings.Contains(all, "copied") || !strings.Contains(all, "dropped 4/4 cells of generation 1")) {
 				t.Errorf("said\n%s", all)
-			}
-			// Those below were unlinked: they get new puids.
-			var again []cell.Key
-			for k, puid := range keys {
-				if puid == cell.Nothing {
-					again = append(again, k)
-				}
-			}
-			as, err := cell.NewLinks(sleeper).Put(t.Context(), again)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, a := range as {
-				if !a.Fresh {
-					t.Fatalf("an unlinked key has puid %d", a.PUID)
-				}
-				keys[again[i]] = a.PUID
 			}
 			keys.check(t, c)
 		})
@@ -126,7 +83,6 @@ func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 				for gen := range 3 {
 					if gen > 0 {
 						grow(t, other, uint64(gen))
-						keys.unlink(t, other, 20*gen-5, 20*gen)
 					}
 					keys.mustPut(t, other, 20*gen, 20*gen+20)
 				}
@@ -136,7 +92,7 @@ func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 				closeCells(t, c)
 				done = steps.Load() < n
 				memory.Hook(nil)
-				keys.checkLinks(t, other)
+				keys.check(t, other)
 				if err := keys.put(t.Context(), other, 60, 70); err != nil {
 					t.Errorf("step %d: %v", n, err)
 				}
@@ -145,8 +101,8 @@ func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 					t.Errorf("step %d: %v", n, err)
 				}
 				compacted(t, c, 2)
-				keys.checkLinks(t, c)
-				keys.checkLinks(t, other)
+				keys.check(t, c)
+				keys.check(t, other)
 			})
 		}
 	}
@@ -191,8 +147,8 @@ func TestP06_CompactionMeetsGrowth(t *testing.T) {
 type who struct{}
 
 // A compaction that stops for long finds that another one has done it all and deleted the
-// rows: also the tombstones of keys that it has read beneath them.
-func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
+// rows.
+func TestP06_SlowCompactionLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		memory := &celltest.Memory{}
@@ -205,7 +161,6 @@ func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
 			}
 		}
 		growTo("mem:one")
-		keys.unlink(t, c, 0, 7000)
 		// The first page of generation 1 ends before that of generation 0.
 		keys.mustPut(t, c, 7000, 11000)
 		growTo("mem:two")
@@ -225,8 +180,8 @@ func TestP06_SlowCompactionRevivesNothing(t *testing.T) {
 			t.Fatalf("the slow one read %d pages: it was not overtaken", pages)
 		}
 		compacted(t, slow, 2)
-		keys.checkLinks(t, slow)
-		keys.checkLinks(t, c)
+		keys.check(t, slow)
+		keys.check(t, c)
 	})
 }
 

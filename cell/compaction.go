@@ -37,7 +37,7 @@ func (c Compaction) plan(v View) Compaction {
 func (c Compaction) each(do Do, gen uint16) Compaction {
 	end := c.to
 	if do == DoSeal {
-		end = c.view.Current // a row above to may hide one below
+		end = c.view.Current // what is read to be copied must not change
 	}
 	c.do, c.at = do, gen
 	switch {
@@ -64,17 +64,16 @@ func (c Compaction) From() (newest, oldest int) {
 	return int(c.view.Current) - 1, int(c.view.Floor)
 }
 
-// Carry chooses what DoCopy copies of a key: a puid, or Nothing. rows are what the
-// generations that From names have of it, Nothing included, the newest first. Only the
-// newest row counts, what is beneath it must not show again: and of that one only a puid
-// in a generation that will not be asked any more.
+// Carry chooses what DoCopy copies of a key: its puid, or Nothing. rows are what the
+// generations that From names have of it, Nothing included, the newest first. A key is
+// copied unless a generation that will still be asked has it.
 func (c Compaction) Carry(rows []int64) int64 {
 	newest, _ := c.From()
 	for i, row := range rows {
 		kept := newest-i >= int(c.to)
 		switch {
 		case row == Nothing:
-		case kept || row == Tombstone:
+		case kept:
 			return Nothing
 		default:
 			return row
@@ -84,9 +83,8 @@ func (c Compaction) Carry(rows []int64) int64 {
 }
 
 // Got goes on after what was wanted was done. The reply to DoCopy is Fenced if a cell
-// that is copied into refused (Head.Admits), or one that is copied from was retired: then
-// somebody else has copied its rows and may have begun to drop them. To DoRefresh and
-// DoFloor, which somebody else may have been in the way of, it is the newest map.
+// that is copied into refused (Head.Admits). To DoRefresh and DoFloor, which somebody else
+// may have been in the way of, it is the newest map.
 func (c Compaction) Got(r Reply) Compaction {
 	switch c.do {
 	case DoSeal, DoRetire, DoDrop:

@@ -4,7 +4,6 @@ package cell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -32,25 +31,17 @@ type Source[T Store] interface {
 // asked, ErrStaleMap if the newest map to be had is too old for the cells. Everything
 // may be tried again.
 type Directory[T Store] struct {
-	src       Source[T]
-	permanent bool
-	facts     facts
+	src   Source[T]
+	facts facts
 	// abreast is how many cells are asked at a time: in turn, by the caller itself, if 1.
 	abreast int
 	// wait lets time pass before the n-th try with a newer map.
 	wait func(ctx context.Context, n int) error
 }
 
-// NewDirectory returns the directory of an installation whose keys keep their puids for
-// ever: a puid that was found once need not be looked up again.
+// NewDirectory returns the directory of an installation. Keys keep their puids for ever: a
+// puid that was found once need not be looked up again.
 func NewDirectory[T Store](src Source[T]) *Directory[T] {
-	return &Directory[T]{src: src, permanent: true, abreast: abreast, wait: wait}
-}
-
-// NewLinks returns the directory of an installation whose keys can be unlinked, and get
-// other puids then. All who use the installation must: what the others have found may be
-// unlinked.
-func NewLinks[T Store](src Source[T]) *Directory[T] {
 	return &Directory[T]{src: src, abreast: abreast, wait: wait}
 }
 
@@ -105,13 +96,8 @@ func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	return found, ctx.Err()
 }
 
-// Know takes note of the puid that a cell has told of a key, which is not looked for again then. It does
-// nothing where keys can be unlinked.
-func (d *Directory[T]) Know(k Key, puid int64) {
-	if d.permanent {
-		d.facts.found(k, puid)
-	}
-}
+// Know takes note of the puid that a cell has told of a key, which is not looked for again then.
+func (d *Directory[T]) Know(k Key, puid int64) { d.facts.found(k, puid) }
 
 // Forget lets go of what is remembered of a key: where it leads to, nothing is. A puid is for ever, but a
 // cell that came back from a backup may not know that it was given away.
@@ -131,20 +117,6 @@ func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error
 		return nil, err
 	}
 	return rows, nil
-}
-
-// ErrPermanent says that the keys of a directory keep their puids for ever.
-var ErrPermanent = errors.New("cell: keys of this directory keep their puids for ever")
-
-// Unlink takes their puids from the keys that have one. After an error some may have
-// lost theirs. The error is ErrPermanent for a directory that NewLinks did not make.
-func (d *Directory[T]) Unlink(ctx context.Context, keys []Key) error {
-	if d.permanent {
-		return fmt.Errorf("unlink: %w", ErrPermanent)
-	}
-	b := d.batch(WalkUnlink, keys)
-	b.drive(ctx, DoDone)
-	return b.err("unlink keys")
 }
 
 // SealOlder makes sure that the cells of these positions are sealed in all generations

@@ -85,7 +85,7 @@ func TestDirectory_PutsOnce(t *testing.T) {
 			t.Errorf("puid %d of key %d lives in %v, %v", a.PUID, i, home, err)
 		}
 	}
-	for name, d := range map[string]*directory{"the same": d, "another": cell.NewDirectory(c), "links": cell.NewLinks(c)} {
+	for name, d := range map[string]*directory{"the same": d, "another": cell.NewDirectory(c)} {
 		for i, a := range mustPut(t, d, keys) {
 			if a.Fresh || a.PUID != first[i].PUID {
 				t.Errorf("%s directory, key %d again: %+v, want %d", name, i, a, first[i].PUID)
@@ -124,9 +124,6 @@ func TestDirectory_AsksNobodyWhatItKnows(t *testing.T) {
 		mustLookup(t, d, keys)
 		if n := asked.Load(); n != 0 {
 			t.Errorf("%d transactions for keys whose puids were found before", n)
-		}
-		if mustLookup(t, cell.NewLinks(c), keys); asked.Load() == 0 {
-			t.Error("keys that may be unlinked were not looked up")
 		}
 
 		// One transaction a cell and step, however many keys; a filter spares the older cell.
@@ -201,7 +198,6 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 		for name, err := range map[string]error{
 			"Lookup": second(d.Lookup(t.Context(), keys)),
 			"Put":    second(d.Put(t.Context(), keys)),
-			"Unlink": cell.NewLinks(c).Unlink(t.Context(), keys),
 			"Seal":   d.SealOlder(t.Context(), []uint32{0, 1 << 31}),
 		} {
 			if !errors.Is(err, cell.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "cell g0-1") {
@@ -328,38 +324,6 @@ func TestDirectory_SealOlder(t *testing.T) {
 		if err := d.SealOlder(t.Context(), []uint32{8, 9}); err != nil || asked.Load() != 0 {
 			t.Errorf("again: %v, %d transactions, want none", err, asked.Load())
 		}
-	})
-}
-
-func TestLinks_Unlink(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := open(t, &celltest.Memory{}, 2)
-		if err := cell.NewDirectory(c).Unlink(t.Context(), keysOf(c, 0, 1)); !errors.Is(err, cell.ErrPermanent) {
-			t.Errorf("unlink for ever: %v, want ErrPermanent", err)
-		}
-		d, keys := cell.NewLinks(c), keysOf(c, 0, 10)
-		old := mustPut(t, d, keys)
-		unlink := func() {
-			t.Helper()
-			if err := d.Unlink(t.Context(), append(keysOf(c, 50, 52), keys...)); err != nil {
-				t.Fatal(err)
-			}
-			for i, puid := range mustLookup(t, d, append(keysOf(c, 50, 52), keys...)) {
-				if puid != cell.Nothing {
-					t.Errorf("unlinked key %d has puid %d", i, puid)
-				}
-			}
-		}
-		unlink()
-		if again := mustPut(t, d, keys); !again[3].Fresh || again[3].PUID == old[3].PUID {
-			t.Errorf("an unlinked key got %+v, it had %+v", again[3], old[3])
-		}
-		grow(t, c, 4)
-		unlink() // what lies in the older generation
-		mustPut(t, d, keys)
-		grow(t, c, 8)
-		unlink()
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 var errFilter = errors.New("cell: unreadable filter")
 
 // filter proves of keys that a cell lacks them. It is made of the ring values of all rows
-// of a sealed cell, tombstones too, and errs on one side only: of the keys that the cell
+// of a sealed cell, and errs on one side only: of the keys that the cell
 // lacks, it does not prove 4 in 1000. A key takes 9 bits: a binary fuse filter.
 //
 // As bytes, little endian, it is

@@ -24,9 +24,8 @@ const (
 // scenario is what happens in a model: what each process does, one call after the other,
 // and what else may happen at any moment.
 type scenario struct {
-	name      string
-	permanent bool
-	// procs are the calls of each process: p put, l look-up, u unlink, o posting.
+	name string
+	// procs are the calls of each process: p put, l look-up, o posting.
 	procs [modelProcs]string
 	// begin are the rows of generation 0 to begin with: Nothing, puid 1.
 	begin []int8
@@ -43,7 +42,7 @@ type scenario struct {
 // modelCell is a cell.
 type modelCell struct {
 	keys Keys
-	// row is the key's: Nothing, -1 for Tombstone, or a puid. twin is a second one, which only
+	// row is the key's: Nothing, or a puid. twin is a second one, which only
 	// a table without primary key has.
 	row, twin int8
 	// filter is 0 if there is none, else 1 + what it says of the key.
@@ -118,7 +117,7 @@ type modelCompactor struct {
 func (s *state) value() int8 {
 	for g := modelGens - 1; g >= 0; g-- {
 		if c := &s.cells[g]; c.keys != Retired && c.row != Nothing {
-			return max(c.row, 0)
+			return c.row
 		}
 	}
 	return Nothing
@@ -208,7 +207,7 @@ func (t modelTx) SetHead(_ context.Context, head Head) error {
 func (t modelTx) Lookup(_ context.Context, keys []Key) ([]int64, error) {
 	rows := make([]int64, len(keys))
 	for i := range rows {
-		rows[i] = wide(t.c.row)
+		rows[i] = int64(t.c.row)
 	}
 	return rows, nil
 }
@@ -230,30 +229,11 @@ func (t modelTx) Allocate(context.Context, []Key) ([]Allocation, error) {
 	return []Allocation{{PUID: int64(t.db.s.puids), Fresh: true}}, nil
 }
 
-func (t modelTx) Unlink(context.Context, []Key) error {
-	t.c.row = -1
-	return nil
-}
-
 func (t modelTx) Copy(_ context.Context, rows []Row) error {
 	if t.c.row == Nothing {
 		t.c.row = int8(rows[0].PUID)
 	}
 	return nil
-}
-
-func wide(row int8) int64 {
-	if row < 0 {
-		return Tombstone
-	}
-	return int64(row)
-}
-
-func narrow(row int64) int8 {
-	if row == Tombstone {
-		return -1
-	}
-	return int8(row)
 }
 
 var oneKey = []Key{{}}
@@ -291,8 +271,8 @@ func filterOf(row int8) uint8 {
 	return 2
 }
 
-// step emits a state. Only put and unlink may change the value of the key, and only as
-// they should: that is said by change, nil for steps that must leave it alone.
+// step emits a state. Only a put may change the value of the key, and only as it should:
+// that is said by change, nil for steps that must leave it alone.
 func (m *model) step(s, n *state, e event, change func(before, after int8) error) {
 	before, after := s.value(), n.value()
 	var wrong error
@@ -354,13 +334,13 @@ func (m *model) skips(s *state, p *modelProc, op Op) []View {
 }
 
 func (m *model) start(s *state, i int) {
-	op := map[byte]Op{'p': WalkPut, 'l': WalkLookup, 'u': WalkUnlink, 'o': WalkPost}[m.procs[i][s.procs[i].call]]
+	op := map[byte]Op{'p': WalkPut, 'l': WalkLookup, 'o': WalkPost}[m.procs[i][s.procs[i].call]]
 	for _, v := range m.skips(s, &s.procs[i], op) {
 		n := *s
 		p := &n.procs[i]
-		p.walk, p.phase = Walk{Op: op, Permanent: m.permanent}.Start(v), walking
+		p.walk, p.phase = Walk{Op: op}.Start(v), walking
 		p.values = 1 << s.value()
-		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "unlink", "post"}[op]), v.Current}, nil)
+		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "post"}[op]), v.Current}, nil)
 	}
 }
 
@@ -383,14 +363,14 @@ func (m *model) walk(s *state, i int, down bool) {
 	if g := r.Gen; r.Do == DoRead && s.procs[i].has>>g&1 == 1 && !down {
 		n := *s
 		p := &n.procs[i]
-		p.walk = p.walk.Got(Reply{Keys: Sealed, Row: wide(p.kept[g])})
+		p.walk = p.walk.Got(Reply{Keys: Sealed, Row: int64(p.kept[g])})
 		m.finish(s, &n, i, event{int8(i), "remembers what was read ahead of", g}, nil)
 	}
 	n := *s
 	p := &n.procs[i]
 	db := &modelDB{s: &n, gen: r.Gen, op: p.walk.Op, bit: 1 << i, down: down}
 	replies, _, err := ask(context.Background(), db, r, oneKey)
-	e := event{int8(i), [...]string{DoRead: "reads", DoSeal: "seals", DoPut: "puts into", DoUnlink: "unlinks in"}[r.Do], r.Gen}
+	e := event{int8(i), [...]string{DoRead: "reads", DoSeal: "seals", DoPut: "puts into"}[r.Do], r.Gen}
 	if err != nil {
 		if !errors.Is(err, errModelDown) {
 			panic(err)
@@ -411,13 +391,6 @@ func (m *model) walk(s *state, i int, down bool) {
 		change = func(before, after int8) error {
 			if before != Nothing || int64(after) != reply.Row {
 				return fmt.Errorf("puid %d was given out: the value of the key was %d and became %d", reply.Row, before, after)
-			}
-			return nil
-		}
-	case r.Do == DoUnlink && !reply.Fenced:
-		change = func(_, after int8) error {
-			if after != Nothing {
-				return fmt.Errorf("the key was unlinked and has the value %d", after)
 			}
 			return nil
 		}
@@ -466,7 +439,7 @@ func (m *model) readAhead(s *state, i int) {
 		}
 		if replies[0].Lasting() {
 			n.procs[i].has |= 1 << g
-			n.procs[i].kept[g] = narrow(replies[0].Row)
+			n.procs[i].kept[g] = int8(replies[0].Row)
 			m.step(s, &n, event{int8(i), "reads ahead in", g}, nil)
 		}
 	}
@@ -603,26 +576,17 @@ func (m *model) compaction(s *state, i int) {
 }
 
 // copy emits the parts of DoCopy: the older cells are read, one by one in any order, and
-// what Compaction chooses is put into the newest. A cell that is retired, or the newest
-// one if it is not open, refuses.
+// what Compaction chooses is put into the newest, which refuses if it is not open.
 func (m *model) copy(s *state, i int, r Request) {
 	c, who := &s.compactors[i], int8(compacter+i)
-	fenced := func(n *state, e event) {
-		n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{Fenced: true})}
-		m.step(s, n, e, nil)
-	}
 	newest, oldest := c.machine.From()
 	var rows []int64
 	for g := newest; g >= oldest; g-- {
-		rows = append(rows, wide(c.rows[g]))
+		rows = append(rows, int64(c.rows[g]))
 		if c.has>>g&1 == 1 {
 			continue
 		}
 		n, e := *s, event{who, "reads, to be copied, the rows of", uint16(g)}
-		if s.cells[g].keys == Retired {
-			fenced(&n, e)
-			continue
-		}
 		n.compactors[i].rows[g] = s.cells[g].row
 		n.compactors[i].has |= 1 << g
 		m.step(s, &n, e, nil)
@@ -646,11 +610,7 @@ func (m *model) copy(s *state, i int, r Request) {
 			panic(err)
 		}
 	}
-	if refused {
-		fenced(&n, e)
-		return
-	}
-	n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{})}
+	n.compactors[i] = modelCompactor{machine: c.machine.Got(Reply{Fenced: refused})}
 	m.step(s, &n, e, nil)
 }
 

@@ -16,7 +16,6 @@ type simOp uint8
 const (
 	simPut simOp = iota
 	simLookup
-	simUnlink
 )
 
 // simCall is a call of a client in flight.
@@ -24,9 +23,8 @@ type simCall struct {
 	op    simOp
 	keys  []int
 	began int64
-	// effect are the puids that keys were given by it, unlinked those that lost theirs.
-	effect   [simKeys]int64
-	unlinked uint8
+	// effect are the puids that keys were given by it.
+	effect [simKeys]int64
 }
 
 // simHistory is what clients have seen, by key.
@@ -64,23 +62,16 @@ func (h *simHistory) broken(c *simCall) (done bool) {
 			h.note(c, k, c.effect[k], math.MaxInt64)
 			done = true
 		}
-		if c.unlinked>>k&1 == 1 {
-			h.note(c, k, Nothing, math.MaxInt64)
-			done = true
-		}
 	}
 	return done
 }
 
-// register is what a key is: set once, until it is unlinked.
+// register is what a key is: set once.
 var register = porcupine.Model{
 	Init: func() any { return int64(Nothing) },
 	Step: func(state, input, output any) (bool, any) {
 		was, puid := state.(int64), output.(int64)
-		switch {
-		case input == simUnlink:
-			return true, int64(Nothing)
-		case input == simPut && was == Nothing:
+		if input == simPut && was == Nothing {
 			return puid != Nothing, puid
 		}
 		return was == puid, was
@@ -96,7 +87,6 @@ type simClient struct {
 	// bit tells its postings from others'.
 	bit  int
 	todo int
-	mix  [5]int
 	// literal puts keys without the protocol.
 	literal bool
 }
@@ -108,24 +98,18 @@ func (c *simClient) run() {
 	w := c.w
 	for ; c.todo > 0 && !c.killed; c.todo-- {
 		keys := w.rng.Perm(simKeys)[:1+w.rng.IntN(2)]
-		n, what := w.rng.IntN(100), 0
-		for n >= c.mix[what] {
-			n -= c.mix[what]
-			what++
-		}
+		n := w.rng.IntN(100)
 		for try := 0; try < 40 && !c.killed; try++ {
 			var err error
 			switch {
-			case c.literal && what < 3:
+			case c.literal && n < 85:
 				err = c.putLiterally(keys[0])
-			case what == 0:
+			case n < 30:
 				err = c.put(keys)
-			case what == 1:
+			case n < 55:
 				err = c.findAndPut(keys[0])
-			case what == 2:
+			case n < 85:
 				err = c.lookup(keys)
-			case what == 3:
-				err = c.unlink(keys)
 			default:
 				err = c.post(keys[0])
 			}
@@ -234,7 +218,7 @@ func (c *simClient) putLiterally(key int) error {
 		}); err != nil {
 			return err
 		}
-		if isPuid(rows[0]) {
+		if rows[0] != Nothing {
 			c.w.history.answered(c.call, key, rows[0])
 			c.call = nil
 			return nil
@@ -260,18 +244,6 @@ func (c *simClient) lookup(keys []int) error {
 	}
 	for i, k := range keys {
 		c.w.history.answered(c.call, k, puids[i])
-	}
-	c.call = nil
-	return nil
-}
-
-func (c *simClient) unlink(keys []int) error {
-	c.begin(simUnlink, keys...)
-	if err := c.dir.Unlink(ctx, c.keysOf(keys)); err != nil {
-		return err
-	}
-	for _, k := range keys {
-		c.w.history.answered(c.call, k, Nothing)
 	}
 	c.call = nil
 	return nil

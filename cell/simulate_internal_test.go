@@ -12,7 +12,7 @@ import (
 )
 
 // A simulator of an installation: servers with maps as old as chance wants, clients that
-// put, look up and unlink by the Directory of their server, an operator who adds
+// put and look up by the Directory of their server, an operator who adds
 // generations and compacts old ones. All are coroutines that stop where a request leaves
 // and where its reply arrives; a seed decides who goes on, and what fails: replies are
 // lost, cells are down, servers and operators are killed, replicas are promoted that
@@ -163,8 +163,8 @@ type simTransaction struct {
 	w  *simWorld
 	id ID
 	c  simCell
-	// fresh and unlinked have a bit for each key that was given a puid, or lost it.
-	fresh, unlinked uint8
+	// fresh has a bit for each key that was given a puid.
+	fresh uint8
 }
 
 // simTx is what the cells of the simulator give their transactions.
@@ -189,7 +189,7 @@ func (t *simTransaction) Allocate(_ context.Context, keys []Key) ([]Allocation, 
 	rows := make([]Allocation, len(keys))
 	for i, k := range keys {
 		n := k.Digest[0]
-		if !isPuid(t.c.rows[n]) {
+		if t.c.rows[n] == Nothing {
 			lo, _ := t.w.newest.PuidRange(t.id)
 			t.c.next++
 			t.c.rows[n] = lo + t.c.next
@@ -198,14 +198,6 @@ func (t *simTransaction) Allocate(_ context.Context, keys []Key) ([]Allocation, 
 		rows[i] = Allocation{PUID: t.c.rows[n], Fresh: t.fresh>>n&1 == 1}
 	}
 	return rows, nil
-}
-
-func (t *simTransaction) Unlink(_ context.Context, keys []Key) error {
-	for _, k := range keys {
-		t.c.rows[k.Digest[0]] = Tombstone
-		t.unlinked |= 1 << k.Digest[0]
-	}
-	return nil
 }
 
 func (t *simTransaction) Copy(_ context.Context, rows []Row) error {
@@ -266,9 +258,6 @@ func (db simDB) commit(c *simCell, tx simTx) {
 				}
 			}
 		}
-	}
-	if call := db.t.call; call != nil {
-		call.unlinked |= tx.unlinked
 	}
 	if tx.c.head.Keys == Sealed && c.head.Keys == Open && db.t.call != nil {
 		w.counts[sawSealByWriter]++

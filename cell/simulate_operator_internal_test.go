@@ -162,9 +162,8 @@ func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err err
 	for g := newest; g >= oldest; g-- {
 		if err := (simDB{o.simTask, o.w.newest.Key(g, at)}).View(ctx, func(tx simTx) error {
 			rows = append(rows, tx.c.rows[k])
-			reply.Fenced = tx.c.head.Keys == Retired
 			return nil
-		}); err != nil || reply.Fenced {
+		}); err != nil {
 			return reply, err
 		}
 	}

@@ -61,15 +61,9 @@ var sawNames = [saws]string{
 
 type simCounts [saws]int
 
-// simPlan says what a run is like.
-type simPlan struct {
-	// permanent is what its Directory is; literal has clients put keys as the source text
-	// says it, without the protocol.
-	permanent, literal bool
-}
-
-// simulate runs a seed and says what was wrong.
-func simulate(seed uint64, plan simPlan, counts *simCounts) error {
+// simulate runs a seed and says what was wrong. If literal, clients put keys as the source
+// text says it, without the protocol.
+func simulate(seed uint64, literal bool, counts *simCounts) error {
 	w := &simWorld{rng: rand.New(rand.NewPCG(seed, 0)), maps: simMaps(), counts: counts, faults: true}
 	w.newest = w.maps[1][0][0]
 	for g := range w.cells {
@@ -78,9 +72,9 @@ func simulate(seed uint64, plan simPlan, counts *simCounts) error {
 	for k := range w.keys {
 		w.keys[k] = Key{Ring: int64(w.rng.Uint64()), Digest: [16]byte{byte(k)}}
 	}
-	w.run(plan)
+	w.run(literal)
 	if err := w.judge(); err != nil {
-		return fmt.Errorf("seed %d, %+v: %w", seed, plan, err)
+		return fmt.Errorf("seed %d: %w", seed, err)
 	}
 	return nil
 }
@@ -89,21 +83,16 @@ func simulate(seed uint64, plan simPlan, counts *simCounts) error {
 const simSteps = 400
 
 // run lets chance run the tasks until the clients are done.
-func (w *simWorld) run(plan simPlan) {
-	mix := [5]int{30, 15, 25, 30, 0}
-	if plan.permanent {
-		mix = [5]int{30, 25, 30, 0, 15}
-	}
+func (w *simWorld) run(literal bool) {
 	var bits int
 	server := func(calls int) []*simTask {
 		s := &simServer{w: w, m: w.maps[1][0][0]}
-		d := NewLinks[simTx](s)
-		d.permanent = plan.permanent
+		d := NewDirectory[simTx](s)
 		d.abreast = 1
 		d.wait = w.wait
 		var tasks []*simTask
 		for range 2 {
-			c := &simClient{server: s, dir: d, bit: bits, todo: calls, mix: mix, literal: plan.literal}
+			c := &simClient{server: s, dir: d, bit: bits, todo: calls, literal: literal}
 			bits++
 			tasks = append(tasks, w.task(func(t *simTask) { c.simTask = t; c.run() }))
 		}
@@ -219,7 +208,7 @@ var errContradiction = errors.New("contradiction")
 
 // simulateMany runs many seeds, and returns the errors of those that went wrong, at most
 // a few, and how many did.
-func simulateMany(seeds uint64, plan func(seed uint64) simPlan) (counts simCounts, wrong int, errs []error) {
+func simulateMany(seeds uint64, literal bool) (counts simCounts, wrong int, errs []error) {
 	var mu sync.Mutex
 	var next atomic.Uint64
 	var wg sync.WaitGroup
@@ -231,7 +220,7 @@ func simulateMany(seeds uint64, plan func(seed uint64) simPlan) (counts simCount
 				if seed > seeds {
 					break
 				}
-				if err := simulate(seed, plan(seed), &mine); err != nil {
+				if err := simulate(seed, literal, &mine); err != nil {
 					mu.Lock()
 					wrong++
 					if len(errs) < 3 {
@@ -261,7 +250,7 @@ func TestP06_Simulation(t *testing.T) {
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}
-	counts, wrong, errs := simulateMany(seeds, func(seed uint64) simPlan { return simPlan{permanent: seed%2 == 0} })
+	counts, wrong, errs := simulateMany(seeds, false)
 	for i, n := range counts {
 		t.Logf("%9d times %s", n, sawNames[i])
 		if n == 0 {
@@ -278,7 +267,7 @@ func TestP06_Simulation(t *testing.T) {
 func TestP06_Control(t *testing.T) {
 	t.Parallel()
 	const seeds = 2_000
-	_, wrong, _ := simulateMany(seeds, func(uint64) simPlan { return simPlan{permanent: true, literal: true} })
+	_, wrong, _ := simulateMany(seeds, true)
 	t.Logf("the literal scheme: %d of %d seeds contradict themselves", wrong, seeds)
 	if wrong == 0 {
 		t.Fatal("the literal scheme went through")
@@ -291,7 +280,7 @@ func TestSimulation_SeedsRepeat(t *testing.T) {
 	for seed := range uint64(100) {
 		var runs [2]simCounts
 		for i := range runs {
-			_ = simulate(seed, simPlan{permanent: true, literal: seed%2 == 0}, &runs[i])
+			_ = simulate(seed, seed%2 == 0, &runs[i])
 		}
 		if runs[0] != runs[1] {
 			t.Fatalf("seed %d: %v, then %v", seed, runs[0], runs[1])

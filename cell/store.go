@@ -5,19 +5,14 @@ package cell
 import (
 	"context"
 	"errors"
-	"math"
 )
 
 // ErrNoRoom says that a cell has given away all puids of its range. Existing
 // records are not affected; new ones need a new generation of cells.
 var ErrNoRoom = errors.New("cell: the cell's range of puids is used up: add a generation of cells")
 
-// What a directory may answer instead of a puid. Neither is ever one: a range
-// begins after its base.
-const (
-	Nothing   = 0             // the cell has no row of the key
-	Tombstone = math.MinInt64 // the key was unlinked: it has no puid, whatever older cells say
-)
+// Nothing stands where a key has no puid. It is never one: a range begins after its base.
+const Nothing = 0
 
 // Store is the key directory of one cell, and what the cell knows about itself,
 // inside one transaction. What a transaction writes is there for it to read at
@@ -32,7 +27,7 @@ type Store interface {
 	// become another cell (Identity.Takes) since it was identified by the caller's handle.
 	SetHead(ctx context.Context, head Head) error
 
-	// Lookup answers with the row of each key: its puid, Nothing or Tombstone.
+	// Lookup answers with the row of each key: its puid, or Nothing.
 	Lookup(ctx context.Context, keys []Key) ([]int64, error)
 	// Allocate gives every key that has no puid the cell's next one and answers with
 	// the puid of each key, and whether it was allocated by this call. A key named
@@ -41,12 +36,10 @@ type Store interface {
 	// back. puids rise in the order of allocation; gaps are normal. Whether the cell
 	// may take keys at all is for the caller to ask: Head.
 	Allocate(ctx context.Context, keys []Key) ([]Allocation, error)
-	// Unlink writes a tombstone for each key, whether it had a row or not.
-	Unlink(ctx context.Context, keys []Key) error
 	// Copy writes rows of older cells; a key that has a row here keeps it.
 	Copy(ctx context.Context, rows []Row) error
-	// Scan answers with rows, tombstones too, in the order of the ring and then of the
-	// digests, those after the key only, at most limit. nil begins at the beginning.
+	// Scan answers with rows in the order of the ring and then of the digests, those after
+	// the key only, at most limit. nil begins at the beginning.
 	Scan(ctx context.Context, after *Key, limit int) ([]Row, error)
 	// Drop deletes at most limit rows of keys and answers how many it deleted.
 	Drop(ctx context.Context, limit int) (int, error)
@@ -92,7 +85,7 @@ type Allocation struct {
 	Fresh bool
 }
 
-// Row is a row of a key directory: a puid or Tombstone.
+// Row is a row of a key directory.
 type Row struct {
 	Key  Key
 	PUID int64

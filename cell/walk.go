@@ -19,19 +19,16 @@ package cell
 //	   (current)      open: seal it, read it after that     likewise
 //
 // The cells of all older generations that a new key passes are sealed, and read after
-// that: nobody can put the key there any more. What is refused, or found retired, was
-// routed with an old map.
+// that: no writer can put the key there any more. A key keeps its puid for ever, so the
+// first one that is found ends the walk, whatever the state of the cell. What is refused,
+// or found retired, was routed with an old map.
 type Walk struct {
 	// Op is what the walk is for.
-	Op Op
-	// Permanent says that no key of the directory is ever unlinked: a puid found anywhere
-	// is then its puid for ever, whatever the cell's state.
-	Permanent bool
-
+	Op   Op
 	view View
 	do   Do
 	gen  uint16
-	row  int64
+	puid int64
 }
 
 // Op is what a Walk is for.
@@ -41,7 +38,6 @@ type Op uint8
 const (
 	WalkLookup Op = iota // answers with the puid of the key, Nothing if it has none
 	WalkPut              // gives the key a puid if it has none, and answers with it
-	WalkUnlink           // takes its puid from the key, if it has one
 	WalkPost             // seals the older cells of a position, so that a posting may be put
 )
 
@@ -85,11 +81,10 @@ const (
 	DoDone    Do = iota // nothing more
 	DoRefresh           // the newest map, in Reply.View
 
-	// DoRead and the next three are one transaction each, of the key's cell in generation Gen.
-	DoRead   // its state and row, from one snapshot
-	DoSeal   // open becomes sealed, which waits for the writers in flight; then as DoRead
-	DoPut    // if the cell is open: the key gets a puid unless it has one; the row
-	DoUnlink // if the cell is open: the key gets a tombstone
+	// DoRead and the next two are one transaction each, of the key's cell in generation Gen.
+	DoRead // its state and row, from one snapshot
+	DoSeal // open becomes sealed, which waits for the writers in flight; then as DoRead
+	DoPut  // if the cell is open: the key gets a puid unless it has one; the row
 
 	// DoMake and all after it are steps of growth, on the cells of generation Gen; so is DoSeal.
 	DoMake     // the databases of the new generation
@@ -114,8 +109,7 @@ type Request struct {
 
 // Reply is what came of a Request.
 type Reply struct {
-	// Keys is the state of the cell, Row what it has of the key: a puid, Nothing or
-	// Tombstone.
+	// Keys is the state of the cell, Row what it has of the key: a puid or Nothing.
 	Keys Keys
 	Row  int64
 	// Fresh says that the request gave the key its puid.
@@ -135,7 +129,7 @@ func (r Reply) Lasting() bool {
 
 // Start begins the walk, with a map that may be as old as it likes.
 func (w Walk) Start(v View) Walk {
-	w.view, w.gen, w.row = v, v.Current, Nothing
+	w.view, w.gen, w.puid = v, v.Current, Nothing
 	if w.Op == WalkPost || w.Op == WalkPut && w.alone() {
 		return w.down() // the put itself answers with what the current generation has
 	}
@@ -159,7 +153,7 @@ func (w Walk) Want() Request {
 }
 
 // Answer returns what a walk that is done found: a puid, or Nothing.
-func (w Walk) Answer() int64 { return w.row }
+func (w Walk) Answer() int64 { return w.puid }
 
 // Got goes on with the reply to what the walk wanted.
 func (w Walk) Got(r Reply) Walk {
@@ -170,8 +164,6 @@ func (w Walk) Got(r Reply) Walk {
 		return w.stale()
 	case w.do == DoPut:
 		return w.done(r.Row)
-	case w.do == DoUnlink:
-		return w.done(Nothing)
 	}
 	if w.Op == WalkPost {
 		r.Row = Nothing
@@ -181,38 +173,26 @@ func (w Walk) Got(r Reply) Walk {
 
 // saw goes on with the state and row of the cell that was asked.
 func (w Walk) saw(r Reply) Walk {
-	top, puid := w.gen == w.view.Current, isPuid(r.Row)
+	top := w.gen == w.view.Current
 	switch {
-	case puid && w.Permanent:
+	case r.Row != Nothing:
 		return w.done(r.Row)
 	case top && r.Keys != Open:
-		// There is a newer generation, which has the last word on a key.
+		// There is a newer generation, which may have the key.
 		return w.stale()
 	case r.Keys == Retired:
 		// What it had was copied to a generation that this map does not know or ask.
 		return w.stale()
-	case !top && r.Keys == Open && w.seals(puid):
-		w.do, w.row = DoSeal, r.Row
+	case !top && r.Keys == Open && w.Op != WalkLookup:
+		// No other writer may put the key there once the walk has passed, or both would.
+		w.do = DoSeal
 		return w
-	case r.Row == Nothing:
-		return w.down()
 	}
-	return w.decide(r.Row)
+	return w.down()
 }
 
-// seals reports whether an older cell that is still open has to be sealed before the
-// walk may write: nobody may put the key there afterwards, or both would.
-func (w Walk) seals(puid bool) bool {
-	switch w.Op {
-	case WalkPut, WalkPost:
-		return !puid
-	case WalkUnlink:
-		return true
-	}
-	return false
-}
-
-// down goes to the next older generation that has to be asked.
+// down goes to the next older generation that has to be asked, if there is one: else no
+// generation has the key.
 func (w Walk) down() Walk {
 	for w.gen > w.view.Floor {
 		w.gen--
@@ -221,19 +201,10 @@ func (w Walk) down() Walk {
 			return w
 		}
 	}
-	return w.decide(Nothing)
-}
-
-// decide ends the descent: row is the newest one of the key.
-func (w Walk) decide(row int64) Walk {
-	switch puid := isPuid(row); {
-	case w.Op == WalkUnlink && puid:
-		w.do, w.gen, w.row = DoUnlink, w.view.Current, Nothing
-	case w.Op == WalkPost, w.Op == WalkPut && !puid:
-		w.do, w.gen, w.row = DoPut, w.view.Current, Nothing
-	default:
-		return w.done(row)
+	if w.Op == WalkLookup {
+		return w.done(Nothing)
 	}
+	w.do, w.gen = DoPut, w.view.Current
 	return w
 }
 
@@ -242,12 +213,7 @@ func (w Walk) stale() Walk {
 	return w
 }
 
-func (w Walk) done(row int64) Walk {
-	w.do, w.row = DoDone, Nothing
-	if isPuid(row) {
-		w.row = row
-	}
+func (w Walk) done(puid int64) Walk {
+	w.do, w.puid = DoDone, puid
 	return w
 }
-
-func isPuid(row int64) bool { return row != Nothing && row != Tombstone }

@@ -21,7 +21,7 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 	switch r.Do {
 	case DoSeal:
 		err = db.Exclusive(ctx, fn)
-	case DoPut, DoUnlink:
+	case DoPut:
 		err = db.Update(ctx, fn)
 	default:
 		err = db.View(ctx, fn)
@@ -41,14 +41,11 @@ func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, 
 	if err != nil {
 		return nil, head, err
 	}
-	switch writes := r.Do == DoPut || r.Do == DoUnlink; {
+	switch writes := r.Do == DoPut; {
 	case writes && !head.Admits(r.Epoch), !writes && head.Home != Serving:
 		return fenced(len(keys)), head, nil
-	case r.Do == DoPut:
+	case writes:
 		return r.put(ctx, tx, head, keys)
-	case r.Do == DoUnlink:
-		err = tx.Unlink(ctx, keys)
-		return make([]Reply, len(keys)), head, err
 	case r.Do == DoSeal:
 		if sealed := head.Seal(r.Epoch); sealed != head {
 			head, err = sealed, tx.SetHead(ctx, sealed)

@@ -39,11 +39,8 @@ func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
 	b := &batch[T]{dir: d, trips: make([]trip, len(keys))}
 	for i, k := range keys {
 		t := &b.trips[i]
-		t.key, t.walk = k, Walk{Op: op, Permanent: d.permanent}
-		if d.permanent {
-			t.puid = d.facts.puid(k)
-		}
-		if t.puid == Nothing {
+		t.key, t.walk = k, Walk{Op: op}
+		if t.puid = d.facts.puid(k); t.puid == Nothing {
 			t.walk = t.walk.Start(d.view(op, k))
 		}
 	}

@@ -9,8 +9,7 @@ import "sync"
 const remembered = 1 << 15
 
 // facts are what a directory may keep, because it stays true whatever happens: that a
-// cell is sealed, and, where keys are never unlinked, the puid of a key. That an open
-// cell lacks a key is none.
+// cell is sealed, and the puid of a key. That an open cell lacks a key is none.
 type facts struct {
 	mu     sync.RWMutex
 	closed map[ID]bool

@@ -12,7 +12,7 @@ import (
 
 var doNames = map[cell.Do]string{
 	cell.DoDone: "done", cell.DoRefresh: "refresh",
-	cell.DoRead: "read", cell.DoSeal: "seal", cell.DoPut: "put", cell.DoUnlink: "unlink",
+	cell.DoRead: "read", cell.DoSeal: "seal", cell.DoPut: "put",
 	cell.DoMake: "make", cell.DoAnnounce: "announce", cell.DoWait: "wait", cell.DoPublish: "publish",
 	cell.DoFilter: "filter", cell.DoCopy: "copy", cell.DoFloor: "floor", cell.DoRetire: "retire", cell.DoDrop: "drop",
 }
@@ -52,7 +52,6 @@ func TestWalk_Stories(t *testing.T) {
 		sealed = cell.Reply{Keys: cell.Sealed}
 		has    = cell.Reply{Keys: cell.Open, Row: puid}
 		had    = cell.Reply{Keys: cell.Sealed, Row: puid}
-		tomb   = cell.Reply{Keys: cell.Open, Row: cell.Tombstone}
 		gone   = cell.Reply{Keys: cell.Retired}
 		fenced = cell.Reply{Fenced: true}
 	)
@@ -66,10 +65,8 @@ func TestWalk_Stories(t *testing.T) {
 	}{
 		{"nowhere", cell.Walk{}, three, []cell.Reply{open, sealed, open}, "read g2, read g1, read g0, done", 0},
 		{"old and found", cell.Walk{}, three, []cell.Reply{open, had}, "read g2, read g1, done", puid},
-		{"unlinked", cell.Walk{}, three, []cell.Reply{open, tomb}, "read g2, read g1, done", 0},
 		{"the map is old", cell.Walk{}, view(2, 1, 0), []cell.Reply{sealed, {View: three}, has}, "read g1, refresh, read g2, done", puid},
-		{"for a hit too", cell.Walk{}, view(2, 1, 0), []cell.Reply{had}, "read g1, refresh", 0},
-		{"but not if it is for ever", cell.Walk{Permanent: true}, view(2, 1, 0), []cell.Reply{had}, "read g1, done", puid},
+		{"which a hit does not mind", cell.Walk{}, view(2, 1, 0), []cell.Reply{had}, "read g1, done", puid},
 		{"compacted meanwhile", cell.Walk{}, three, []cell.Reply{open, gone, {View: view(3, 2, 2)}, has}, "read g2, read g1, refresh, read g2, done", puid},
 		{"above the floor only", cell.Walk{}, view(3, 2, 2), []cell.Reply{open}, "read g2, done", 0},
 		{"the first generation", cell.Walk{Op: cell.WalkPut}, view(1, 0, 0), []cell.Reply{has}, "put g0, done", puid},
@@ -78,10 +75,7 @@ func TestWalk_Stories(t *testing.T) {
 		{"one filter", cell.Walk{Op: cell.WalkPut}, nearly, []cell.Reply{open, sealed, has}, "read g2, read g0, put g2, done", puid},
 		{"came before the seal", cell.Walk{Op: cell.WalkPut}, view(2, 1, 0), []cell.Reply{open, open, had}, "read g1, read g0, seal g0, done", puid},
 		{"an old key needs no seal", cell.Walk{Op: cell.WalkPut}, view(2, 1, 0), []cell.Reply{open, has}, "read g1, read g0, done", puid},
-		{"put again", cell.Walk{Op: cell.WalkPut}, view(2, 1, 0), []cell.Reply{open, tomb, {Keys: cell.Sealed, Row: cell.Tombstone}, has}, "read g1, read g0, seal g0, put g1, done", puid},
 		{"refused", cell.Walk{Op: cell.WalkPut}, view(1, 0, 0), []cell.Reply{fenced, {View: view(2, 1, 0)}, open, sealed, has}, "put g0, refresh, read g1, read g0, put g1, done", puid},
-		{"unlink", cell.Walk{Op: cell.WalkUnlink}, view(2, 1, 0), []cell.Reply{open, has, had, {}}, "read g1, read g0, seal g0, unlink g1, done", 0},
-		{"unlink nothing", cell.Walk{Op: cell.WalkUnlink}, view(1, 0, 0), []cell.Reply{open}, "read g0, done", 0},
 		{"post", cell.Walk{Op: cell.WalkPost}, three, []cell.Reply{open, sealed, sealed}, "read g1, seal g1, read g0, put g2", 0},
 		{"post, all sealed", cell.Walk{Op: cell.WalkPost}, proven, nil, "put g2", 0},
 	} {
@@ -174,9 +168,6 @@ func TestCompaction_Carry(t *testing.T) {
 		{[]int64{0, 0, 0, 5}, 5},
 		{[]int64{0, 0, 6, 5}, 6},
 		{[]int64{0, 7, 6, 5}, 0},
-		{[]int64{cell.Tombstone, 0, 0, 5}, 0},
-		{[]int64{0, 0, cell.Tombstone, 5}, 0},
-		{[]int64{0, 0, 6, cell.Tombstone}, 6},
 	} {
 		if got := c.Carry(r.rows); got != r.want {
 			t.Errorf("of %v, newest first, %d is copied, want %d", r.rows, got, r.want)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/resolve"
@@ -179,7 +178,7 @@ func creators(ops []op) (n int) {
 }
 
 // set is a register that was set to something nobody was told of.
-const set = entity.PUID(cell.Tombstone)
+const set = entity.PUID(math.MinInt64)
 
 // register is the model of one key: 0 until it is set, for ever.
 var register = porcupine.Model{

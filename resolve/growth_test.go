@@ -4,6 +4,7 @@ package resolve_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -152,7 +153,7 @@ func empty(t *testing.T, tx resolve.Tx) error {
 			return err
 		}
 	}
-	entities, err := tx.ListEntities(t.Context(), entity.PUID(cell.Tombstone), 10_000)
+	entities, err := tx.ListEntities(t.Context(), math.MinInt64, 10_000)
 	if err != nil {
 		return err
 	}

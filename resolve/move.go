@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -43,7 +44,7 @@ func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, 
 // anchorOf reads the key of an entity; nil is below all anchors.
 func anchorOf(key []any) entity.PUID {
 	if key == nil {
-		return entity.PUID(cell.Tombstone)
+		return math.MinInt64
 	}
 	n, _ := key[0].(int64)
 	return entity.PUID(n)

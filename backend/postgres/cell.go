@@ -20,22 +20,6 @@ func digests(keys []cell.Key) [][]byte {
 	return column(keys, func(k cell.Key) []byte { return bytes.Clone(k.Digest[:]) })
 }
 
-// puidOf is what a row's column means.
-func puidOf(puid *int64) int64 {
-	if puid == nil {
-		return cell.Tombstone
-	}
-	return *puid
-}
-
-// rowOf is the column of what a directory may answer.
-func rowOf(puid int64) *int64 {
-	if puid == cell.Tombstone {
-		return nil
-	}
-	return &puid
-}
-
 const sqlLookup = `SELECT j.n, k.puid FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS j (ring, digest, n)
 	JOIN locus_key AS k ON k.ring = j.ring AND k.digest = j.digest`
 
@@ -49,11 +33,10 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 		return puids, nil
 	}
 	err := t.query(ctx, sqlLookup, func(r pgx.Rows) error {
-		var n int64
-		var puid *int64
+		var n, puid int64
 		err := r.Scan(&n, &puid)
 		if err == nil {
-			puids[n-1] = puidOf(puid)
+			puids[n-1] = puid
 		}
 		return err
 	}, rings(keys), digests(keys))
@@ -72,11 +55,11 @@ const (
 	// sqlAllocate draws puids in the order of the batch, and writes the keys in the order of the index,
 	// as every writer does. A key that another transaction writes at the same time is waited for; if
 	// it has a puid then, the one drawn here is a gap.
-	sqlAllocate = `INSERT INTO locus_key AS k (ring, digest, puid)
+	sqlAllocate = `INSERT INTO locus_key (ring, digest, puid)
 		SELECT ring, digest, puid
 		FROM (SELECT ring, digest, nextval('locus_puid') AS puid FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)) AS drawn
 		ORDER BY ring, digest
-		ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid WHERE k.puid IS NULL
+		ON CONFLICT DO NOTHING
 		RETURNING ring, digest, puid`
 )
 
@@ -95,7 +78,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	var missing []cell.Key // in the order of the batch, each once
 	drawn := map[cell.Key]int64{}
 	for i, puid := range puids {
-		if puid != cell.Nothing && puid != cell.Tombstone {
+		if puid != cell.Nothing {
 			allocations[i].PUID = puid
 			continue
 		}
@@ -140,7 +123,7 @@ func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.All
 			return err
 		}
 		for i, k := range late {
-			if puids[i] == cell.Nothing || puids[i] == cell.Tombstone {
+			if puids[i] == cell.Nothing {
 				return t.fail(cell.Damaged("locus_key", k.Ring, errors.New("the key was neither allocated nor there")))
 			}
 			theirs[k] = puids[i]
@@ -156,21 +139,6 @@ func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.All
 			allocations[i] = cell.Allocation{PUID: drawn[k], Fresh: true}
 		}
 	}
-	return nil
-}
-
-// Unlink is one statement.
-func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
-	if err := t.alter(ctx); err != nil {
-		return err
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	keys = inOrder(keys, cell.Key.Compare)
-	t.noteKeys(keys)
-	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, NULL FROM unnest($1::bigint[], $2::bytea[]) AS j (ring, digest)
-		ON CONFLICT (ring, digest) DO UPDATE SET puid = NULL`, rings(keys), digests(keys))
 	return nil
 }
 
@@ -194,7 +162,7 @@ func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {
 	keys := column(kept, func(r cell.Row) cell.Key { return r.Key })
 	t.noteKeys(keys)
 	t.exec(`INSERT INTO locus_key (ring, digest, puid) SELECT ring, digest, puid FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS j (ring, digest, puid)
-		ON CONFLICT DO NOTHING`, rings(keys), digests(keys), column(kept, func(r cell.Row) *int64 { return rowOf(r.PUID) }))
+		ON CONFLICT DO NOTHING`, rings(keys), digests(keys), column(kept, func(r cell.Row) int64 { return r.PUID }))
 	return nil
 }
 
@@ -221,12 +189,10 @@ func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, 
 func scanRow(r pgx.Rows, each func(cell.Row)) error {
 	var row cell.Row
 	var digest []byte
-	var puid *int64
-	if err := r.Scan(&row.Key.Ring, &digest, &puid); err != nil {
+	if err := r.Scan(&row.Key.Ring, &digest, &row.PUID); err != nil {
 		return err
 	}
 	copy(row.Key.Digest[:], digest)
-	row.PUID = puidOf(puid)
 	each(row)
 	return nil
 }

@@ -185,7 +185,6 @@ func useAll(ctx context.Context, t *tx) error {
 	writes := []func() error{
 		func() error { return t.AddCounts(ctx, entity.Counts{Records: 1}) },
 		func() error { _, err := t.Allocate(ctx, []cell.Key{k}); return err },
-		func() error { return t.Unlink(ctx, []cell.Key{k}) },
 		func() error { return t.Copy(ctx, []cell.Row{{Key: k, PUID: 1}}) },
 		func() error { return t.PutRecords(ctx, []*entity.Record{{PUID: 1, Attributes: entity.Attributes{}}}) },
 		func() error { return t.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 1}}) },

@@ -20,7 +20,7 @@ const (
 )
 
 var (
-	insertKey        = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT (ring, digest) DO UPDATE SET puid = excluded.puid")
+	insertKey        = inserting("locus_key (ring, digest, puid)", 3, "")
 	insertMissingKey = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT DO NOTHING")
 )
 
@@ -39,7 +39,7 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	}
 	err := t.query(ctx, sqlLookup, func(r row) error {
 		if i := r.int(0); bytes.Equal(r.blob(1), keys[i].Digest[:]) {
-			puids[i] = r.puid(2)
+			puids[i] = r.int(2)
 		}
 		return nil
 	}, numbers(t, rings))
@@ -47,22 +47,6 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 		return nil, fmt.Errorf("look up %d keys: %w", len(keys), err)
 	}
 	return puids, nil
-}
-
-// puid is what a row of a key holds: NULL is a tombstone.
-func (r row) puid(i int) int64 {
-	if r.null(i) {
-		return cell.Tombstone
-	}
-	return r.int(i)
-}
-
-// puidOrNull is the reverse of row.puid.
-func puidOrNull(puid int64) any {
-	if puid == cell.Tombstone {
-		return nil
-	}
-	return puid
 }
 
 // Allocate is a look-up, and a row for each new key.
@@ -84,7 +68,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	var fresh []cell.Row
 	seen := make(map[cell.Key]int64)
 	for i, puid := range puids {
-		if puid != cell.Nothing && puid != cell.Tombstone {
+		if puid != cell.Nothing {
 			allocations[i].PUID = puid
 			continue
 		}
@@ -110,23 +94,8 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 // putKeys writes a row for each key.
 func (t *tx) putKeys(in insert, keys []cell.Row) error {
 	return insertAll(t, in, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }), func(to []any, k cell.Row) []any {
-		return append(to, k.Key.Ring, k.Key.Digest[:], puidOrNull(k.PUID))
+		return append(to, k.Key.Ring, k.Key.Digest[:], k.PUID)
 	})
-}
-
-// Unlink is a row each.
-func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
-	if err := t.alter(ctx); err != nil {
-		return err
-	}
-	tombstones := make([]cell.Row, len(keys))
-	for i, k := range keys {
-		tombstones[i] = cell.Row{Key: k, PUID: cell.Tombstone}
-	}
-	if err := t.putKeys(insertKey, tombstones); err != nil {
-		return fmt.Errorf("unlink %d keys: %w", len(keys), err)
-	}
-	return nil
 }
 
 // Copy is a row each.
@@ -150,7 +119,7 @@ func (t *tx) Scan(ctx context.Context, after *cell.Key, limit int) ([]cell.Row, 
 		ring, digest = after.Ring, after.Digest[:]
 	}
 	keys, err := rows(ctx, t, func(r row) (k cell.Row, err error) {
-		k = cell.Row{Key: cell.Key{Ring: r.int(0)}, PUID: r.puid(2)}
+		k = cell.Row{Key: cell.Key{Ring: r.int(0)}, PUID: r.int(2)}
 		if copy(k.Key.Digest[:], r.blob(1)) != len(k.Key.Digest) {
 			err = cell.Damaged("locus_key", r.int(0), errors.New("the digest of a key is too short"))
 		}

@@ -12,8 +12,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A puid stays given away when nothing of its key is left: the key was unlinked, the directory was
-// dropped after its keys were copied to newer cells, the process was started again.
+// A puid stays given away when nothing of its key is left: the directory was dropped after its keys were copied to newer cells, the process was started again.
 func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -42,7 +41,6 @@ func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 	}
 	last = f.id.Lo
 	for name, spoil := range map[string]func(tx resolve.Tx) error{
-		"unlinked": func(tx resolve.Tx) error { return tx.Unlink(ctx, []cell.Key{{Ring: next}}) },
 		"dropped": func(tx resolve.Tx) error {
 			_, err := tx.Drop(ctx, 1000)
 			return err

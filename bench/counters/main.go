@@ -4,13 +4,13 @@
 // of a simulated day, in the text's documents and in Locus' layout. It prints Markdown tables and draws the
 // text's picture. Then callers hit Locus and its peers as fast as they are answered.
 //
-//	go run ./bench/counters                                               an hour
-//	go run ./bench/counters -rounds 5 -save run.json -picture docs/counters   what docs/performance.md prints
-//	go run ./bench/counters -from run.json -picture docs/counters         the tables and the picture again
-//	go run ./bench/counters -rounds 1 -parts day -methods locus,growing   one comparison alone
-//	go run ./bench/counters -rounds 1 -parts callers -methods locus -profile cpu.out
-//	go run ./bench/counters -rounds 1 -parts callers -methods locus -many 1000000   with many metrics too
-//	go run ./bench/counters -mongodb mongodb://db1/ -picture run           on a MongoDB too
+//	go -C bench run ./counters                                               an hour
+//	go -C bench run ./counters -rounds 5 -save run.json -picture ../docs/counters   what docs/performance.md prints
+//	go -C bench run ./counters -from run.json -picture ../docs/counters         the tables and the picture again
+//	go -C bench run ./counters -rounds 1 -parts day -methods locus,growing   one comparison alone
+//	go -C bench run ./counters -rounds 1 -parts callers -methods locus -profile cpu.out
+//	go -C bench run ./counters -rounds 1 -parts callers -methods locus -many 1000000   with many metrics too
+//	go -C bench run ./counters -mongodb mongodb://db1/ -picture run           on a MongoDB too
 //
 // # The day
 //

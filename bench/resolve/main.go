@@ -4,15 +4,15 @@
 // machine with SQLite or PostgreSQL cells, and what each costs: processor time, latency, bytes on disk. The
 // records are those of locus demo, whose truth is known, so a run that resolves wrongly shows.
 //
-//	go run ./bench/resolve                                100,000 records through the library
-//	go run ./bench/resolve -via http -records 1000000     a million through the HTTP API
-//	go run ./bench/resolve -map postgres://db1/bench      a new installation on PostgreSQL
-//	go run ./bench/resolve -map postgres://db1/bench -services 3 -delay 2ms    three processes, the server 2 ms away
-//	go run ./bench/resolve -map postgres://db1/bench -cells 56 -idle 30s       what an installation costs that is idle
-//	go run ./bench/resolve -batch 1 -clients 16           one record a call
-//	go run ./bench/resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
-//	go run ./bench/resolve -records 10000000 -slices 100 -curve docs/scale    the curve: docs/scale.csv and .svg
-//	go run ./bench/resolve -records 0 -curve docs/scale   the picture again
+//	go -C bench run ./resolve                                100,000 records through the library
+//	go -C bench run ./resolve -via http -records 1000000     a million through the HTTP API
+//	go -C bench run ./resolve -map postgres://db1/bench      a new installation on PostgreSQL
+//	go -C bench run ./resolve -map postgres://db1/bench -services 3 -delay 2ms    three processes, the server 2 ms away
+//	go -C bench run ./resolve -map postgres://db1/bench -cells 56 -idle 30s       what an installation costs that is idle
+//	go -C bench run ./resolve -batch 1 -clients 16           one record a call
+//	go -C bench run ./resolve -batch 1 -rate 2000            so many a second and no more: how late are the answers?
+//	go -C bench run ./resolve -records 10000000 -slices 100 -curve ../docs/scale    the curve: docs/scale.csv and .svg
+//	go -C bench run ./resolve -records 0 -curve ../docs/scale   the picture again
 //
 // The records are a steady stream, which grows no denser as it goes on (demo.Steady); with -story they are the
 // demo's, which are scattered over so many places as the run has room for, so that they join more towards its end.

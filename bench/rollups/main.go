@@ -3,11 +3,11 @@
 // Command rollups compares the rollups of Locus with other ways to know, of each of many tags, how many
 // documents carry it in each place, while the documents change. It prints Markdown tables.
 //
-//	go run ./bench/rollups                                            some minutes
-//	go run ./bench/rollups -seconds 20 -invocations 5 -save run.json  what docs/performance.md prints
-//	go run ./bench/rollups -from run.json -picture docs/rollups       the tables again, docs/rollups.svg and .csv
-//	go run ./bench/rollups -documents 1200000 -tags 350000            ten times the size
-//	go run ./bench/rollups -zipf 1                                    few tags with many documents
+//	go -C bench run ./rollups                                            some minutes
+//	go -C bench run ./rollups -seconds 20 -invocations 5 -save run.json  what docs/performance.md prints
+//	go -C bench run ./rollups -from run.json -picture ../docs/rollups       the tables again, docs/rollups.svg and .csv
+//	go -C bench run ./rollups -documents 1200000 -tags 350000            ten times the size
+//	go -C bench run ./rollups -zipf 1                                    few tags with many documents
 //
 // # What is compared
 //

@@ -3,12 +3,12 @@
 // Command route compares how package cell finds the cell of an address with other ways to do so,
 // and prints the comparison as Markdown tables.
 //
-//	go run ./bench/route                              some minutes
-//	go run ./bench/route -count 10 -save route.txt    what docs/performance.md prints
-//	go run ./bench/route -from route.txt              the tables again
+//	go -C bench run ./route                              some minutes
+//	go -C bench run ./route -count 10 -save route.txt    what docs/performance.md prints
+//	go -C bench run ./route -from route.txt              the tables again
 //
 // Package bench/internal/compare says how it measures and what stands in the first table, which holds
-// the goals. Single benchmarks: go test -bench Puid ./bench/route.
+// the goals. Single benchmarks: go -C bench test -bench Puid ./route.
 //
 // # What is compared
 //

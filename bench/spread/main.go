@@ -4,10 +4,10 @@
 // over a day, for Locality UUIDs in variable and in sequential order, near their families, and for ObjectIds and UUIDs
 // of versions 1, 4 and 7. It prints a Markdown table.
 //
-//	go run ./bench/spread                                      the table, seconds
-//	go run ./bench/spread -picture docs/mongodb                also docs/mongodb.csv and docs/mongodb.svg
-//	go run ./bench/spread -autosplit                           the table for servers before MongoDB 6.0.3
-//	go run ./bench/spread -uri mongodb://router/ -picture run  measured on a sharded cluster: run.csv, run.svg
+//	go -C bench run ./spread                                      the table, seconds
+//	go -C bench run ./spread -picture ../docs/mongodb                also docs/mongodb.csv and docs/mongodb.svg
+//	go -C bench run ./spread -autosplit                           the table for servers before MongoDB 6.0.3
+//	go -C bench run ./spread -uri mongodb://router/ -picture run  measured on a sharded cluster: run.csv, run.svg
 //
 // # What is computed
 //

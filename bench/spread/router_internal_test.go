@@ -259,7 +259,7 @@ func TestMeasure_WantsAMongos(t *testing.T) {
 	}
 }
 
-// The server of the suites is refused, unless it is a mongos: go run ./bench/spread -uri measures that.
+// The server of the suites is refused, unless it is a mongos: go -C bench run ./spread -uri measures that.
 func TestMeasure_RefusesTheServer(t *testing.T) {
 	t.Parallel()
 	uri := os.Getenv("LOCUS_TEST_MONGODB_URI")

@@ -197,10 +197,6 @@ func (e *each) Allocate(ctx context.Context, keys []cell.Key) (as []cell.Allocat
 	return as, err
 }
 
-func (e *each) Unlink(ctx context.Context, keys []cell.Key) error {
-	return e.do(ctx, func(s cell.Store) error { return s.Unlink(ctx, keys) })
-}
-
 func (e *each) Copy(ctx context.Context, rows []cell.Row) error {
 	return e.do(ctx, func(s cell.Store) error { return s.Copy(ctx, rows) })
 }
@@ -296,10 +292,7 @@ func (s *buggyStore) Lookup(ctx context.Context, keys []cell.Key) ([]int64, erro
 		if over, ok := s.rows[keys[i]]; ok {
 			puids[i] = over
 		}
-		switch {
-		case puid == cell.Tombstone && s.bug == "unlinked keys are deleted":
-			puids[i] = cell.Nothing
-		case puid != cell.Nothing && s.bug == "puid 0":
+		if puid != cell.Nothing && s.bug == "puid 0" {
 			puids[i]--
 		}
 	}
@@ -313,11 +306,6 @@ func (s *buggyStore) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allo
 	had, err := s.Store.Lookup(ctx, s.keys(keys))
 	if err != nil {
 		return nil, err
-	}
-	if s.bug == "old keys get new puids" || s.bug == "writers do not see each other" {
-		if err := s.Store.Unlink(ctx, keys); err != nil {
-			return nil, err
-		}
 	}
 	as, err := s.Store.Allocate(ctx, s.keys(keys))
 	s.mu.Lock()
@@ -333,9 +321,9 @@ func (s *buggyStore) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allo
 			if seen[keys[i]] {
 				a.PUID += 1000
 			}
-		case "unlinked keys stay unlinked":
-			if had[i] == cell.Tombstone {
-				*a = cell.Allocation{PUID: cell.Tombstone}
+		case "old keys get new puids", "writers do not see each other":
+			if had[i] != cell.Nothing {
+				*a = cell.Allocation{PUID: a.PUID + 1000, Fresh: true}
 			}
 		case "puid 0":
 			a.PUID--
@@ -359,11 +347,7 @@ func (s *buggyStore) Copy(ctx context.Context, rows []cell.Row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, row := range rows {
-		has, err := s.Store.Lookup(ctx, []cell.Key{row.Key})
-		if err != nil {
-			return err
-		}
-		if s.bug == "copies overwrite" || s.bug == "copies overwrite tombstones" && has[0] == cell.Tombstone {
+		if s.bug == "copies overwrite" {
 			s.rows[row.Key] = row.PUID
 		}
 	}
@@ -383,9 +367,6 @@ func (s *buggyStore) Scan(ctx context.Context, after *cell.Key, limit int) ([]ce
 	}
 	slices.SortFunc(all, func(a, b cell.Row) int { return order(a.Key, b.Key) })
 	all = slices.DeleteFunc(all, func(row cell.Row) bool {
-		if s.bug == "tombstones are not scanned" && row.PUID == cell.Tombstone {
-			return true
-		}
 		return after != nil && (order(row.Key, *after) < 0 || row.Key == *after && s.bug != "the key itself is scanned")
 	})
 	return all[:min(limit, len(all))], nil

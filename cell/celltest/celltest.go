@@ -86,7 +86,6 @@ var cases = conformance.Suite[Cell]{
 	{Name: "NoRoom", Run: noRoom},
 	{Name: "ConcurrentAllocation", Run: concurrentAllocation},
 
-	{Name: "Unlink", Run: unlink},
 	{Name: "CopyKeepsWhatIsThere", Run: copyKeepsWhatIsThere},
 	{Name: "ScanInOrder", Run: scanInOrder},
 	{Name: "Drop", Run: drop},

@@ -57,44 +57,16 @@ func put(t tester, c Cell, rows []cell.Row) {
 	update(t, c, func(ctx context.Context, s cell.Store) error { return s.Copy(ctx, rows) })
 }
 
-func unlink(t tester, c Cell) {
-	ks := keys(1, 4)
-	old := allocate(t, c, ks[:3])
-	update(t, c, func(ctx context.Context, s cell.Store) error { return s.Unlink(ctx, nil) })
-	update(t, c, func(ctx context.Context, s cell.Store) error {
-		if err := s.Unlink(ctx, []cell.Key{ks[1], ks[3], ks[1]}); err != nil {
-			return err
-		}
-		got, err := s.Lookup(ctx, ks)
-		if want := []int64{old[0].PUID, cell.Tombstone, old[2].PUID, cell.Tombstone}; err == nil && !slices.Equal(got, want) {
-			err = fmt.Errorf("Lookup in the transaction of Unlink gave %v, want %v", got, want)
-		}
-		return err
-	})
-	wantPuids(t, c, ks, []int64{old[0].PUID, cell.Tombstone, old[2].PUID, cell.Tombstone})
-	again := allocate(t, c, ks)
-	for i, linked := range []bool{true, false, true, false} {
-		if again[i].Fresh == linked || linked && again[i] != (cell.Allocation{PUID: old[i].PUID}) {
-			t.Fatalf("key %d after Unlink of keys 1 and 3: %+v, was %+v", i, again[i], old)
-		}
-	}
-	if again[1].PUID == old[1].PUID || again[1].PUID == again[3].PUID {
-		t.Fatalf("a puid was given again: %+v after %+v", again, old)
-	}
-	wantPuids(t, c, ks, puidsOf(again))
-}
-
 func copyKeepsWhatIsThere(t tester, c Cell) {
-	ks := keys(1, 6)
+	ks := keys(1, 5)
 	here := allocate(t, c, ks[:2])
-	update(t, c, func(ctx context.Context, s cell.Store) error { return s.Unlink(ctx, ks[2:3]) })
 	put(t, c, nil)
 	// Rows of older cells have puids of other ranges.
-	put(t, c, []cell.Row{{Key: ks[5], PUID: math.MaxInt64}, {Key: ks[0], PUID: 5}, {Key: ks[2], PUID: 6}, {Key: ks[3], PUID: math.MinInt64 + 1}, {Key: ks[4], PUID: cell.Tombstone}})
-	want := []int64{here[0].PUID, here[1].PUID, cell.Tombstone, math.MinInt64 + 1, cell.Tombstone, math.MaxInt64}
+	put(t, c, []cell.Row{{Key: ks[4], PUID: math.MaxInt64}, {Key: ks[0], PUID: 5}, {Key: ks[2], PUID: 6}, {Key: ks[3], PUID: math.MinInt64 + 1}})
+	want := []int64{here[0].PUID, here[1].PUID, 6, math.MinInt64 + 1, math.MaxInt64}
 	wantPuids(t, c, ks, want)
 	for range 2 {
-		put(t, c, []cell.Row{{Key: ks[3], PUID: 8}, {Key: ks[5], PUID: 9}})
+		put(t, c, []cell.Row{{Key: ks[3], PUID: 8}, {Key: ks[4], PUID: 9}})
 		wantPuids(t, c, ks, want)
 	}
 	if next := allocate(t, c, keys(100, 1))[0].PUID; next <= c.Lo || next > c.Hi || slices.Contains(want, next) {
@@ -102,7 +74,7 @@ func copyKeepsWhatIsThere(t tester, c Cell) {
 	}
 }
 
-// scanInOrder has rows of every sign, rings with several digests, and tombstones.
+// scanInOrder has rows of every sign, and rings with several digests.
 func scanInOrder(t tester, c Cell) {
 	if page := scan(t, c, nil, 10); len(page) != 0 {
 		t.Fatalf("Scan of an empty cell gave %v", page)
@@ -113,7 +85,6 @@ func scanInOrder(t tester, c Cell) {
 			want = append(want, cell.Row{Key: cell.Key{Ring: ring, Digest: digest}, PUID: int64(len(want)) + 1})
 		}
 	}
-	want[7].PUID = cell.Tombstone
 	shuffled := slices.Clone(want)
 	for i := range shuffled { // in an order that is neither way sorted
 		j := i * 7 % len(shuffled)
@@ -243,7 +214,6 @@ func viewDoesNotWrite(t tester, c Cell) {
 	old := allocate(t, c, keys(1, 1))
 	for name, write := range map[string]func(ctx context.Context, s cell.Store) error{
 		"Allocate":   func(ctx context.Context, s cell.Store) error { _, err := s.Allocate(ctx, keys(2, 1)); return err },
-		"Unlink":     func(ctx context.Context, s cell.Store) error { return s.Unlink(ctx, keys(1, 1)) },
 		"Copy":       func(ctx context.Context, s cell.Store) error { return s.Copy(ctx, []cell.Row{{Key: key(3), PUID: 3}}) },
 		"Drop":       func(ctx context.Context, s cell.Store) error { _, err := s.Drop(ctx, 1); return err },
 		"PutCellMap": func(ctx context.Context, s cell.Store) error { return s.PutCellMap(ctx, 1, []byte("m")) },

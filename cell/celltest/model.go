@@ -48,7 +48,7 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	for i, k := range ks {
 		a := got[i]
 		puid := m.row[k]
-		switch known := puid != cell.Nothing && puid != cell.Tombstone; {
+		switch known := puid != cell.Nothing; {
 		case known && (a.PUID != puid || a.Fresh != fresh[k]):
 			return fmt.Errorf("Allocate of key %d of %d gave %+v, want puid %d, fresh %v", i, len(ks), a, puid, fresh[k])
 		case known:
@@ -65,13 +65,7 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	return nil
 }
 
-// unlink and copy are what Store.Unlink and Store.Copy do.
-func (m model) unlink(ks []cell.Key) {
-	for _, k := range ks {
-		m.row[k] = cell.Tombstone
-	}
-}
-
+// copy is what Store.Copy does.
 func (m model) copy(rows []cell.Row) {
 	for _, row := range rows {
 		if m.row[row.Key] == cell.Nothing {
@@ -86,21 +80,17 @@ var histories atomic.Uint64
 
 // call is one call of a Store, on some keys.
 type call struct {
-	name string // lookup, allocate, unlink, copy
+	name string // lookup, allocate, copy
 	keys []cell.Key
 }
 
-// rowsFor are rows as an older cell would have them: puids of another range, and
-// tombstones. A key has one row in a cell.
+// rowsFor are rows as an older cell would have them: puids of another range. A key has one
+// row in a cell.
 func rowsFor(ks []cell.Key, c Cell) (rows []cell.Row) {
 	seen := map[cell.Key]bool{}
 	for i, k := range ks {
-		row := cell.Row{Key: k, PUID: c.Lo ^ 1<<62 + int64(i) + 1}
-		if i%3 == 2 {
-			row.PUID = cell.Tombstone
-		}
 		if !seen[k] {
-			rows = append(rows, row)
+			rows = append(rows, cell.Row{Key: k, PUID: c.Lo ^ 1<<62 + int64(i) + 1})
 		}
 		seen[k] = true
 	}
@@ -122,9 +112,6 @@ func (m model) run(ctx context.Context, s cell.Store, c Cell, calls []call) erro
 			if got, err = s.Allocate(ctx, do.keys); err == nil {
 				err = m.allocate(do.keys, got, c)
 			}
-		case "unlink":
-			m.unlink(do.keys)
-			err = s.Unlink(ctx, do.keys)
 		case "copy":
 			rows := rowsFor(do.keys, c)
 			m.copy(rows)
@@ -146,7 +133,7 @@ func agreesWithModel(t tester, c Cell) {
 		// Few keys, so that batches meet each other and themselves.
 		keyOf := rapid.Map(rapid.Uint64Range(0, 12), func(n uint64) cell.Key { return key(base + n) })
 		callOf := rapid.Custom(func(t *rapid.T) call {
-			name := rapid.SampledFrom([]string{"lookup", "lookup", "allocate", "allocate", "unlink", "copy"}).Draw(t, "call")
+			name := rapid.SampledFrom([]string{"lookup", "lookup", "allocate", "allocate", "copy"}).Draw(t, "call")
 			return call{name, rapid.SliceOfN(keyOf, 0, 20).Draw(t, "keys")}
 		})
 		committed := newModel()

@@ -30,7 +30,7 @@ func weight(k cell.Key) uint64 {
 	return h ^ h>>31
 }
 
-// get answers with the row of a key: its puid, Nothing or Tombstone.
+// get answers with the row of a key: its puid, or Nothing.
 func (r *rows) get(k cell.Key) int64 {
 	for r != nil {
 		switch c := compare(k, r.Key); {

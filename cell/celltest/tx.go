@@ -102,7 +102,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 	fresh, as := map[cell.Key]bool{}, make([]cell.Allocation, len(keys))
 	for i, k := range keys {
 		puid := t.rows.get(k)
-		if puid == cell.Nothing || puid == cell.Tombstone {
+		if puid == cell.Nothing {
 			if t.used >= uint64(t.id.Hi-t.id.Lo) {
 				return nil, t.fail(fmt.Errorf("allocate in cell %v: %w", t.id.Cell, cell.ErrNoRoom))
 			}
@@ -113,16 +113,6 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		as[i] = cell.Allocation{PUID: puid, Fresh: fresh[k]}
 	}
 	return as, nil
-}
-
-func (t *tx) Unlink(ctx context.Context, keys []cell.Key) error {
-	if err := t.use(ctx, true, true); err != nil {
-		return err
-	}
-	for _, k := range keys {
-		t.rows = t.rows.put(cell.Row{Key: k, PUID: cell.Tombstone})
-	}
-	return nil
 }
 
 func (t *tx) Copy(ctx context.Context, copied []cell.Row) error {

@@ -137,7 +137,7 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 	tombstone := &entity.Record{PUID: puid, Version: 99, Anchor: puid}
 	w.birth.PUID, w.birth.Successor = 0, idOf(n+1)
 	return errors.Join(
-		tx.Unlink(ctx, []cell.Key{w.key}), tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
+		tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
 		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), tx.DeleteEdges(ctx, []resolve.Pair{{A: puid, B: puid + 1}}),
 		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
 		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))

@@ -17,27 +17,29 @@ import (
 // root is the module's directory, seen from this one, where go test runs.
 var root = filepath.Join("..", "..")
 
-// list asks the go command for all packages of the module.
-func list(t *testing.T) []archtest.Package {
+// list asks the go command for all packages of the module, and of that of the benchmarks.
+func list(t *testing.T) (all []archtest.Package) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
-	}
-	var all []archtest.Package
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p archtest.Package
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatalf("go list: %v", err)
+	for _, module := range []string{".", "bench"} {
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+		cmd.Dir = filepath.Join(root, module)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list in %s: %v\n%s", module, err, stderr.String())
 		}
-		all = append(all, p)
+		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p archtest.Package
+			if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("go list in %s: %v", module, err)
+			}
+			all = append(all, p)
+		}
 	}
+	return all
 }
 
 func TestImports_AreAsDrawn(t *testing.T) {

@@ -28,6 +28,7 @@ const (
 	goleak     = "go.uber.org/goleak"
 	goose      = "github.com/pressly/goose/v3"
 	googleUUID = "github.com/google/uuid"
+	jsonText   = "github.com/go-json-experiment/json"
 	huma       = "github.com/danielgtaylor/huma/v2"
 	lipgloss   = "charm.land/lipgloss/v2"
 	mongo      = "go.mongodb.org/mongo-driver/v2"
@@ -39,7 +40,6 @@ const (
 	rapid      = "pgregory.net/rapid"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
-	xImage     = "golang.org/x/image"
 	xNet       = "golang.org/x/net"
 	xSync      = "golang.org/x/sync"
 	xSys       = "golang.org/x/sys"
@@ -130,7 +130,7 @@ var Picture = map[string]Rule{
 
 	"client":              {Imports: []string{"counter"}},
 	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "resolve", "rollup", "counter"}},
-	"internal/strictjson": {},
+	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
@@ -139,16 +139,15 @@ var Picture = map[string]Rule{
 		},
 		Modules: []string{huma},
 	},
-	"internal/term":     {Modules: []string{lipgloss}},
-	"internal/chart":    {Modules: []string{xImage}},
-	"internal/bulk":     {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
-	"internal/demo":     {},
-	"internal/simulate": {Imports: []string{"cell", "locality", "internal/term"}},
-	"internal/eval":     {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
+	"internal/term":  {Modules: []string{lipgloss}},
+	"internal/chart": {},
+	"internal/bulk":  {Imports: []string{"internal/strictjson"}, Modules: []string{compress}},
+	"internal/demo":  {},
+	"internal/eval":  {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
 			"", "backend/all", "backend/mongodb", "internal/httpapi", "internal/bulk", "internal/demo",
-			"internal/eval", "internal/term", "internal/obs", "internal/simulate", "internal/chart",
+			"internal/eval", "internal/term", "internal/obs", "internal/chart",
 			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality", "mirror",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo},
@@ -171,6 +170,8 @@ var Picture = map[string]Rule{
 	"bench/internal/processor":         {},
 	"bench/internal/rounds":            {Imports: []string{"internal/term"}},
 	"bench/internal/rounds/roundstest": {Modules: []string{datadriven}},
+	"bench/internal/simulate":          {Imports: []string{"cell", "locality", "internal/term"}},
+	"bench/simulate":                   {Imports: []string{"bench/internal/simulate", "internal/term"}},
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 	// The backend says what a server is; keys of other kinds are held against their libraries.

@@ -7,7 +7,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
-	"image/png"
 	"io"
 	"math"
 	"os"
@@ -77,11 +76,6 @@ func TestChart_Golden(t *testing.T) {
 	golden(t, "day.svg", svg(t, c))
 	c.Theme, c.Width, c.Height = chart.Dark, 360, 220
 	golden(t, "narrow-dark.svg", svg(t, c))
-	var text bytes.Buffer
-	if err := chart.Text(&text, c, chart.TextOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "day.txt", text.String())
 }
 
 func TestChart_TextIsEscapedAndNothingRuns(t *testing.T) {
@@ -162,43 +156,6 @@ func TestChart_NoPeakGetsLost(t *testing.T) {
 	if runs := paths(picture, "#0b6e63"); len(runs) != 1 || !strings.Contains(runs[0], "v-") {
 		t.Errorf("no peak in %.300q", runs)
 	}
-	var text bytes.Buffer
-	if err := chart.Text(&text, c, chart.TextOptions{Rows: 8}); err != nil {
-		t.Fatal(err)
-	}
-	if top, _, _ := strings.Cut(text.String(), "\n"); !strings.ContainsFunc(top, func(r rune) bool { return r > 0x2800 && r < 0x2900 }) {
-		t.Errorf("no peak in\n%s", text.String())
-	}
-}
-
-func TestChart_PNG(t *testing.T) {
-	t.Parallel()
-	c := day("page /über")
-	c.Width, c.Height, c.Theme = 200, 100, chart.Dark
-	var b bytes.Buffer
-	if err := chart.PNG(&b, c); err != nil {
-		t.Fatal(err)
-	}
-	picture, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if size := picture.Bounds().Size(); size.X != 400 || size.Y != 200 {
-		t.Errorf("the picture is %v", size)
-	}
-	seen := map[uint32]int{}
-	for y := range 200 {
-		for x := range 400 {
-			r, g, b, a := picture.At(x, y).RGBA()
-			if a != 0xffff {
-				t.Fatalf("(%d, %d) is not opaque", x, y)
-			}
-			seen[r>>8<<16|g>>8<<8|b>>8]++
-		}
-	}
-	if seen[0x171f1d] < 400*200/3 || seen[0x62c9b8] < 100 {
-		t.Errorf("the ground has %d pixels, the line %d", seen[0x171f1d], seen[0x62c9b8])
-	}
 }
 
 func TestChart_SameBytesFromManyAtOnce(t *testing.T) {
@@ -207,7 +164,7 @@ func TestChart_SameBytesFromManyAtOnce(t *testing.T) {
 	c.Width, c.Height = 160, 100
 	draw := func() string {
 		var b bytes.Buffer
-		if err := errors.Join(chart.SVG(&b, c), chart.PNG(&b, c), chart.Text(&b, c, chart.TextOptions{})); err != nil {
+		if err := chart.SVG(&b, c); err != nil {
 			t.Error(err)
 		}
 		return b.String()
@@ -235,7 +192,7 @@ func TestChart_Refuses(t *testing.T) {
 	} {
 		c := day("x")
 		spoil(c)
-		if chart.SVG(io.Discard, c) == nil || chart.PNG(io.Discard, c) == nil || chart.Text(io.Discard, c, chart.TextOptions{}) == nil {
+		if chart.SVG(io.Discard, c) == nil {
 			t.Errorf("%s: drawn", name)
 		}
 	}
@@ -259,8 +216,8 @@ func TestChart_AnyValues(t *testing.T) {
 		}
 		c.End = at.Add(time.Duration(len(values)) * step)
 		c.Lines = []chart.Line{{Name: rapid.String().Draw(t, "name"), Values: values}, {Values: values, Faint: true}}
-		var b, text bytes.Buffer
-		if err := errors.Join(chart.SVG(&b, c), chart.Text(&text, c, chart.TextOptions{Columns: 40, Rows: 6})); err != nil {
+		var b bytes.Buffer
+		if err := chart.SVG(&b, c); err != nil {
 			t.Fatal(err)
 		}
 		if err := xml.Unmarshal(b.Bytes(), new(struct{})); err != nil {

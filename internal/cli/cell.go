@@ -24,7 +24,7 @@ func (a *app) cellCommand() *cobra.Command {
 	}
 	c.AddCommand(
 		a.cellList(), a.cellShow(), a.cellMapCommand(), a.cellPlan(), a.cellGrow(), a.cellCompact(), a.cellMove(),
-		a.cellRestored(), a.cellSimulate(),
+		a.cellRestored(),
 	)
 	return c
 }

@@ -21,7 +21,7 @@ func (a *app) metricCommand() *cobra.Command {
 		Use:   "metric",
 		Short: "Count hits by minute, hour and day, each exactly once, and look at them",
 		Example: "  locus metric hit 'page /about'\n" +
-			"  locus metric plot 'page /about' --day 2026-11-20",
+			"  locus metric plot 'page /about' --day 2026-11-20 -o day.svg",
 	}
 	c.AddCommand(a.metricHit(), a.metricSeries(), a.metricTop(), a.metricPlot(), a.metricList())
 	return c

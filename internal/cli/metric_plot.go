@@ -5,7 +5,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	xterm "golang.org/x/term"
 
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/chart"
@@ -30,19 +28,21 @@ func (a *app) metricPlot() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "plot NAME... | --prefix P",
-		Short: "Draw what was counted, in the terminal or as SVG or PNG",
+		Short: "Draw what was counted, as SVG",
 		Long: "A day is drawn by minute, a month by hour, a year by day, unless --step says otherwise. What is not known is left\n" +
-			"empty. Of a gauge the mean of its readings is drawn.",
-		Example: "  locus metric plot 'page /about'\n" +
+			"empty. Of a gauge the mean of its readings is drawn. The picture goes to standard output, or to the file of -o.",
+		Example: "  locus metric plot 'page /about' -o today.svg\n" +
 			"  locus metric plot 'page /about' 'page /' --from 2026-11-01 --to 2026-12-01 -o november.svg",
 		ValidArgsFunction: a.names(metricNames, many),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := q.take(c, args); err != nil {
 				return err
 			}
-			kind := strings.ToLower(filepath.Ext(file))
-			if file != "" && kind != ".svg" && kind != ".png" {
-				return usage("-o "+strings.TrimSuffix(file, filepath.Ext(file))+".svg", "-o %.80q: want a name that ends in .svg or .png", file)
+			if ext := filepath.Ext(file); file != "" && !strings.EqualFold(ext, ".svg") {
+				return usage("-o "+strings.TrimSuffix(file, ext)+".svg", "-o %.80q: want a name that ends in .svg", file)
+			}
+			if file == "" && a.out.Terminal && !a.json {
+				return usage("-o FILE.svg; locus metric series prints the numbers", "a terminal does not show SVG")
 			}
 			if err := s.settle(time.Now(), counter.ByMinute); err != nil {
 				return err
@@ -68,19 +68,16 @@ func (a *app) metricPlot() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if file == "" {
-				return a.plot(drawn, &series)
-			}
 			if dark {
 				drawn.Theme = chart.Dark
 			}
-			return a.picture(drawn, file, kind)
+			return a.picture(drawn, file)
 		},
 	}
 	q.flags(c)
 	s.flags(c)
-	c.Flags().StringVarP(&file, "output", "o", "", "write a picture to a file, whose name ends in .svg or .png")
-	c.Flags().BoolVar(&dark, "dark", false, "with -o: light lines on a dark ground")
+	c.Flags().StringVarP(&file, "output", "o", "", "write the picture to a file, whose name ends in .svg")
+	c.Flags().BoolVar(&dark, "dark", false, "light lines on a dark ground")
 	return a.connection(c)
 }
 
@@ -141,31 +138,8 @@ func stepEnd(begin time.Time, step counter.Step) time.Time {
 	return begin.AddDate(0, 0, 1)
 }
 
-// plot draws in the terminal, or in as many characters elsewhere.
-func (a *app) plot(c *chart.Chart, s *httpapi.Series) error {
-	o := chart.TextOptions{Columns: 80, Rows: 14}
-	if file, ok := a.stdout.(*os.File); ok && a.out.Terminal {
-		if columns, _, err := xterm.GetSize(int(file.Fd())); err == nil {
-			o.Columns = min(columns, 240)
-		}
-	}
-	if len(c.Lines) > 1 {
-		o.Rows = 9
-	}
-	if a.out.Color {
-		colors := []string{"36", "33", "35", "32", "34", "31", "96", "93"}
-		o.Paint = func(line int, text string) string { return a.out.Paint(colors[line%len(colors)], text) }
-	}
-	if err := chart.Text(a.stdout, c, o); err != nil {
-		return err
-	}
-	a.say("%s to %s, by %s, %s", stepText(c.Times[0], s.Step), stepText(c.End, s.Step), s.Step, s.Zone)
-	a.totals(s)
-	return nil
-}
-
-// picture writes a picture to a file.
-func (a *app) picture(c *chart.Chart, file, kind string) error {
+// picture writes a picture to a file, or to standard output.
+func (a *app) picture(c *chart.Chart, file string) error {
 	if len(c.Lines) == 1 {
 		c.Title = c.Lines[0].Name
 	}
@@ -174,9 +148,11 @@ func (a *app) picture(c *chart.Chart, file, kind string) error {
 		names[i] = c.Lines[i].Name
 	}
 	c.Label = strings.Join(names, ", ")
-	draw := map[string]func(io.Writer, *chart.Chart) error{".svg": chart.SVG, ".png": chart.PNG}[kind]
+	if file == "" {
+		return chart.SVG(a.stdout, c)
+	}
 	var b bytes.Buffer
-	if err := draw(&b, c); err != nil {
+	if err := chart.SVG(&b, c); err != nil {
 		return err
 	}
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil { //nolint:gosec // a picture that was asked for, as any other program writes it

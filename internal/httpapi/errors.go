@@ -199,7 +199,6 @@ var sentinels = []struct {
 	{locality.ErrOptions, CodeInternal},
 	{locality.ErrDate, CodeInternal},
 	{cell.ErrMap, CodeInternal},
-	{cell.ErrPermanent, CodeInternal},
 	{cell.ErrMoved, CodeStaleMap},
 	{cell.ErrFenced, CodeStaleMap},
 	{cell.ErrConflict, CodeConflict},

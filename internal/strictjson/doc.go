@@ -8,8 +8,8 @@
 //
 //	bytes ──► Parse ───────────────────────────────┐
 //	          UTF-8, surrogates        ErrUTF8     │ all of it, before anything is decoded;
-//	          grammar, number length   ErrSyntax   │ linear in the input, no memory but for
-//	          depth 32                 ErrDepth    │ objects of more than 16 names
+//	          grammar, number length   ErrSyntax   │ linear in the input; grammar, surrogates
+//	          depth 32                 ErrDepth    │ and names by jsontext, the limits here
 //	          names: 256, each once    ErrDuplicate│
 //	          one document             ErrTrailing │
 //	                                               ▼

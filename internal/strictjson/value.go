@@ -5,8 +5,8 @@ package strictjson
 import (
 	"bytes"
 	"iter"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Kind is what sort of value a value is.
@@ -160,40 +160,7 @@ func content(inner []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
-	return unescape(inner)
-}
-
-func unescape(inner []byte) []byte {
-	out := make([]byte, 0, len(inner))
-	for i := 0; i < len(inner); i++ {
-		if inner[i] != '\\' {
-			out = append(out, inner[i])
-			continue
-		}
-		i++
-		switch c := inner[i]; c {
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'u':
-			r, _ := hex4(inner[i+1:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				low, _ := hex4(inner[i+3:])
-				r = utf16.DecodeRune(r, low)
-				i += 6
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, c)
-		}
-	}
+	quoted := append(append([]byte{'"'}, inner...), '"')
+	out, _ := jsontext.AppendUnquote(nil, quoted) // Parse has checked it
 	return out
 }

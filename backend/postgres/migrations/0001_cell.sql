@@ -59,7 +59,7 @@ CREATE TABLE locus_map (
 CREATE TABLE locus_key (
   ring   bigint NOT NULL,
   digest bytea  NOT NULL CHECK (length(digest) = 16),
-  puid   bigint CHECK (puid <> 0), -- NULL: the key was unlinked, whatever older cells say
+  puid   bigint NOT NULL CHECK (puid <> 0),
   PRIMARY KEY (ring, digest)
 );
 

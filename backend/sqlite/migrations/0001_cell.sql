@@ -36,7 +36,7 @@ CREATE TABLE locus_map (
 CREATE TABLE locus_key (
   ring   INTEGER NOT NULL,
   digest BLOB    NOT NULL CHECK (length(digest) = 16),
-  puid   INTEGER, -- NULL: the key was unlinked, whatever older cells say
+  puid   INTEGER NOT NULL,
   PRIMARY KEY (ring, digest)
 ) STRICT, WITHOUT ROWID;
 

@@ -36,7 +36,7 @@ func walk(r *rand.Rand, newest, home int, filters bool) (probes int) {
 			view.Skip |= 1 << (newest - 1 - g)
 		}
 	}
-	w := cell.Walk{Op: cell.WalkLookup, Permanent: true}.Start(view)
+	w := cell.Walk{Op: cell.WalkLookup}.Start(view)
 	for w.Want().Do != cell.DoDone {
 		reply := cell.Reply{Keys: cell.Sealed}
 		switch g := int(w.Want().Gen); {

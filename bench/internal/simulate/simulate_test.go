@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locus-db/locus/bench/internal/simulate"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/internal/simulate"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -37,7 +37,7 @@ func doubling(t *testing.T, from, to uint64) []uint64 {
 	return cells
 }
 
-// What locus cell simulate shows.
+// What the command shows.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	datadriven.RunTest(t, "testdata/reports", func(t *testing.T, d *datadriven.TestData) string {
