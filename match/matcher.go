@@ -17,6 +17,7 @@ type Matcher struct {
 	threshold Score
 	// names says that the kind has a field that names a thing.
 	names bool
+	among Names // see Among
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
 }
