@@ -105,23 +105,22 @@ func TestP09_ACrashLeavesNoFormerWeight(t *testing.T) {
 	base := prepared(t, func(in *installation) {
 		var ops []resolve.Op
 		for i := range 3 { // three names: one more, and it weighs less
-			ops = append(ops, tenant(i, i, 0, 0))
+			ops = append(ops, tenant(i, 13+i, 0, 0))
 		}
 		for i := range 5 { // five names: two less, and it weighs more
 			ops = append(ops, tenant(10+i, i, 1, 0))
 		}
-		for i := range 16 { // one name: by others it weighs the least
-			ops = append(ops, tenant(20+i, []int{i / 8, i % 13}[i/8], 2, 0))
-			ops[len(ops)-1].Attributes["hours"] = []string{fmt.Sprint(i)}
+		for i := range 12 { // eight names, of which the first has five records: by five others it weighs least
+			ops = append(ops, tenant(20+i, 5+max(i-4, 0), 2, 0))
 		}
 		in.apply(t, ops)
 		in.check(t)
 	})
 	batch := []resolve.Op{
-		tenant(3, 7, 0, 1), tenant(11, 0, 1, 1), {Ref: entity.Ref{Source: "s", Key: "12"}, Delete: true}, {Ref: entity.Ref{Source: "s", Key: "13"}, Delete: true},
+		tenant(3, 12, 0, 1), tenant(11, 0, 1, 1), {Ref: entity.Ref{Source: "s", Key: "12"}, Delete: true}, {Ref: entity.Ref{Source: "s", Key: "13"}, Delete: true},
 	}
-	for i := range 8 {
-		batch = append(batch, tenant(20+i, 8+i, 2, 1))
+	for i := range 5 {
+		batch = append(batch, tenant(20+i, 13+i, 2, 1))
 	}
 	undone := 0
 	for step, crashed := 0, true; crashed; step++ {
