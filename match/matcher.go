@@ -50,6 +50,9 @@ func (m *Matcher) weigh() {
 			if !ok || l == 0 {
 				bits = g.bits
 			}
+			if f == fieldPhone && l > int(phoneEqual) && !ok {
+				bits = min(bits, m.bits[f][phoneEqual]) // a kind may hold even one's own number to say less
+			}
 			m.bits[f][l] = bits
 		}
 	}

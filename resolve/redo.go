@@ -365,7 +365,9 @@ func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 	return nil
 }
 
-func (b *batch) meetsDown(w *write, m *meetings) bool { return b.anyAway(m.candidates(w.new, w.posted)) }
+func (b *batch) meetsDown(w *write, m *meetings) bool {
+	return b.anyAway(m.candidates(w.new, w.posted))
+}
 
 // anyAway reports whether the cell of one of some records does not answer.
 func (b *batch) anyAway(puids []entity.PUID) bool {
