@@ -23,8 +23,8 @@ const (
 	// counts as a chain's.
 	ChainPlaces = 8
 	// PhoneNames is the number of names that a phone may have and still be as good as one's own, and PhoneCrowd that above
-	// which it says little. Names with one rarest word, but for those of trades and addresses, are one: a thing is called
-	// in several ways.
+	// which it says little. DifferentNames says which names are one. The names of the live records count too, see
+	// Matcher.Among.
 	PhoneNames = 3
 	PhoneCrowd = 12
 )
