@@ -29,10 +29,13 @@ func (s *Service) Why(ctx context.Context, id locality.ID) (*Why, error) {
 		return nil, err
 	}
 	why := &Why{Entity: e.Entity, Requested: id, Threshold: s.kind(e.Kind).Matcher.Threshold(), Records: records, Joins: []Join{}}
-	m := s.kind(e.Kind).Matcher
 	norms := make([]*match.Record, len(records))
 	for i, rec := range records {
 		norms[i] = s.normalise(rec)
+	}
+	m, err := s.among(ctx, e.Kind, norms...)
+	if err != nil {
+		return nil, err
 	}
 	type pair struct {
 		a, b   int
@@ -100,6 +103,19 @@ func facing(first entity.Ref, e match.Explanation) match.Explanation {
 		e.Lines[i].A, e.Lines[i].B = e.Lines[i].B, e.Lines[i].A
 	}
 	return e
+}
+
+// among is the matcher of a kind that weighs what these records share by the names that it has among all that are there.
+func (s *Service) among(ctx context.Context, kind string, records ...*match.Record) (*match.Matcher, error) {
+	var names match.Names
+	err := s.again(ctx, func() (err error) {
+		names, err = s.resolver.Names(ctx, records)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the names of what the records share: %w", err)
+	}
+	return s.kind(kind).Matcher.Among(names), nil
 }
 
 func (s *Service) normalise(rec *entity.Record) *match.Record {

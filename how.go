@@ -112,8 +112,7 @@ func step(c *resolve.Component, j match.Join) HowStep {
 
 // pairOf compares two records of a component, of which the first is the first by source and key.
 func pairOf(c *resolve.Component, a, b int) Join {
-	m := c.Kind.Matcher
-	e := m.Explain(c.Norms[a], c.Norms[b], m.Compare(c.Norms[a], c.Norms[b]))
+	e := c.Matcher.Explain(c.Norms[a], c.Norms[b], c.Matcher.Compare(c.Norms[a], c.Norms[b]))
 	return Join{entity.Ref(e.A), entity.Ref(e.B), e, nil}
 }
 

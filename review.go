@@ -170,7 +170,7 @@ func (s *Service) undecided(ctx context.Context, edges []resolve.Edge) ([]*Revie
 		}
 		m := s.kind(a.Kind).Matcher
 		normA, normB := s.normalise(a), s.normalise(b)
-		v := m.Compare(normA, normB)
+		v := edges[i].Vector // by the names that there are
 		if m.Decide(v) != match.Unsure {
 			continue
 		}

@@ -36,7 +36,10 @@ func (s *Service) WhyNot(ctx context.Context, a, b string) (*WhyNot, error) {
 		return nil, err
 	}
 	normA, normB := s.normalise(recA), s.normalise(recB)
-	m := s.kind(recA.Kind).Matcher
+	m, err := s.among(ctx, recA.Kind, normA, normB)
+	if err != nil {
+		return nil, err
+	}
 	vector := m.Compare(normA, normB)
 	w := &WhyNot{
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,

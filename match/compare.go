@@ -35,7 +35,7 @@ func (v *Vector) turn() {
 }
 
 func (m *Matcher) compare(a, b *Record) (v Vector) {
-	v.set(fieldPhone, m.pack.comparePhones(a.phones, b.phones))
+	v.set(fieldPhone, m.comparePhones(a, b))
 	v.set(fieldAddress, compareAddresses(&a.address, &b.address))
 	v.set(fieldDistance, comparePoints(a.point, b.point))
 	v.set(fieldPostcode, comparePostcodes(a.postcode, b.postcode))

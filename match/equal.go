@@ -100,11 +100,16 @@ func (r *Record) emitEqual(s *sink) {
 	}
 }
 
-// Unmet weighs a pair that no feature brought together, when clusters are joined. If dear is false, it asks only whether
-// the two are never one thing, whatever else they say.
+// Unmet weighs a pair that has no edge, when clusters are joined. A number that the two share weighs as one of many
+// names: it is generic, or they were judged different in spite of it. If dear is false, Unmet asks only whether the two
+// are never one thing, whatever else they say.
 func (m *Matcher) Unmet(a, b *Record, dear bool) Score {
 	if dear {
-		return m.Weight(m.Compare(a, b))
+		v := m.Compare(a, b)
+		if v.level(fieldPhone) >= phoneEqual {
+			v.put(fieldPhone, phoneMany)
+		}
+		return m.Weight(v)
 	}
 	var v Vector
 	if a.source == b.source {

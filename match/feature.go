@@ -132,20 +132,24 @@ type sink struct {
 }
 
 func (s *sink) add(kind FeatureKind, parts ...string) {
-	var buf [256]byte
-	b := append(buf[:0], byte(kind))
-	if s.salt != "" {
-		b = append(append(b, s.salt...), 0x1f)
-	}
-	for _, p := range parts {
-		b = append(append(b, p...), 0x1f)
-	}
-	h := xxhash.Sum64(b)&^bitsOfLimit | kind.limit()
+	h := hashFeature(s.salt, kind, parts...)
 	if !s.explain {
 		s.features = append(s.features, Feature{Hash: h, Kind: kind})
 	} else if h == s.want && !s.found {
 		s.found, s.kind, s.text = true, kind, strings.Join(parts, " · ")
 	}
+}
+
+func hashFeature(salt string, kind FeatureKind, parts ...string) uint64 {
+	var buf [256]byte
+	b := append(buf[:0], byte(kind))
+	if salt != "" {
+		b = append(append(b, salt...), 0x1f)
+	}
+	for _, p := range parts {
+		b = append(append(b, p...), 0x1f)
+	}
+	return xxhash.Sum64(b)&^bitsOfLimit | kind.limit()
 }
 
 func (r *Record) collect() []Feature {
@@ -167,8 +171,7 @@ const (
 // emit names the record's features, possibly some of them twice.
 func (r *Record) emit(s *sink) {
 	for _, p := range r.phones[:min(len(r.phones), featurePhones)] {
-		d := strings.TrimPrefix(p.text, "+")
-		s.add(FeaturePhone, d[max(0, len(d)-9):])
+		s.add(FeaturePhone, p.digits())
 	}
 	place, wider := r.postcode, r.city
 	if place == "" {

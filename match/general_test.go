@@ -84,3 +84,59 @@ func TestPack_PhoneOfManyNames(t *testing.T) {
 		t.Errorf("two numbers in common have %v bits", got)
 	}
 }
+
+// With the built-in tables, too, a number weighs by the names of those who carry it: records of one name are no more
+// names, however many they are, nor are those that have none, nor a family that is listed one by one. What the pack knows and what the
+// records say is compared, and the larger number of names counts.
+func TestNames_OfALiveNumber(t *testing.T) {
+	t.Parallel()
+	place, person := match.New(match.Place(), nil), match.New(match.Person(), nil)
+	words := []string{"Amber", "Basalt", "Copper", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Juniper", "Kestrel", "Lantern", "Marble", "Nimbus"}
+	named := func(n int) (all []match.Attributes) {
+		for i := range n {
+			all = append(all, match.Attributes{"name": {words[i] + " Cafe"}, "phones": {"212-555-0101"}})
+		}
+		return all
+	}
+	var one, none, family, strangers []match.Attributes
+	for i := range 30 {
+		one = append(one, match.Attributes{"name": {"Amber Cafe"}, "phones": {"212-555-0101"}, "address": {fmt.Sprint(i, " Oak Ave")}})
+		none = append(none, match.Attributes{"phones": {"212-555-0101"}, "address": {fmt.Sprint(i, " Oak Ave")}})
+	}
+	for _, given := range words {
+		family = append(family, match.Attributes{"given_name": {given}, "family_name": {"Smith"}, "phones": {"212-555-0101"}})
+		strangers = append(strangers, match.Attributes{"given_name": {"John"}, "family_name": {given}, "phones": {"212-555-0101"}})
+	}
+	for _, c := range []struct {
+		name    string
+		m       *match.Matcher
+		records []match.Attributes
+		want    match.Score
+	}{
+		{"a few names", place, named(match.PhoneNames), 900},
+		{"several", place, named(match.PhoneNames + 1), 600},
+		{"several", place, named(match.PhoneCrowd), 600},
+		{"many", place, named(match.PhoneCrowd + 1), 300},
+		{"one name, many records", place, one, 900},
+		{"no name", place, none, 900},
+		{"generic", place, append(append(slices.Clone(one), none...), named(10)...), 300},
+		{"known to the pack", match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(named(14)))), named(3), 300},
+		{"more than the pack knows", match.New(match.Place(), match.BuildPack(match.Place(), slices.Values(named(3)))), named(14), 300},
+		{"a family", person, family, 500},
+		{"strangers", person, strangers, 300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			records := make([]*match.Record, len(c.records))
+			for i, a := range c.records {
+				records[i] = c.m.Normalise("s", fmt.Sprint(i), a)
+			}
+			m := c.m.Among(match.CountNames(records))
+			for _, line := range m.Explain(records[0], records[1], m.Compare(records[0], records[1])).Lines {
+				if line.Attribute == "phone" && line.Bits != c.want {
+					t.Errorf("the number weighs %v bits, %q, want %v", line.Bits, line.Level, c.want)
+				}
+			}
+		})
+	}
+}

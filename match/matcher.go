@@ -17,6 +17,7 @@ type Matcher struct {
 	threshold Score
 	// names says that the kind has a field that names a thing.
 	names bool
+	among Names // see Among
 	// nameMost is the most that name and residual can bring.
 	nameMost Score
 }
@@ -48,6 +49,9 @@ func (m *Matcher) weigh() {
 			bits, ok := own[g.word]
 			if !ok || l == 0 {
 				bits = g.bits
+			}
+			if f == fieldPhone && l > int(phoneEqual) && !ok {
+				bits = min(bits, m.bits[f][phoneEqual]) // a kind may hold even one's own number to say less
 			}
 			m.bits[f][l] = bits
 		}

@@ -23,8 +23,8 @@ const (
 	// counts as a chain's.
 	ChainPlaces = 8
 	// PhoneNames is the number of names that a phone may have and still be as good as one's own, and PhoneCrowd that above
-	// which it says little. Names with one rarest word, but for those of trades and addresses, are one: a thing is called
-	// in several ways.
+	// which it says little. DifferentNames says which names are one. The names of the live records count too, see
+	// Matcher.Among.
 	PhoneNames = 3
 	PhoneCrowd = 12
 )
@@ -72,8 +72,8 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 	type carrier struct{ name, spot uint64 }
 	var carriers []carrier
 	type called struct {
-		phone uint64
-		name  []token
+		phone, family uint64
+		name          []token
 	}
 	var phones []called
 	m := New(s, DefaultPack())
@@ -90,12 +90,12 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 		}
 		carriers = append(carriers, carrier{r.name.hash, r.spot()})
 		for i := range r.phones {
-			phones = append(phones, called{r.phones[i].number(), r.name.tokens})
+			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})
 		}
 	}
 	names := map[[2]uint64]bool{}
 	for _, c := range phones {
-		if name := [2]uint64{c.phone, p.rarest(c.name)}; !names[name] {
+		if name := [2]uint64{c.phone, cmp.Or(c.family, p.rarest(c.name))}; !names[name] {
 			names[name] = true
 			p.phones[c.phone]++
 		}
@@ -186,16 +186,8 @@ func (p *Pack) rarest(name []token) (word uint64) {
 	return word
 }
 
-// shared is the level of two equal numbers, by how many names the number has.
-func (p *Pack) shared(number uint64) level {
-	switch n := p.phones[number]; {
-	case n > PhoneCrowd:
-		return phoneMany
-	case n > PhoneNames:
-		return phoneSeveral
-	}
-	return phoneEqual
-}
+// names is how many names a number has, 0 if they are few.
+func (p *Pack) names(number uint64) int { return int(p.phones[number]) }
 
 // chain says whether a full name is carried by so many places that it names none.
 func (p *Pack) chain(name uint64) bool { return p.chains[name] > ChainPlaces }

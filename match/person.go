@@ -141,7 +141,7 @@ func (v Vector) namesPerson() bool {
 // namesHousehold tells whether two records live under one roof, where people of one family name are
 // relatives sooner than they are one person under two given names.
 func (v Vector) namesHousehold() bool {
-	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) == phoneEqual
+	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) >= phoneEqual
 }
 
 func partsSwapped(a, b *person) bool {

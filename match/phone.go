@@ -14,6 +14,8 @@ type phone struct {
 	text string // normal form: digits, with "+" and country code where that is certain
 	bcd  uint64 // last 10 digits, four bits each
 	n    int    // digits of the normal form
+	// feature is the one that a record is found by, 0 of one that lists too many.
+	feature uint64
 }
 
 const (
@@ -98,23 +100,33 @@ func (p *phone) number() uint64 {
 	return p.bcd & sevenDigits
 }
 
+// digits are those that a record is found by: the last nine, or as many as there are.
+func (p *phone) digits() string {
+	d := strings.TrimPrefix(p.text, "+")
+	return d[max(0, len(d)-9):]
+}
+
 // comparePhones returns the level of the best pair of numbers. Of equal ones that is the one which the fewest
 // names have.
-func (p *Pack) comparePhones(a, b []phone) level {
-	best, equal := levelNone, levelNone
-	for i := range a {
-		for j := range b {
-			l := comparePhone(&a[i], &b[j])
+func (m *Matcher) comparePhones(a, b *Record) level {
+	best, names := levelNone, Crowd
+	for i := range a.phones {
+		for j := range b.phones {
+			x, y := &a.phones[i], &b.phones[j]
+			l := comparePhone(x, y)
 			if l == phoneEqual {
-				if shared := max(p.shared(a[i].number()), p.shared(b[j].number())); equal == levelNone || shared < equal {
-					equal = shared
+				n := max(m.pack.names(x.number()), m.pack.names(y.number()))
+				// What records that say the same share has their name, and they are one whatever it weighs.
+				if x.feature == y.feature && (a.equal == 0 || a.equal != b.equal) {
+					n = max(n, m.among[x.feature])
 				}
+				names = min(names, n)
 			}
 			best = max(best, l)
 		}
 	}
 	if best == phoneEqual {
-		return equal
+		return sharedBy(names)
 	}
 	return best
 }

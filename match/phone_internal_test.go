@@ -70,15 +70,16 @@ func TestComparePhones(t *testing.T) {
 		}
 	}
 	// The best pair counts, wherever it stands.
+	m := New(Place(), nil)
 	one, _ := parsePhone("415-555-2300")
 	near, _ := parsePhone("415-555-2301")
 	other, _ := parsePhone("212-444-9876")
 	for _, b := range [][]phone{{other, near, one}, {one, near, other}, {near, one}} {
-		if got := DefaultPack().comparePhones([]phone{other, one}, b); got != phoneEqual {
+		if got := m.comparePhones(&Record{phones: []phone{other, one}}, &Record{phones: b}); got != phoneEqual {
 			t.Errorf("the best pair is at level %d", got)
 		}
 	}
-	if got := DefaultPack().comparePhones(nil, []phone{one}); got != levelNone {
+	if got := m.comparePhones(&Record{}, &Record{phones: []phone{one}}); got != levelNone {
 		t.Errorf("without a number it is level %d", got)
 	}
 }

@@ -178,6 +178,9 @@ func (r *Record) addPhones(values []string) {
 		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
 			continue
 		}
+		if len(r.phones) < featurePhones {
+			p.feature = hashFeature(r.matcher.salt, FeaturePhone, p.digits())
+		}
 		r.phones = append(r.phones, p)
 	}
 }

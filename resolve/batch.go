@@ -26,6 +26,7 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 		norms[i] = m.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 		nodes[i] = match.NodeKey(rec.Ref)
 	}
+	m = m.Among(match.CountNames(norms))
 	decided, chosen := decidedPairs(records, decisions)
 	var linked []match.Edge
 	for pair, d := range decided {

@@ -85,6 +85,9 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	if err := v.load(ctx, v.homed(unique(all))); err != nil {
 		return nil, err
 	}
+	for _, n := range live {
+		m.count(n, v.nodes)
+	}
 	found := make([]edges, len(live))
 	parallel(len(live), func(i int) { found[i] = v.edgesOf(live[i], met[i], m) })
 	should := make(map[entity.PUID]edges, len(live))

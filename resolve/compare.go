@@ -35,6 +35,9 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 	if err := b.load(ctx, b.nodes, unique(all)); err != nil {
 		return nil, err
 	}
+	for _, w := range writes {
+		m.count(w.new, b.nodes)
+	}
 	found := make([]edges, len(writes))
 	parallel(len(writes), func(i int) {
 		found[i] = b.edgesOf(writes[i].new, candidates[i], m)
@@ -67,12 +70,13 @@ func (b *batch) symmetric(now map[entity.PUID]edges) {
 
 func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 	var found edges
+	matcher := m.matcher(n.kind)
 	for _, p := range candidates {
 		c := b.nodes[p]
 		if !b.meet(n, c, m) {
 			continue
 		}
-		if v, score, linked := n.kind.Matcher.Link(n.norm, c.norm); linked {
+		if v, score, linked := matcher.Link(n.norm, c.norm); linked {
 			found = append(found, Edge{A: n.PUID, B: p, Vector: v, Score: score})
 		}
 	}

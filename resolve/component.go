@@ -15,6 +15,8 @@ import (
 // Component is the records that are clustered together, as a reader finds them beside the resolver.
 type Component struct {
 	Kind *Kind
+	// Matcher is that of the kind among all live records.
+	Matcher *match.Matcher
 	// Records in the order of their puids, and what they are normalised.
 	Records []*entity.Record
 	Norms   []*match.Record
@@ -85,6 +87,11 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 	if _, ok := index[p]; !ok {
 		return nil, nil
 	}
+	names, err := v.namesOf(ctx, c.Norms)
+	if err != nil {
+		return nil, err
+	}
+	c.Matcher = c.Kind.Matcher.Among(names)
 	for i, rec := range c.Records {
 		c.Decisions = append(c.Decisions, v.decided[rec.PUID]...)
 		g.edgesAt(rec.PUID, true, func(e Edge, decided int64) {

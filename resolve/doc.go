@@ -63,7 +63,8 @@
 // A record meets others through its features (package match). Of records that say the same the one with the lowest puid
 // leads, and meets others for all of them; the others have an edge to it and no other. A feature that more carry than
 // may (match.MostCarriers) is generic and yields no candidates; that is a question about the set of records and not a
-// flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it. A repair,
+// flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it. So does one that
+// changes what an identifier weighs, for the different names that its carriers have (match.Names). A repair,
 // which does not know what was posted before a crash, asks how many of the carriers are in no redo set.
 // Compared pairs become edges. Records that edges of at least match.Threshold connect are a
 // component; one of more than match.MaxComponent records is cut at higher scores until its parts

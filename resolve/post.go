@@ -20,12 +20,13 @@ type meetings struct {
 	lost     map[uint64]int // how many ceased to
 	further  map[uint64]int // how many carriers are read beyond those that are needed mostly
 	leaders  map[uint64]entity.PUID
+	names    match.Names // of the identifiers that more than a few carry
 }
 
 func newMeetings() *meetings {
 	return &meetings{
 		carriers: map[uint64][]entity.PUID{}, gained: map[uint64]int{}, lost: map[uint64]int{}, further: map[uint64]int{},
-		leaders: map[uint64]entity.PUID{},
+		leaders: map[uint64]entity.PUID{}, names: match.Names{},
 	}
 }
 
@@ -87,17 +88,21 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	return m, b.readCarriers(ctx, b.read, m)
 }
 
-// drawnIn are the carriers of features that the batch took over the limit, or back.
+// drawnIn are the carriers of features that the batch took over a limit, or back.
 func (b *batch) drawnIn(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
 	if b.repair {
-		return b.overdue(ctx, m)
-	}
-	for f, carriers := range m.carriers {
-		if m.crossed(f) {
-			drawn = append(drawn, carriers...)
+		if drawn, err = b.overdue(ctx, m); err != nil {
+			return nil, err
+		}
+	} else {
+		for f, carriers := range m.carriers {
+			if m.crossed(f) {
+				drawn = append(drawn, carriers...)
+			}
 		}
 	}
-	return drawn, nil
+	renamed, err := b.renamed(ctx, m)
+	return append(drawn, renamed...), err
 }
 
 // settled are the carriers of a feature from which nothing is left to follow.

@@ -366,7 +366,12 @@ func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 }
 
 func (b *batch) meetsDown(w *write, m *meetings) bool {
-	return slices.ContainsFunc(m.candidates(w.new, w.posted), func(q entity.PUID) bool {
+	return b.anyAway(m.candidates(w.new, w.posted))
+}
+
+// anyAway reports whether the cell of one of some records does not answer.
+func (b *batch) anyAway(puids []entity.PUID) bool {
+	return b.anyDown() && slices.ContainsFunc(puids, func(q entity.PUID) bool {
 		home, err := b.home(q)
 		return err == nil && b.isDown(home)
 	})

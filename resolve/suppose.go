@@ -21,7 +21,8 @@ var ErrTooMany = errors.New("resolve: too many records are connected")
 type Supposition struct {
 	// Of are the records that it begins with: it is about all that they are connected with.
 	Of []entity.PUID
-	// Without are records that are not there. Features that too many carry stay as they are.
+	// Without are records that are not there. Features that too many carry stay as they are, and so do
+	// the names that an identifier has.
 	Without []entity.PUID
 	// Decisions that are made or withdrawn, in this order.
 	Decisions []entity.Decision
@@ -160,14 +161,18 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 	if err := s.load(ctx, all); err != nil {
 		return err
 	}
+	for p := range candidates {
+		s.met.count(s.nodes[p], s.nodes)
+	}
 	for p, list := range candidates {
 		n := s.nodes[p]
+		matcher := s.matcher.Among(s.met.names)
 		for _, q := range list {
 			c := s.nodes[q]
 			if !s.batch.meet(n, c, s.met) {
 				continue
 			}
-			if v, score, linked := s.matcher.Link(n.norm, c.norm); linked {
+			if v, score, linked := matcher.Link(n.norm, c.norm); linked {
 				s.would.stored[p] = append(s.would.stored[p], Edge{A: p, B: q, Vector: v, Score: score})
 			}
 		}

@@ -67,6 +67,7 @@ func newSet(kind *match.Schema, pack *match.Pack, sources []string, records []ma
 	for i, a := range records {
 		s.records = append(s.records, s.matcher.Normalise(sources[i], keys[i], a))
 	}
+	s.matcher = s.matcher.Among(match.CountNames(s.records))
 	s.normalise = time.Since(start) / time.Duration(max(len(records), 1))
 	return s
 }

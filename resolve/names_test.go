@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// tenants are the words of names that are all different.
+var tenants = []string{
+	"Golden", "Blue", "Harbor", "Maple", "Royal", "Sunny", "Twin", "Velvet", "Quill", "Zephyr", "Amber", "Copper", "Falcon", "Garnet", "Juniper", "Saffron",
+}
+
+// tenant is a record of one of the houses, which have one number each.
+func tenant(key, name, house, at int) resolve.Op {
+	return resolve.Op{
+		Ref: entity.Ref{Source: "s", Key: fmt.Sprint(key)}, Observed: time.UnixMilli(1700000000000 + int64(at)),
+		Attributes: entity.Attributes{
+			"name": {tenants[name%len(tenants)] + " " + seconds[key%2]}, "city": {"Springfield"}, "postcode": {"10001"},
+			"phones": {fmt.Sprintf("415-555-91%02d", house)}, "address": {fmt.Sprintf("%d Elm St.", 7+house)},
+		},
+	}
+}
+
+// weights are what the numbers weigh, by how many names they have.
+func (in *installation) weights(t testing.TB) (heavy, less, least int) {
+	t.Helper()
+	_, live := in.state(t)
+	norms := make([]*match.Record, len(live))
+	for i, rec := range live {
+		norms[i] = in.by.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
+	}
+	for _, names := range match.CountNames(norms) {
+		switch {
+		case names > match.PhoneCrowd:
+			least++
+		case names > match.PhoneNames:
+			less++
+		default:
+			heavy++
+		}
+	}
+	return heavy, less, least
+}
+
+// Records come, change their names and numbers and go, so that the names of a number become more than a few, and many,
+// and few again, in batches of any size: the entities are those of the oracle after each, and a check finds nothing.
+func TestP09_WhatANumberWeighsFollowsItsNames(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 38))
+			in := open(t, t.TempDir(), nil)
+			var was [3]int
+			crossed, at := 0, 0
+			for round := range 40 {
+				keys := []int{6, 30, 10, 40}[round/10]
+				var ops []resolve.Op
+				for range 1 + r.IntN(keys/2) {
+					at++
+					op := tenant(r.IntN(keys), r.IntN(len(tenants)), r.IntN(2), at)
+					op.Delete = r.IntN(3) == 0 || keys == 10 && r.IntN(2) == 0
+					ops = append(ops, op)
+				}
+				if keys == 10 { // of the many that came before some go
+					for key := 10; key < 30; key++ {
+						if r.IntN(6) == 0 {
+							ops = append(ops, resolve.Op{Ref: entity.Ref{Source: "s", Key: fmt.Sprint(key)}, Delete: true})
+						}
+					}
+				}
+				in.apply(t, ops)
+				in.check(t)
+				heavy, less, least := in.weights(t)
+				if is := [3]int{heavy, less, least}; is != was {
+					was, crossed = is, crossed+1
+				}
+			}
+			if crossed < 6 {
+				t.Errorf("%d batches changed what a number weighs: the test does not reach what it is for", crossed)
+			}
+			in.checkPostings(t)
+			if found := in.differences(t, false); len(found) > 0 {
+				t.Errorf("%d differences, the first %+v", len(found), found[0])
+			}
+		})
+	}
+}
+
+// A crash between any two commits of a batch that takes numbers over a limit, or back, by new records, others' names
+// and deletions, leaves nothing at the former weight.
+func TestP09_ACrashLeavesNoFormerWeight(t *testing.T) {
+	t.Parallel()
+	base := prepared(t, func(in *installation) {
+		var ops []resolve.Op
+		for i := range 3 { // three names: one more, and it weighs less
+			ops = append(ops, tenant(i, 13+i, 0, 0))
+		}
+		for i := range 5 { // five names: two less, and it weighs more
+			ops = append(ops, tenant(10+i, i, 1, 0))
+		}
+		for i := range 12 { // eight names, of which the first has five records: by five others it weighs least
+			ops = append(ops, tenant(20+i, 5+max(i-4, 0), 2, 0))
+		}
+		in.apply(t, ops)
+		in.check(t)
+	})
+	batch := []resolve.Op{
+		tenant(3, 12, 0, 1), tenant(11, 0, 1, 1), {Ref: entity.Ref{Source: "s", Key: "12"}, Delete: true}, {Ref: entity.Ref{Source: "s", Key: "13"}, Delete: true},
+	}
+	for i := range 5 {
+		batch = append(batch, tenant(20+i, 13+i, 2, 1))
+	}
+	undone := 0
+	for step, crashed := 0, true; crashed; step++ {
+		dir := copied(t, base)
+		fault := &crash{left: step}
+		in := open(t, dir, func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
+		crashed = slices.ContainsFunc(in.Apply(t.Context(), batch), func(r resolve.Result) bool {
+			return r.Pending || r.Err != nil && !errors.Is(r.Err, entity.ErrNotFound)
+		})
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+		in = open(t, dir, nil)
+		if in.depth(t) > 0 {
+			undone++
+		}
+		in.check(t)
+		in.apply(t, batch)
+		in.check(t)
+		if err := in.cells.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if undone == 0 {
+		t.Error("no crash left anything to repair: the test does not reach what it is for")
+	}
+}
