@@ -23,8 +23,9 @@ import (
 const (
 	// mutantMemory is what a process with a mutation may take, in KiB of addresses: some go on for ever.
 	mutantMemory = 8 << 20
-	// mutantSlack is how many times longer the tests may take with a mutation, and mutantLeast is allowed in any case.
-	mutantSlack, mutantLeast = 5, time.Minute
+	// mutantSlack is how many times longer tests may take with a mutation; mutantLeast and mutantWork, of the clock and of
+	// the processor, they may take in any case.
+	mutantSlack, mutantLeast, mutantWork = 5, time.Minute, 10 * time.Second
 )
 
 // A baseline is what the tests of a package do without a mutation.
@@ -58,9 +59,9 @@ func newBaseline(t *testing.T, pkg string) *baseline {
 	if out, err := compile(t, os.Environ(), pkg, binary, "-cover"); err != nil {
 		t.Fatalf("build the tests of ./%s: %v\n%s", pkg, err, out)
 	}
-	b := &baseline{pkg: pkg, blocks: map[string][]block{}, took: 15 * time.Minute, worked: time.Hour}
+	b := &baseline{pkg: pkg, blocks: map[string][]block{}}
 	begin := time.Now()
-	out, state, err := b.run(t, binary, os.Environ(), "-test.coverprofile="+profile)
+	out, state, err := b.run(t, binary, os.Environ(), 15*time.Minute, time.Hour, "-test.coverprofile="+profile)
 	if err != nil {
 		t.Fatalf("the tests of ./%s fail without a mutation: %v\n%s", pkg, err, out)
 	}
@@ -145,8 +146,11 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 	if _, err := compile(t, env, b.pkg, binary); err != nil {
 		return ""
 	}
-	for _, which := range []string{"-test.run=", "-test.skip="} {
-		out, state, err := b.run(t, binary, env, which+b.quick)
+	for _, part := range []struct {
+		flag string
+		most time.Duration // of what all tests take
+	}{{"-test.run=", 1}, {"-test.skip=", mutantSlack}} {
+		out, state, err := b.run(t, binary, env, max(mutantLeast, part.most*b.took), max(mutantWork, part.most*b.worked), part.flag+b.quick)
 		switch {
 		case err == nil:
 		case !failed.MatchString(out) && (state.ExitCode() == -1 || strings.Contains(out, "panic: test timed out")):
@@ -166,14 +170,13 @@ func compile(t *testing.T, env []string, pkg, binary string, flags ...string) ([
 	return cmd.CombinedOutput()
 }
 
-// run runs tests of the package as CI does, up to the first that fails. With a mutation they may go on for ever, wait
-// for ever, or take all memory.
-func (b *baseline) run(t *testing.T, binary string, env []string, flags ...string) (string, *os.ProcessState, error) {
+// run runs tests of the package as CI does, up to the first that fails. With a mutation they may wait for ever, which the
+// clock ends, work for ever, which the limit of the processor ends however slow the machine is, or take all memory.
+func (b *baseline) run(t *testing.T, binary string, env []string, limit, work time.Duration, flags ...string) (string, *os.ProcessState, error) {
 	t.Helper()
-	limit := max(mutantLeast, mutantSlack*b.took)
 	ctx, cancel := context.WithTimeout(t.Context(), limit+30*time.Second)
 	defer cancel()
-	script := fmt.Sprintf(`ulimit -v %d; ulimit -t %.0f; exec "$@"`, mutantMemory, max(mutantLeast, mutantSlack*b.worked).Seconds())
+	script := fmt.Sprintf(`ulimit -v %d; ulimit -t %.0f; exec "$@"`, mutantMemory, work.Seconds())
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", binary, "-test.v=test2json", "-test.failfast", "-test.count=1", "-test.timeout=" + limit.String()}, flags...)...)
 	cmd.Dir = filepath.Join(root, b.pkg)
 	cmd.Env = append(env, "LOCUS_LONG=", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
