@@ -287,6 +287,17 @@ func (tab *tab) await(condition string) {
 	})
 }
 
+// note collects, under a name of the window, what an expression lists whenever something changes in an element: what is
+// soon gone, which await may miss.
+func (tab *tab) note(name, selector, list string) {
+	tab.Helper()
+	evaluate[bool](tab, `(() => {
+		const seen = window[`+jsString(name)+`] = [];
+		new MutationObserver(() => seen.push(...`+list+`)).observe(document.querySelector(`+jsString(selector)+`), { attributes: true, childList: true, subtree: true });
+		return true;
+	})()`)
+}
+
 // emulate changes what the page believes of its screen.
 func (tab *tab) emulate(media emulation.SetEmulatedMediaParams) {
 	tab.Helper()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -60,7 +61,7 @@ func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 	s := serve(t, data, "127.0.0.1:0")
 	agrees := func(received, hits int, joined ...string) { // one of them: either may have founded the entity
 		t.Helper()
-		eventually(t, patience, "the first screen agrees with the command line", func() (bool, string) {
+		eventually(t, time.Minute, "the first screen agrees with the command line", func() (bool, string) {
 			var status locus.Status
 			if err := get(s.url, "/v1/status", nil, &status); err != nil {
 				return false, err.Error()

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -25,13 +26,18 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// patience is how long a process or a browser may take, on a busy machine, to do what it does at once.
-const patience = 30 * time.Second
+// patience is how long a test waits for a process or a browser, on however slow a machine: half of what all tests
+// may take, so that the others can still say what they saw. Where -timeout=0 sets no limit it is an hour.
+var patience = time.Hour
 
 // folder is where the binary is built; it is gone when the tests are.
 var folder string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if limit, is := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); is && limit > 0 {
+		patience = limit / 2
+	}
 	m.Run() // the exit code is kept by m
 	endBrowser()
 	if folder != "" {

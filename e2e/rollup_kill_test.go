@@ -45,9 +45,6 @@ func TestP04_KilledServer(t *testing.T) {
 		}
 		n.wantTrue(standingRollups...)
 	}
-	if atOnce == 0 {
-		t.Error("no process that came back served within the patience of a reading, which is as long as a lease")
-	}
 	c.advance(8, 4)
 	c.held()
 	c.end()

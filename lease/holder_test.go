@@ -23,6 +23,7 @@ type shelf struct {
 	now    time.Time
 	down   bool // nothing can be read or written
 	mute   bool // the answer to the next write is lost
+	writes int  // transactions that may write
 }
 
 var errDown, errMute = errors.New("no answer"), errors.New("answer lost")
@@ -59,7 +60,11 @@ func (s *shelf) transaction(_ context.Context, fn func(lease.Store) error) error
 func (s *shelf) holder(owner string) *lease.Holder {
 	return lease.NewHolder(lease.Options{
 		Name: "work", Owner: owner, TTL: ttl, Now: func() time.Time { return s.now },
-		Update: s.transaction, View: s.transaction,
+		Update: func(ctx context.Context, fn func(lease.Store) error) error {
+			s.writes++
+			return s.transaction(ctx, fn)
+		},
+		View: s.transaction,
 	})
 }
 
@@ -372,5 +377,41 @@ func TestHolder_AnOwnerThatPausesSaysSo(t *testing.T) {
 	s.now = s.now.Add(ttl)
 	if !take(t, b) {
 		t.Error("b does not take it from an owner that said that it was back")
+	}
+}
+
+// Another process has the lease if the token or the owner is another one: a restored cell gives tokens again.
+func TestHolder_LookFindsThatItIsLost(t *testing.T) {
+	t.Parallel()
+	for _, l := range []lease.Lease{{Owner: "b", Token: 1}, {Owner: "a", Token: 2}, {Owner: "b", Token: 2}} {
+		s := newShelf()
+		a := s.holder("a")
+		take(t, a)
+		s.leases["work"] = l
+		got, free, err := a.Look(t.Context())
+		if _, mine := a.Held(); got != l || free || mine || !errors.Is(err, lease.ErrLost) {
+			t.Errorf("of %+v a says %+v, free %v, mine %v: %v", l, got, free, mine, err)
+		}
+	}
+}
+
+// A transaction that may write locks the row, which the owner waits for.
+func TestHolder_ALeaseOfAnotherIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	a, b := s.holder("a"), s.holder("b")
+	take(t, a)
+	take(t, b) // a is told that it is wanted
+	before := s.writes
+	for range 3 {
+		if take(t, b) {
+			t.Fatal("b has the lease of a")
+		}
+		if held, err := b.Try(t.Context(), 1); held || err != nil {
+			t.Fatalf("b has the lease of a: %v, %v", held, err)
+		}
+	}
+	if s.writes != before {
+		t.Errorf("%d transactions that may write", s.writes-before)
 	}
 }

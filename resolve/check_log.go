@@ -4,6 +4,7 @@ package resolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -72,6 +73,8 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 			return err
 		})
 		switch {
+		case errors.Is(err, ErrUnavailable):
+			return err
 		case err != nil && limit > 1 && ctx.Err() == nil: // one of them cannot be read
 			limit = 1
 			continue
@@ -124,7 +127,9 @@ func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, la
 	if err := ask(ctx, id, func(tx Tx) (err error) {
 		stored, err = tx.Entities(ctx, anchors)
 		return err
-	}); err != nil && len(last) > 1 && ctx.Err() == nil {
+	}); errors.Is(err, ErrUnavailable) {
+		return err
+	} else if err != nil && len(last) > 1 && ctx.Err() == nil {
 		for of, change := range last {
 			if err := c.close(ctx, id, ask, l, map[locality.ID]changelog.Change{of: change}); err != nil {
 				return err

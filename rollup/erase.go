@@ -82,8 +82,8 @@ func (f term) unwant(ctx context.Context) error {
 		return err
 	}
 	return f.exclusive(ctx, func(tx Tx) error {
-		need, have, err := needed(tx)
-		if err != nil || need.String() == have.String() {
+		need, _, err := needed(tx)
+		if err != nil {
 			return err
 		}
 		return tx.Want(ctx, need)

@@ -3,12 +3,9 @@
 package mutant_test
 
 import (
-	"context"
-	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,8 +20,6 @@ const (
 	nightly = 100
 	// leastFound is the share that tests of the package have to find, in percent.
 	leastFound = 70
-	// mutantMemory is what a process with a mutation may take, in KiB of addresses: some go on for ever.
-	mutantMemory = 8 << 20
 )
 
 // kits are directories of code that runs in no product.
@@ -46,7 +41,7 @@ func TestRandomMutations(t *testing.T) {
 	t.Logf("seed %d: %d of %d places", seed, min(left, uint64(len(all))), len(all))
 
 	listed := equivalent(t)
-	sound := map[string]time.Duration{} // how long the tests of a package take
+	kept := map[string]*baseline{}
 	counts, by := map[string]int{}, map[string]map[string]int{}
 	for _, m := range all {
 		if left == 0 {
@@ -55,17 +50,10 @@ func TestRandomMutations(t *testing.T) {
 		pkg := filepath.Dir(m.file)
 		outcome := "equivalent"
 		if _, is := listed[m.String()]; !is {
-			took, known := sound[pkg]
-			if !known {
-				binary := build(t, os.Environ(), pkg, t.TempDir())
-				begin := time.Now()
-				if out, err := runMutant(t, binary, pkg, os.Environ(), 15*time.Minute); err != nil {
-					t.Fatalf("the tests of ./%s fail without a mutation: %v\n%s", pkg, err, out)
-				}
-				took = time.Since(begin)
-				sound[pkg] = took
+			if kept[pkg] == nil {
+				kept[pkg] = newBaseline(t, pkg)
 			}
-			if outcome = try(t, m, pkg, max(time.Minute, 5*took)); outcome == "" {
+			if outcome = kept[pkg].try(t, m); outcome == "" {
 				continue // it does not compile
 			}
 		}
@@ -80,9 +68,10 @@ func TestRandomMutations(t *testing.T) {
 	for pkg, of := range by {
 		t.Logf("%-20s %v", pkg, of)
 	}
-	found := counts["found"] + counts["endless"]
-	tried := found + counts["survived"]
-	t.Logf("%d tried, %d found (%d of them by time), %d survived, %d equivalent by the list", tried, found, counts["endless"], counts["survived"], counts["equivalent"])
+	found, survived := counts["found"]+counts["endless"], counts["survived"]+counts["unreached"]
+	tried := found + survived
+	t.Logf("%d tried, %d found (%d of them by time), %d survived (%d on lines that no test reaches), %d equivalent by the list",
+		tried, found, counts["endless"], survived, counts["unreached"], counts["equivalent"])
 	if tried >= 20 && found*100 < tried*leastFound {
 		t.Errorf("tests find %d of %d mutations, fewer than %d in a hundred", found, tried, leastFound)
 	}
@@ -184,50 +173,4 @@ func TestEquivalent_CanBeMade(t *testing.T) {
 			t.Errorf("equivalent.txt: %s: the code has no such place any more: remove the line, or write it again", name)
 		}
 	}
-}
-
-// try runs the tests of a package with a mutation and returns what became of it, "" if it does not compile.
-func try(t *testing.T, m mutation, pkg string, limit time.Duration) string {
-	t.Helper()
-	original, err := filepath.Abs(filepath.Join(root, m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	copied := filepath.Join(dir, filepath.Base(m.file))
-	if err := os.WriteFile(copied, m.apply(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := writeOverlay(dir, map[string]string{original: copied})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, binary := withOverlay(overlay), filepath.Join(dir, "mutant.test")
-	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, "./"+pkg)
-	compile.Dir, compile.Env = root, env
-	if compile.Run() != nil {
-		return ""
-	}
-	out, err := runMutant(t, binary, pkg, env, limit)
-	os.Remove(binary) // a hundred of them are large
-	switch {
-	case err == nil:
-		return "survived"
-	case strings.Contains(out, "panic: test timed out") || !strings.Contains(out, "FAIL") && !strings.Contains(out, "panic:") && !strings.Contains(out, "fatal error:"):
-		return "endless"
-	}
-	return "found"
-}
-
-// runMutant runs tests that may go on for ever or take all memory.
-func runMutant(t *testing.T, binary, pkg string, env []string, limit time.Duration) (string, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit+30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$@"`, mutantMemory), "sh",
-		binary, "-test.failfast", "-test.count=1", "-test.timeout="+limit.String())
-	cmd.Dir, cmd.Env = filepath.Join(root, pkg), append(env, "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
-	cmd.WaitDelay = 10 * time.Second // processes that a test started and left
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/resolve"
+)
+
+var errUnread = fmt.Errorf("%w: once", resolve.ErrUnavailable)
+
+// unreadCell is a cell that does not answer for some transactions that read, after so many of all cells.
+type unreadCell struct {
+	resolve.Cell
+	left    *atomic.Int64
+	moments int64
+}
+
+func (c unreadCell) once(read func() error) error {
+	if left := c.left.Add(-1); left < 0 && left >= -c.moments {
+		return errUnread
+	}
+	return read()
+}
+
+func (c unreadCell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.once(func() error { return c.Cell.View(ctx, fn) })
+}
+
+func (c unreadCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.once(func() error { return c.Cell.Read(ctx, fn) })
+}
+
+// A cell does not answer for a moment, whenever that is: the check says so, or asks again and finds all. What it could
+// not read it never takes for damage.
+func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	ops := world(5, 9)
+	in.apply(t, ops)
+	for i := 0; i < len(ops); i += 4 { // their ids lead on to others
+		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
+	}
+	random := rand.New(rand.NewPCG(5, 2))
+	for _, d := range damages {
+		if slices.Contains([]string{"a posting is gone", "an edge is gone", "a birth is gone", "a record is gone", "a key has another hash"}, d.name) {
+			in.hurt(t, d, random)
+		}
+	}
+	said := func(found []resolve.Difference) (all []string) {
+		for _, d := range found {
+			all = append(all, fmt.Sprint(d.What, " ", d.Cell, " ", d.ID))
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := said(in.differences(t, false))
+	var left atomic.Int64
+	check := func(from, moments int) ([]string, error) {
+		left.Store(int64(from))
+		var found []resolve.Difference
+		err := process(t, in.cells, "", func(_ cell.ID, c resolve.Cell) resolve.Cell { return unreadCell{c, &left, int64(moments)} }).
+			Check(t.Context(), resolve.Checking{Report: func(d resolve.Difference) error {
+				found = append(found, d)
+				return nil
+			}})
+		return said(found), err
+	}
+	if _, err := check(1<<30, 1); err != nil {
+		t.Fatal(err)
+	}
+	reads, refused := 1<<30-int(left.Load()), 0
+	for from := 0; from < reads; from++ {
+		moments := 1
+		switch {
+		case from >= reads-20:
+			moments = 2 // of the log a page is read once more
+		case from%longtest.Stride(3) != 0:
+			continue
+		}
+		got, err := check(from, moments)
+		if err != nil {
+			refused++
+		}
+		if err == nil && !slices.Equal(got, want) || err != nil && !errors.Is(err, errUnread) {
+			t.Errorf("%d reads from %d of %d on failed, and the check finds %d of %d differences: %v", moments, from, reads, len(got), len(want), err)
+		}
+		for _, d := range got {
+			if !slices.Contains(want, d) {
+				t.Errorf("%d reads from %d of %d on failed, and the check finds %s", moments, from, reads, d)
+			}
+		}
+	}
+	if refused == 0 || len(want) < 5 {
+		t.Errorf("%d checks were refused, and %d differences are there to be found", refused, len(want))
+	}
+}

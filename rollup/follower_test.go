@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollup_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/locus-db/locus/rollup"
+)
+
+// The owner of the lease is told that another process wants it only if that one does.
+func TestFollower_SaysThatItWantsTheCell(t *testing.T) {
+	t.Parallel()
+	for _, wants := range []bool{false, true} {
+		s := newStage(t)
+		s.step(s.follower("a"))
+		b := rollup.NewFollower(rollup.Options{
+			Database: s.database(), Owner: "b", TTL: time.Second, Now: func() time.Time { return s.now }, Wants: func() bool { return wants },
+		})
+		if p, err := b.Step(t.Context(), s.catalog); err != nil || p.Held {
+			t.Fatalf("b follows the cell of a: %+v, %v", p, err)
+		}
+		if told := s.at.leases[rollup.LeaseName].Wanted; told != wants {
+			t.Errorf("b wants it: %v, a is told: %v", wants, told)
+		}
+	}
+}
+
+// A generation that stands still for the newest one goes on when that one is not to come any more.
+func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.put("a", "ears", 1, 2, 3)
+	first := s.define()
+	f := s.follower("a")
+	s.build(f, first)
+	s.promote(first.Generation)
+	s.step(f)
+	s.put("b", "wings", 2)
+	next := s.define()
+	s.build(f, next)
+	s.step(f)
+	if !s.yield(first.Generation, next.Generation) {
+		t.Fatal("the first generation does not stand still")
+	}
+	s.put("c", "fur", 1, 4)
+	s.step(f)
+	if g := s.at.generations[first.Generation]; g.Watermark == s.at.bounds.Last {
+		t.Fatalf("generation %d does not stand still: %+v", first.Generation, g)
+	}
+	s.catalog[0].Next = nil // it cannot be built
+	s.step(f)
+	s.equal(first.Generation)
+}
