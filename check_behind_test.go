@@ -228,3 +228,13 @@ func letter(text string) string {
 func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
+
+func (f file) accept() {
+	_, err := f.db.ExecContext(f.t.Context(), "UPDATE locus_cell SET sum = NULL")
+	must(f.t, err)
+}
+
+func (s server) accept() {
+	_, err := s.db.Exec(s.t.Context(), "UPDATE locus_cell SET sum = NULL")
+	must(s.t, err)
+}
