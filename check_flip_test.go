@@ -71,6 +71,8 @@ type database interface {
 	flip(table, column string, keys []string, where string) (what string, undo func())
 	// accept takes the row of the head as it is, by removing its checksum.
 	accept()
+	// dump is every row of every table.
+	dump() []string
 }
 
 func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
