@@ -5,7 +5,9 @@ package locus_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,4 +229,49 @@ func letter(text string) string {
 
 func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func (f file) accept() {
+	_, err := f.db.ExecContext(f.t.Context(), "UPDATE locus_cell SET sum = NULL")
+	must(f.t, err)
+}
+
+func (s server) accept() {
+	_, err := s.db.Exec(s.t.Context(), "UPDATE locus_cell SET sum = NULL")
+	must(s.t, err)
+}
+
+func (f file) dump() (rows []string) {
+	tables, _ := f.columns()
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		got, err := f.db.QueryContext(f.t.Context(), "SELECT * FROM "+table) //nolint:rowserrcheck // below
+		must(f.t, err)
+		for got.Next() {
+			row := make([]any, len(tables[table]))
+			into := make([]any, len(row))
+			for i := range row {
+				into[i] = &row[i]
+			}
+			must(f.t, got.Scan(into...))
+			rows = append(rows, fmt.Sprintln(table, row))
+		}
+		must(f.t, errors.Join(got.Err(), got.Close()))
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+func (s server) dump() (rows []string) {
+	tables, _ := s.columns()
+	for _, table := range slices.Sorted(maps.Keys(tables)) {
+		got, err := s.db.Query(s.t.Context(), "SELECT t::text FROM "+table+" AS t")
+		must(s.t, err)
+		texts, err := pgx.CollectRows(got, pgx.RowTo[string])
+		must(s.t, err)
+		for _, text := range texts {
+			rows = append(rows, table+" "+text)
+		}
+	}
+	slices.Sort(rows)
+	return rows
 }

@@ -29,11 +29,13 @@ type Checking struct {
 
 // CheckCells compares everything that the cells hold with what it should be, while everything goes on: the directory
 // of keys, records, births, postings, edges, entities, the search, decisions, logs and totals, the counters, the maps
-// of the cells, and the rollups. With Repair, what follows from records is resolved again; ids stay. Each difference is
+// of the cells, and the rollups. Without Repair nothing is written. With it, what follows from records is resolved again; ids stay. Each difference is
 // handed to found. The error names what could not be compared.
 func (s *Service) CheckCells(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
-	if err := s.changes(); err != nil {
-		return err // what differs is looked at again under the lease
+	if opts.Repair {
+		if err := s.changes(); err != nil {
+			return err
+		}
 	}
 	for _, id := range opts.Cells {
 		if !s.Map().Has(id) {
@@ -257,7 +259,7 @@ func (c *cellCheck) rollups(ctx context.Context) error {
 			continue
 		}
 		name, differs := r.Definition.Name, 0
-		err := c.VerifyRollup(ctx, name, func(v RollupVerification) error {
+		err := c.verify(ctx, name, c.Repair, func(v RollupVerification) error {
 			differs += v.Differs
 			for _, d := range v.Differences {
 				if err := c.found(Difference{

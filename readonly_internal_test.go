@@ -83,6 +83,6 @@ func TestP06_ReadOnly(t *testing.T) {
 		_, err = s.Move(t.Context(), id, cell.Destination{URL: "sqlite:" + dir + "/elsewhere.db"}, nil)
 		refused("move", err)
 		refused("vacuum", s.Vacuum(t.Context(), nil))
-		refused("check", s.CheckCells(t.Context(), Checking{}, nil, nil))
+		refused("repair", s.CheckCells(t.Context(), Checking{Repair: true}, nil, nil))
 	}
 }

@@ -85,12 +85,17 @@ func (s *Service) alterCatalog(ctx context.Context, change func(rollup.Tx) (roll
 // VerifyRollup recomputes a rollup in every cell, one after the other, while everything goes on, and hands
 // what it found to each. counted, if it is not nil, is told how far it is in a cell.
 func (s *Service) VerifyRollup(ctx context.Context, name string, each func(RollupVerification) error, counted func(cell.ID, int)) error {
+	return s.verify(ctx, name, !s.passive(), each, counted)
+}
+
+// verify is VerifyRollup that notes in cells where nothing differs that this is so, if it is to.
+func (s *Service) verify(ctx context.Context, name string, note bool, each func(RollupVerification) error, counted func(cell.ID, int)) error {
 	// Whoever was told just now that another generation serves means that one.
 	if err := s.follow.refresh(ctx); err != nil {
 		return err
 	}
 	for _, id := range s.Map().Cells() {
-		v, err := s.verifyServing(ctx, id, name, counted)
+		v, err := s.verifyServing(ctx, id, name, note, counted)
 		if err != nil {
 			return fmt.Errorf("verify rollup %s in cell %v: %w", name, id, err)
 		}
@@ -102,7 +107,7 @@ func (s *Service) VerifyRollup(ctx context.Context, name string, each func(Rollu
 }
 
 // verifyServing verifies the generation that serves; if another one takes its place meanwhile, that one.
-func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, counted func(cell.ID, int)) (*rollup.Verification, error) {
+func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, note bool, counted func(cell.ID, int)) (*rollup.Verification, error) {
 	deadline, cancel := context.WithTimeoutCause(ctx, readPatience, rollup.ErrBehind)
 	defer cancel()
 	for {
@@ -110,7 +115,7 @@ func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, co
 		if err != nil {
 			return nil, err
 		}
-		v, err := s.verifyCell(ctx, id, serving.Generation, counted)
+		v, err := s.verifyCell(ctx, id, serving.Generation, note, counted)
 		if !errors.Is(err, rollup.ErrGone) || s.waitABit(deadline) != nil {
 			return v, err
 		}
@@ -120,8 +125,8 @@ func (s *Service) verifyServing(ctx context.Context, id cell.ID, name string, co
 	}
 }
 
-// verifyCell recomputes a generation in one cell, and notes that it is right if it is, unless the service only reads.
-func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
+// verifyCell recomputes a generation in one cell, and notes that it is right if it is.
+func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
 	v, err = s.rollups(id).Verify(ctx, generation, func(n int) {
 		if counted != nil {
 			counted(id, n)
@@ -134,7 +139,7 @@ func (s *Service) verifyCell(ctx context.Context, id cell.ID, generation int64, 
 		s.opts.Logger.Error("a rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
 		return v, nil
 	}
-	if s.passive() {
+	if !note {
 		return v, nil
 	}
 	return v, s.rollups(id).Update(ctx, func(tx rollup.Tx) error {

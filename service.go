@@ -58,6 +58,8 @@ type Options struct {
 	// change them is ErrReadOnly. Beside other processes it writes nothing at all; they keep the map, resolve, and
 	// follow the rollups. Where no other process may be, it does the latter two, which only catch up with what is there.
 	ReadOnly bool
+	// Passive is ReadOnly that does not catch up either: not a row is written.
+	Passive bool
 }
 
 func (o *Options) withDefaults() Options {
@@ -65,6 +67,7 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		d = *o
 	}
+	d.ReadOnly = d.ReadOnly || d.Passive
 	if d.Kinds == nil {
 		d.Kinds = match.Kinds()
 	}
@@ -161,7 +164,7 @@ func Open(ctx context.Context, cells *Cells, opts *Options) (*Service, error) {
 }
 
 // passive reports whether the service writes nothing, whatever there is to be caught up with: other processes do.
-func (s *Service) passive() bool { return s.opts.ReadOnly && !s.cells.Alone() }
+func (s *Service) passive() bool { return s.opts.Passive || s.opts.ReadOnly && !s.cells.Alone() }
 
 // changes refuses what a service that only reads does not do.
 func (s *Service) changes() error {

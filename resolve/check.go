@@ -66,11 +66,13 @@ var ErrBusy = errors.New("resolve: rows were written all the time while they wer
 type checker struct {
 	*Resolver
 	Checking
-	carried *carried
-	damaged map[entity.PUID]bool // records whose checksum is wrong
-	found   int                  // differences of this round
-	left    []Difference         // and those that were not repaired
-	noted   []Difference         // and those to be told of
+	carried   *carried
+	damaged   map[entity.PUID]bool // records whose checksum is wrong
+	abandoned waiting              // entries of redo sets that nothing works off
+	busy      []string             // rows that could not be compared
+	found     int                  // differences of this round
+	kept      []Difference         // and those that were not repaired
+	noted     []Difference         // and those to be told of
 }
 
 // checks is what a page of rows is compared by, in one look.
@@ -118,22 +120,22 @@ var steps = []step{
 }
 
 // Check compares every row of cells with what it should be, while everything goes on. What differs is looked at
-// again when nothing is left to follow from the records concerned and no other process resolves, so that no
-// write in flight is taken for damage. A repair checks again what it has made, until nothing differs or nothing more can
-// be done. The error names the cells that could not be compared; what was found in others was reported.
+// again when nothing is left to follow from the records concerned, so that no
+// write in flight is taken for damage. Without Repair nothing is written, nor is the lease taken. A repair does so, and checks again what
+// it has made, until nothing differs or nothing more can be done. The error names the cells that could not be compared; what was found in others was reported.
 func (r *Resolver) Check(ctx context.Context, opts Checking) error {
-	if c := r.Rules().Change(); c != nil {
-		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrSwitching, c.Kind, c.Since)
+	if err := r.switching(); err != nil {
+		return err
 	}
-	c := &checker{Resolver: r, Checking: opts, carried: newCarried()}
+	c := &checker{Resolver: r, Checking: opts, carried: newCarried(), abandoned: waiting{}}
 	if c.Cells == nil {
 		c.Cells = r.opts.Cells.Map().Cells()
 	}
 	for round := 1; ; round++ {
-		c.found, c.left = 0, nil
+		c.found, c.kept = 0, nil
 		err := c.round(ctx)
 		if err != nil || c.found == 0 || !c.Repair || round == checkRounds {
-			for _, d := range c.left {
+			for _, d := range c.kept {
 				err = errors.Join(err, opts.Report(d))
 			}
 			return err
@@ -142,11 +144,19 @@ func (r *Resolver) Check(ctx context.Context, opts Checking) error {
 	}
 }
 
+// switching refuses to check while the rules change.
+func (r *Resolver) switching() error {
+	if c := r.Rules().Change(); c != nil {
+		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrSwitching, c.Kind, c.Since)
+	}
+	return nil
+}
+
 // report notes a difference. One that a repair leaves may be gone after the next round.
 func (c *checker) report(d Difference) {
 	c.found++
-	if c.Repair && !d.Repaired && len(c.left) < maxLeft {
-		c.left = append(c.left, d)
+	if c.Repair && !d.Repaired && len(c.kept) < maxLeft {
+		c.kept = append(c.kept, d)
 	} else {
 		c.noted = append(c.noted, d)
 	}
@@ -193,7 +203,12 @@ func (c *checker) each(ctx context.Context, id cell.ID, name string, run func() 
 	if c.Skip != nil && c.Skip(id, name) {
 		return nil
 	}
-	if err := errors.Join(run(), c.flush()); err != nil {
+	c.busy = nil
+	err := errors.Join(run(), c.flush())
+	if n := len(c.busy); err == nil && n > 0 {
+		err = fmt.Errorf("%w: %s and rows of %d more pages", ErrBusy, c.busy[0], n-1)
+	}
+	if err != nil {
 		return fmt.Errorf("check %s of cell %v: %w", name, id, err)
 	}
 	return c.tell(Progress{Cell: id, Step: name, Done: true})

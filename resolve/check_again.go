@@ -13,15 +13,18 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// settle looks at rows again under the lease, when nothing is left to follow from the records concerned, and reports,
-// and repairs, what differs still.
+// settle looks at rows again, when nothing is left to follow from the records concerned, and reports what differs still. A repair does
+// so under the lease.
 func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspect) error {
+	if !c.Repair {
+		return c.settleBeside(ctx, id, s, found)
+	}
 	for try := 0; len(found) > 0; try++ {
 		if try == checkTries {
 			return fmt.Errorf("%w: %s %s", ErrBusy, found[0].What, found[0].ID)
 		}
 		var err error
-		if found, err = c.again(ctx, id, s, found); err != nil {
+		if found, err = c.mended(ctx, id, s, found); err != nil {
 			return err
 		}
 		if err := c.flush(); err != nil {
@@ -40,14 +43,32 @@ func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspec
 	return nil
 }
 
-// again is one more look at the rows of suspects. It returns those that are not certain yet.
-func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect) (uncertain []suspect, err error) {
+// mended looks at the rows of suspects once more and repairs those that are certain. It returns those that are not yet.
+func (c *checker) mended(ctx context.Context, id cell.ID, s step, found []suspect) (uncertain []suspect, err error) {
 	c.mu.Lock()
 	defer c.unlock()
 	if err := c.quiet(ctx); err != nil {
 		return nil, err
 	}
 	defer c.give(ctx) // other processes wait for what they asked for
+	if found, err = c.again(ctx, id, s, found, c.read); err != nil || len(found) == 0 {
+		return nil, err
+	}
+	certain, uncertain, err := c.divide(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	if len(certain) > 0 {
+		err = c.repair(ctx, certain)
+	}
+	for _, f := range certain {
+		c.report(f.Difference)
+	}
+	return uncertain, err
+}
+
+// again is one more look at the rows of suspects.
+func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect, ask asking) ([]suspect, error) {
 	var keys [][]any
 	for _, f := range found {
 		if !slices.ContainsFunc(keys, func(k []any) bool { return sameKey(k, f.row) }) {
@@ -55,7 +76,7 @@ func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect
 		}
 	}
 	var rows [][]any
-	if err := c.read(ctx, id, func(tx Tx) (err error) {
+	if err := ask(ctx, id, func(tx Tx) (err error) {
 		rows, err = tx.RowsAt(ctx, s.table, keys)
 		return err
 	}); err != nil {
@@ -65,21 +86,11 @@ func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	v := c.checks(id, c.read, nil)
+	v := c.checks(id, ask, nil)
 	if err := s.look(v, ctx, rows); err != nil {
 		return nil, err
 	}
-	certain, uncertain, err := c.divide(ctx, v.found)
-	if err != nil {
-		return nil, err
-	}
-	if c.Repair && len(certain) > 0 {
-		err = c.repair(ctx, certain)
-	}
-	for _, f := range certain {
-		c.report(f.Difference)
-	}
-	return uncertain, err
+	return v.found, nil
 }
 
 // quiet takes the lease, works off what is left undone and forgets what is remembered. The caller holds the lock.

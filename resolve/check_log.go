@@ -40,17 +40,14 @@ func (c *checker) log(ctx context.Context, id cell.ID) error {
 	if err := c.readLog(ctx, id, c.view, l); err != nil || len(l.open) == 0 {
 		return err
 	}
-	// The rest of the log, while no process resolves: what differs now does so by itself.
-	c.mu.Lock()
-	defer c.unlock()
-	if err := c.quiet(ctx); err != nil {
-		return err
-	}
-	defer c.give(ctx)
-	if err := c.readLog(ctx, id, c.read, l); err != nil {
-		return err
-	}
-	if err := c.close(ctx, id, c.read, l, l.open); err != nil {
+	// The rest of the log and the entities in one snapshot, which has both of each write or neither.
+	if err := c.view(ctx, id, func(tx Tx) error {
+		same := func(_ context.Context, _ cell.ID, fn func(Tx) error) error { return fn(tx) }
+		if err := c.readLog(ctx, id, same, l); err != nil {
+			return err
+		}
+		return c.close(ctx, id, same, l, l.open)
+	}); err != nil {
 		return err
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(l.open), locality.ID.Compare) {
@@ -244,6 +241,9 @@ func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
 
 // stays finds entries of the redo set that are not worked off.
 func (c *checker) stays(ctx context.Context, id cell.ID) error {
+	if !c.Repair {
+		return c.staysBeside(ctx, id)
+	}
 	c.mu.Lock()
 	defer c.unlock()
 	before, err := c.entries(ctx, id)

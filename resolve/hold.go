@@ -277,7 +277,7 @@ func (r *Resolver) refresh(ctx context.Context, why error) error {
 		return fmt.Errorf("%w: read the cell map again: %w", why, err)
 	}
 	if errors.Is(why, errOldRules) {
-		return r.follow(ctx)
+		return r.reload(ctx)
 	}
 	return nil
 }

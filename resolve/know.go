@@ -138,19 +138,27 @@ func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
 	}
 }
 
-// follow reads the rules again, since a cell takes no records that are written by these, and tells the
-// cells that have not heard of them.
+// follow reads the rules again and tells the cells that have not heard of them.
 func (r *Resolver) follow(ctx context.Context) error {
 	cells := r.opts.Cells.Map().Cells() // known before the rules are read: a switch that comes later finds them
 	if err := r.reload(ctx); err != nil {
 		return err
 	}
+	return r.spread(ctx, cells)
+}
+
+// spread tells cells of the rules, side by side. One that does not answer is told when it refuses records.
+func (r *Resolver) spread(ctx context.Context, cells []cell.ID) error {
+	all := make(map[cell.ID]struct{}, len(cells))
 	for _, id := range cells {
-		if err := r.raise(ctx, id); err != nil && !errors.Is(err, ErrUnavailable) && !outdated(err) {
-			return fmt.Errorf("cell %v: %w", id, err)
-		}
+		all[id] = struct{}{}
 	}
-	return nil
+	return eachCell(all, func(id cell.ID, _ struct{}) error {
+		if err := r.raise(ctx, id); err != nil && !errors.Is(err, ErrUnavailable) && !outdated(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // raise has a cell take records that are written by these rules, and none by older ones, and leaves a copy of them

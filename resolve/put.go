@@ -25,13 +25,17 @@ const maxAttempts = 50
 func (b *batch) put(ctx context.Context) {
 	todo := b.pass
 	for attempt := 0; ; attempt++ {
-		again, why := b.putOnce(ctx, todo)
+		again, late, why := b.putOnce(ctx, todo)
 		if len(again) == 0 {
 			return
 		}
 		err := b.pause(ctx, attempt)
 		if err == nil {
 			err = b.refresh(ctx, why)
+		}
+		if err == nil && len(late) > 0 { // the other cells are told after the first round: one of them may hang
+			b.untold = true
+			err = b.spread(ctx, late)
 		}
 		if err != nil || attempt == maxAttempts {
 			b.refuse(again, fmt.Errorf("%w: %w", ErrUnavailable, errors.Join(why, err)))
@@ -64,13 +68,13 @@ func (b *batch) refuse(group []int, err error) {
 	}
 }
 
-// putOnce does the first round for ops, and answers with those for which the cell map or the rules were too old, and
-// why.
-func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error) {
+// putOnce does the first round for ops. It returns those for which the cell map or the rules were too old, the cells whose rules are
+// others, and why.
+func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []cell.ID, why error) {
 	targets, err := b.find(ctx, todo)
 	if err != nil {
 		b.refuse(todo, err)
-		return nil, nil
+		return nil, nil, nil
 	}
 	groups := map[cell.ID][]int{}
 	for _, i := range todo {
@@ -81,7 +85,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 	successors, err := b.successors(ctx, targets)
 	if err != nil {
 		b.refuse(todo, err)
-		return nil, nil
+		return nil, nil, nil
 	}
 	var mu sync.Mutex
 	for len(groups) > 0 {
@@ -105,6 +109,9 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 				vanished = append(vanished, p.vanished...)
 			case outdated(err):
 				again, why = append(again, group...), errors.Join(why, err)
+				if errors.Is(err, errOldRules) {
+					late = append(late, id)
+				}
 			default:
 				if errors.Is(err, ErrUnknownOutcome) {
 					b.dirty = true
@@ -136,7 +143,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, why error
 			slices.Sort(group)
 		}
 	}
-	return again, why
+	return again, late, why
 }
 
 // putCell is the first round in one cell.

@@ -45,6 +45,7 @@ type batch struct {
 	// decided is what people decided, and did not withdraw, about the records whose edges were read.
 	decided map[entity.PUID][]entity.Decision
 	cause   changelog.Cause // of what changes, "" if the writes are
+	untold  bool            // cells may not have heard of the rules
 	repair  bool            // the writes come from the redo set: what follows from them may be half done
 }
 
@@ -69,6 +70,9 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	b.put(ctx)
 	heard()
 	report.Put += time.Since(begin)
+	if b.untold {
+		_ = b.spread(ctx, b.opts.Cells.Map().Cells()) // or each when it refuses records
+	}
 	if len(b.writes) > 0 || b.lease != nil && b.held() && (b.due() || b.wanted()) {
 		if err := b.settle(ctx, reign, report); err != nil {
 			report.Err = errors.Join(report.Err, err)

@@ -60,12 +60,14 @@ func Table(name string) (cell.Table, bool) {
 	return cell.Table{}, false
 }
 
+var cellTable = cell.Table{Name: CellTable, Columns: []string{
+	"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "told", "fence", "images", "version", "returns", "settled", "move", "sum",
+}, Key: 1}
+
 // own are tables whose rows stay in their database and carry a checksum.
 func own() []cell.Table {
 	return []cell.Table{
-		{Name: "locus_cell", Columns: []string{
-			"one", "map", "gen", "idx", "lo", "hi", "rules", "keys", "home", "incarnation", "epoch", "told", "fence", "images", "version", "returns", "settled", "move", "sum",
-		}, Key: 1},
+		cellTable,
 		{Name: "locus_map", Columns: []string{"epoch", "body", "sum"}, Key: 1},
 		{Name: "locus_filter", Columns: []string{"one", "body", "sum"}, Key: 1},
 		{Name: "locus_witness", Columns: []string{"gen", "idx", "incarnation", "commits", "sum"}, Key: 2},

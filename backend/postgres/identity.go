@@ -8,14 +8,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
 )
 
 const (
 	sqlIdentity = "SELECT map, gen, idx, lo, hi, rules FROM locus_cell"
 
-	sqlSetIdentity = `INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, system, timeline, oid)
-		SELECT 1, $1, $2, $3, $4, $5, $6, ` + sqlPlace
+	sqlSetIdentity = `INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, sum, system, timeline, oid)
+		SELECT 1, $1, $2, $3, $4, $5, $6, $7, ` + sqlPlace
 
 	// An identifier cannot be an argument, nor the ends of a sequence; these are numbers.
 	sqlPuids = "CREATE SEQUENCE locus_puid AS bigint MINVALUE %d MAXVALUE %d NO CYCLE"
@@ -44,9 +45,10 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 				return err
 			}
 			told = true
-			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules)
+			t.row = document.NewCell(want)
+			t.exec(sqlSetIdentity, want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules, t.row[len(t.row)-1])
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
-			return t.seal(ctx)
+			return nil
 		})
 		if err == nil && told {
 			c.unbeaten.Store(false) // the pulse of a new cell begins with what is written from now on
@@ -74,9 +76,9 @@ func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
 	if err != nil || !want.Takes(got, head, uint64(used[0]-got.Lo)) {
 		return false, err
 	}
-	t.exec("UPDATE locus_cell SET lo = $1, hi = $2", want.Lo, want.Hi)
+	t.exec("UPDATE locus_cell SET lo = $1, hi = $2, sum = $3", want.Lo, want.Hi, t.seal(map[string]any{"lo": want.Lo, "hi": want.Hi}))
 	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d", want.Lo+1, want.Hi))
-	return true, t.seal(ctx)
+	return true, nil
 }
 
 // identity reads who the cell is, nil for one that was never told.

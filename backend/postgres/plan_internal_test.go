@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -145,12 +146,21 @@ func explainAll(ctx context.Context, on *pgx.Conn, plans map[string]string) erro
 
 // useAll calls every method that the transaction may, so that each of its statements is prepared.
 func useAll(ctx context.Context, t *tx) error {
+	for i, call := range allCalls(ctx, t) {
+		if err := call(); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+	}
+	return t.flush(ctx)
+}
+
+// allCalls returns calls of every method that the transaction may call, but for Head, which it has read.
+func allCalls(ctx context.Context, t *tx) []func() error {
 	id := locality.Max()
 	e := &entity.Entity{ID: id, Members: []entity.Member{{PUID: 1}}}
 	k := cell.Key{Ring: 1}
 	definition := rollup.Definition{Name: "a", Kind: "place", Over: rollup.Entities}
 	reads := []func() error{
-		func() error { _, err := t.Head(ctx); return err },
 		func() error { _, err := t.Lookup(ctx, []cell.Key{k}); return err },
 		func() error { _, err := t.Scan(ctx, nil, 1); return err },
 		func() error { _, err := t.Scan(ctx, &k, 1); return err },
@@ -230,13 +240,42 @@ func useAll(ctx context.Context, t *tx) error {
 	if t.mode >= alone {
 		calls = append(calls, alones...)
 	}
-	calls = append(calls, counting(ctx, t)...)
-	for i, call := range calls {
-		if err := call(); err != nil {
-			return fmt.Errorf("call %d: %w", i, err)
+	return append(calls, counting(ctx, t)...)
+}
+
+// A statement that fails fails its method, or the transaction: what cannot be read does not count as absent. Each method
+// is called where no table is to be found.
+func TestErrors_OfStatementsAreReturned(t *testing.T) {
+	t.Parallel()
+	c := identified(t)
+	ctx := t.Context()
+	rollback := errors.New("rolled back")
+	err := c.run(ctx, alone, func(own *tx) error {
+		on := own.conn.Conn
+		for i, call := range allCalls(ctx, own) {
+			if _, err := on.Exec(ctx, "SAVEPOINT before; SET LOCAL search_path = nowhere", pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+			err := call()
+			own.queueTotals() // what is written with the commit
+			if own.queue.Len() == 0 && err == nil {
+				t.Errorf("call %d succeeds without any table", i)
+			} else if err = errors.Join(err, own.flush(ctx)); err == nil {
+				t.Errorf("call %d fails neither by itself nor with its transaction", i)
+			}
+			if own.err == nil {
+				t.Errorf("call %d, %v: the transaction can still be committed", i, err)
+			}
+			own.err, own.queue, own.held, own.notes = nil, new(pgx.Batch), [2]bool{}, nil
+			if _, err := on.Exec(ctx, "ROLLBACK TO SAVEPOINT before", pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
 		}
+		return rollback
+	})
+	if !errors.Is(err, rollback) {
+		t.Fatal(err)
 	}
-	return t.flush(ctx)
 }
 
 // counting are the calls of the methods of counters.
@@ -273,8 +312,11 @@ func counting(ctx context.Context, t *tx) []func() error {
 	}
 	return append(calls,
 		func() error { return t.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "a"}}) },
-		func() error { t.guess = true; return nil },
-		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err }, // makes its spans
+		func() error {
+			t.guess = true
+			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}) // makes its spans
+			return err
+		},
 		func() error { _, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}}); return err },
 		func() error {
 			_, err := t.AddTallies(ctx, []counter.Tally{{ID: 1, N: 1}, {ID: 1, Minute: 15, N: 1}})

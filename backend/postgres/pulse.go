@@ -155,6 +155,6 @@ func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if t.mode < alone {
 		return t.fail(errors.New("postgres: a cell is renamed in an Exclusive only"))
 	}
-	t.exec("UPDATE locus_cell SET map = $1", mapID)
-	return t.seal(ctx)
+	t.exec("UPDATE locus_cell SET map = $1, sum = $2", mapID, t.seal(map[string]any{"map": mapID}))
+	return nil
 }

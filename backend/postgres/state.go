@@ -21,8 +21,14 @@ const (
 	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, journal FROM locus_cell"
 	sqlGate = sqlHead + " FOR SHARE"
 
-	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11, sum = $14 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
 )
+
+// sqlRow reads the whole row that has the head.
+var sqlRow = func() string {
+	table, _ := document.Readable(document.CellTable)
+	return "SELECT " + copied{table}.read() + " FROM locus_cell AS t"
+}()
 
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
@@ -45,6 +51,9 @@ func (t *tx) gate() {
 		sql = sqlHead
 	}
 	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) }))
+	if t.mode >= alone {
+		t.queue.Queue(sqlRow).Query(eachRow(func(r pgx.Rows) (err error) { t.row, err = r.Values(); return err }))
+	}
 }
 
 // passed tells whether the gate lets the transaction write.
@@ -82,7 +91,7 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
 	}
 	id := t.cell.identity() // with no range at all before it is known
-	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi).
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi, t.seal(document.HeadValues(h))).
 		Exec(func(tag pgconn.CommandTag) error {
 			switch {
 			case tag.RowsAffected() > 0:
@@ -93,17 +102,16 @@ func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
 			return id.Keeps(cell.Identity{}, t.cell.target.shown)
 		})
 	t.head = h
-	return t.seal(ctx)
+	return nil
 }
 
-// seal gives the row that says who the cell is and what it lets be written its checksum. Both are seldom written.
-func (t *tx) seal(ctx context.Context) error {
-	rows, err := t.ReadRows(ctx, "locus_cell", nil, 1)
-	if err != nil || len(rows) == 0 {
-		return err
+// seal returns the checksum of the row that says who the cell is and what it lets be written, with other values. Both are seldom
+// written.
+func (t *tx) seal(values map[string]any) (sum any) {
+	if t.row == nil {
+		return nil // a cell that was never told who it is has no row
 	}
-	t.exec("UPDATE locus_cell SET sum = $1", cell.Sum(rows[0][:len(rows[0])-1]...))
-	return nil
+	return document.ChangeCell(t.row, values)
 }
 
 const sqlTotals = "SELECT records, entities, merges, splits FROM locus_total"

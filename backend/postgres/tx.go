@@ -35,6 +35,7 @@ type tx struct {
 	guess   bool // rows of counters may be taken to be there
 
 	head    cell.Head // as the gate read it, or SetHead wrote it; zero in a cell that was never told who it is
+	row     []any     // of the head and the identity, with its checksum, in a transaction that is alone: as read, or written since
 	counts  entity.Counts
 	changes []changelog.Change
 	trimmed changelog.Seq // the last change that was trimmed by this transaction

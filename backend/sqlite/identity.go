@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
 )
@@ -28,17 +29,18 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			}
 			if got == nil {
 				got = &want
-				return t.setIdentity(ctx, want)
+				return t.setIdentity(want)
 			}
 			s, err := t.own(ctx)
 			if err != nil || !want.Takes(*got, s.head, uint64(s.used)) {
 				return err
 			}
 			got = &want
-			if err := t.exec("UPDATE locus_cell SET lo = ?, hi = ?", want.Lo, want.Hi); err != nil {
+			sum, err := t.seal(ctx, map[string]any{"lo": want.Lo, "hi": want.Hi})
+			if err != nil {
 				return err
 			}
-			return t.seal(ctx)
+			return t.exec("UPDATE locus_cell SET lo = ?, hi = ?, sum = ?", want.Lo, want.Hi, sum)
 		}); err != nil {
 			return fmt.Errorf("write identity of %s: %w", c.path, err)
 		}
@@ -62,19 +64,18 @@ func (t *tx) identity(ctx context.Context) (id *cell.Identity, err error) {
 	return id, err
 }
 
-func (t *tx) setIdentity(ctx context.Context, id cell.Identity) error {
-	if err := t.exec("INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules) VALUES (1, ?, ?, ?, ?, ?, ?)",
-		id.Map, int64(id.Cell.Gen), int64(id.Cell.Index), id.Lo, id.Hi, id.Rules); err != nil {
-		return err
-	}
-	return t.seal(ctx)
+func (t *tx) setIdentity(id cell.Identity) error {
+	row := document.NewCell(id)
+	return t.exec("INSERT INTO locus_cell (one, map, gen, idx, lo, hi, rules, sum) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+		id.Map, int64(id.Cell.Gen), int64(id.Cell.Index), id.Lo, id.Hi, id.Rules, row[len(row)-1])
 }
 
-// seal gives the row that says who the cell is and what it lets be written its checksum. Both are seldom written.
-func (t *tx) seal(ctx context.Context) error {
-	rows, err := t.ReadRows(ctx, "locus_cell", nil, 1)
+// seal returns the checksum of the row that says who the cell is and what it lets be written, with other values. Both are seldom
+// written.
+func (t *tx) seal(ctx context.Context, values map[string]any) (sum any, err error) {
+	rows, err := t.ReadRows(ctx, document.CellTable, nil, 1)
 	if err != nil || len(rows) == 0 {
-		return err
+		return nil, err
 	}
-	return t.exec("UPDATE locus_cell SET sum = ?", cell.Sum(rows[0][:len(rows[0])-1]...))
+	return document.ChangeCell(rows[0], values), nil
 }

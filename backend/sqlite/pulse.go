@@ -153,9 +153,9 @@ func (t *tx) Rename(ctx context.Context, mapID string) error {
 	if t.mode != alone {
 		return t.fail(errors.New("sqlite: a cell is renamed in an Exclusive only"))
 	}
-	err := t.exec("UPDATE locus_cell SET map = ?", mapID)
+	sum, err := t.seal(ctx, map[string]any{"map": mapID})
 	if err == nil {
-		err = t.seal(ctx)
+		err = t.exec("UPDATE locus_cell SET map = ?, sum = ?", mapID, sum)
 	}
 	if err != nil {
 		return fmt.Errorf("rename cell %s: %w", t.cell, err)

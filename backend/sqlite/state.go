@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/locus-db/locus/backend/document"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 )
@@ -69,12 +70,18 @@ func (t *tx) keep(ctx context.Context) error {
 		return errNobody
 	}
 	h, n := s.head, s.counts
-	err := t.exec(sqlSetState, int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
-		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits, s.turns)
-	if err == nil && h != t.was.head {
-		err = t.seal(ctx)
+	sql, values := sqlSetState, []any{
+		int64(h.Keys), int64(h.Home), int64(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules,
+		int64(h.Returns), int64(h.Settled), h.Move, s.used, s.seq, s.trimmed, n.Records, n.Entities, n.Merges, n.Splits, s.commits, s.turns,
 	}
-	if err != nil {
+	if h != t.was.head {
+		sum, err := t.seal(ctx, document.HeadValues(h))
+		if err != nil {
+			return fmt.Errorf("write state of cell %s: %w", t.cell, err)
+		}
+		sql, values = sql+", sum = ?", append(values, sum)
+	}
+	if err := t.exec(sql, values...); err != nil {
 		return fmt.Errorf("write state of cell %s: %w", t.cell, err)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,7 @@ func (a *app) cellRestored() *cobra.Command {
 	c.Flags().Lookup("mongodb").Value = (*mongoPairFlag)(&a.mongodb)
 	c.Flags().Lookup("mongodb").Usage = "OLD=NEW: where the database of documents of the original is, and where the copy of it"
 	c.Flags().Lookup("data").Usage = "data directory that was restored"
+	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
 	c.Flags().Lookup("map").Usage = "where the cell map of a shared installation is, or OLD=NEW if it was restored elsewhere; several with commas"
 	return c
 }
@@ -59,7 +61,32 @@ func (a *app) cellRestored() *cobra.Command {
 // newer is where NEW begins in OLD=NEW.
 var newer = regexp.MustCompile(`=(?:postgres(?:ql)?://|sqlite:)`)
 
-// readdressed takes the pairs OLD=NEW out of --map; the first NEW is where the map is.
+// pairsFlag is --map whose URLs may be pairs OLD=NEW, those of files too: a data directory has cells that were moved out of it.
+type pairsFlag struct{ mapFlag }
+
+// Set implements pflag.Value.
+func (f *pairsFlag) Set(text string) error {
+	for _, one := range splitURLs(text) {
+		at := newer.FindStringIndex(one)
+		if at == nil {
+			if err := checkShared(one); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, url := range []string{one[:at[0]], one[at[0]+1:]} {
+			if !strings.HasPrefix(url, "sqlite:/") {
+				if err := checkShared(url); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	*f.urls = strings.TrimPrefix(*f.urls+","+text, ",")
+	return nil
+}
+
+// readdressed takes the pairs OLD=NEW out of --map; the first NEW is where the map is, unless it is a file: a data directory has that.
 func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 	if a.cellMap == "" {
 		return nil, nil
@@ -77,11 +104,10 @@ func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 		return nil, usage("OLD=OLD for a server that was restored in its place", "--map: some URLs are OLD=NEW and some are not")
 	}
 	a.cellMap = ""
-	if !c.Flags().Changed("data") {
-		a.cellMap = pairs[0][1]
-		err = checkShared(a.cellMap)
+	if first := pairs[0][1]; isShared(first) && !c.Flags().Changed("data") {
+		a.cellMap = first
 	}
-	return pairs, err
+	return pairs, nil
 }
 
 // errAgreed ends a dry run.

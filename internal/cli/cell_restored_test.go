@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,5 +36,50 @@ func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 	must(t, env, "status")
 	if got := run(t.Context(), nil, "cell", "restored", "--map", "postgres://a/x=postgres://b/x,postgres://c/x"); got.code != 2 || !strings.Contains(got.err, "OLD=NEW") {
 		t.Errorf("a mixture: exit code %d\n%s", got.code, got.err)
+	}
+}
+
+// A data directory and a file that one of its cells was moved to are restored to other paths. A pair of files says so; the original is
+// not touched.
+func TestP08_ACopyOfFilesIsReaddressed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	env := map[string]string{"LOCUS_DATA": at("data")}
+	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
+	must(t, env, "cell", "move", "g0-3", "--to", "sqlite:"+at("moved", "g0-3.db"), "--yes")
+	for from, to := range map[string]string{at("data"): at("copy"), at("moved"): at("copied")} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := os.ReadFile(at("moved", "g0-3.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := "sqlite:" + at("moved") + "=sqlite:" + at("copied")
+	copied := map[string]string{"LOCUS_DATA": at("copy")}
+	if got := run(t.Context(), copied, "cell", "restored", "--map", pair, "--dry-run"); got.code != 0 || !strings.Contains(got.err, "cell g0-3 was at sqlite:"+at("moved", "g0-3.db")+", is at sqlite:"+at("copied", "g0-3.db")) {
+		t.Errorf("dry run: exit code %d\n%s", got.code, got.err)
+	}
+	must(t, nil, "cell", "restored", "--data", at("copy"), "--map", pair, "--yes")
+	if got := must(t, copied, "cell", "show", "g0-3"); !strings.Contains(got.stdout, at("copied", "g0-3.db")) {
+		t.Errorf("the copy is at\n%s", got.stdout)
+	}
+	must(t, copied, "check")
+	if after, err := os.ReadFile(at("moved", "g0-3.db")); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the file of the original has changed: %v", err)
+	}
+	for pair, want := range map[string]string{
+		"sqlite:" + at("moved") + "=":                                  "want",
+		"sqlite:" + at("moved"):                                        "want",
+		"sqlite:" + at("moved") + "=sqlite:relative":                   "want",
+		"sqlite:" + at("nowhere") + "=sqlite:" + at("copied"):          "g0-3",
+		"sqlite:" + at("moved") + "=postgres://u:secret@db/locus_g0_3": "password",
+	} {
+		got := run(t.Context(), map[string]string{"LOCUS_DATA": at("data")}, "cell", "restored", "--map", pair, "--yes")
+		if got.code == 0 || !strings.Contains(got.err, want) || strings.Contains(got.err, "secret") {
+			t.Errorf("%s: exit code %d, %s", pair, got.code, got.err)
+		}
 	}
 }

@@ -21,19 +21,28 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Compare everything that the cells hold with what it should be, and repair it",
 		Long: "Compares keys, records, births, postings, decisions, edges, entities, the search, logs, totals, counters, cell\n" +
 			"maps and rollups with what follows from the records, while everything goes on. A line on standard output names\n" +
-			"each row that differs. --repair makes those that follow from others again; ids stay. The exit code is 0 if\n" +
+			"each row that differs. Nothing is written. --repair makes those that follow from others again; ids stay. The exit code is 0 if\n" +
 			"nothing differs or all of it was repaired, 1 if something differs, 6 if a cell could not be compared. A check\n" +
 			"may be stopped and run again anywhere.",
 		Example: "  locus check --cell g1-19 --json\n" +
 			"  locus check --repair --url http://127.0.0.1:7070",
 		Args: arguments(),
-		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			to := looks
+			if repair {
+				to = writes
+			}
+			cl, err := a.connect(c, to)
+			if err != nil {
+				return err
+			}
+			defer cl.close()
 			request := map[string]any{"repair": repair}
 			if len(cells) > 0 {
 				request["cells"] = cells
 			}
 			return a.check(c, cl, request)
-		}),
+		},
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "make what differs again from what it follows from")
 	c.Flags().StringSliceVar(&cells, "cell", nil, "check only this cell, such as g1-19; may be given several times. Rollups are compared only with all cells")

@@ -48,7 +48,8 @@ const maxAnswer = 256 << 20
 type access int
 
 const (
-	reads  access = iota // neither records nor the cell map change
+	looks  access = iota // not a row changes
+	reads                // neither records nor the cell map change
 	writes               // as a server does
 	makes                // also an installation that is not there
 )
@@ -120,7 +121,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and talks to its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, CountItself: true})
+	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
 	if err != nil {
 		return nil, err
 	}

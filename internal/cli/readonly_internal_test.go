@@ -27,6 +27,7 @@ import (
 // entity is ID and whose file of records is FILE.
 var asking = [][]string{
 	{"status"},
+	{"check"},
 	{"entity", "get", "crm:1"},
 	{"entity", "list"},
 	{"entity", "why", "ID"},
@@ -73,7 +74,7 @@ var asking = [][]string{
 
 // changingCommands are those that change something, and those that open no installation or need more than one.
 var changingCommands = []string{
-	"locus serve", "locus check", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
+	"locus serve", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
 	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus review answer", "locus kind create",
 	"locus pack build", "locus rollup define", "locus rollup rebuild", "locus cell restored", "locus demo",
 }

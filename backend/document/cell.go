@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package document
+
+import (
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+)
+
+// CellTable is the row that says who a cell is and what it lets be written.
+const CellTable = "locus_cell"
+
+// NewCell is the row of a cell that is told who it is.
+func NewCell(id cell.Identity) []any {
+	row := make([]any, len(cellTable.Columns))
+	change(row, map[string]any{
+		"one": int64(1), "map": id.Map, "gen": int64(id.Cell.Gen), "idx": int64(id.Cell.Index), "lo": id.Lo, "hi": id.Hi, "rules": id.Rules,
+	})
+	ChangeCell(row, HeadValues(cell.Head{Incarnation: 1}))
+	return row
+}
+
+// HeadValues are the columns of a head.
+func HeadValues(h cell.Head) map[string]any {
+	return map[string]any{
+		"keys": int64(h.Keys), "home": int64(h.Home), "incarnation": int64(h.Incarnation), "epoch": int64(h.Epoch), "told": int64(h.Told),
+		"fence": h.Fence, "images": h.Images, "version": h.Rules, "returns": int64(h.Returns), "settled": int64(h.Settled), "move": h.Move,
+	}
+}
+
+// ChangeCell changes columns of the row as it was read, and its checksum, which it returns. A row that was not as it was written
+// keeps its checksum, so that a check finds the damage after the write as it did before.
+func ChangeCell(row []any, values map[string]any) (sum any) {
+	intact := cellTable.Intact(row)
+	change(row, values)
+	if intact {
+		row[len(row)-1] = cellTable.SumOf(row)
+	}
+	return row[len(row)-1]
+}
+
+func change(row []any, values map[string]any) {
+	for name, value := range values {
+		row[slices.Index(cellTable.Columns, name)] = value
+	}
+}

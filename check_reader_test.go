@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package locus_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/resolve"
+)
+
+// A process that only reads checks an installation that is damaged and whose map has run out: it finds what a repair finds, and not
+// a row has changed, that of the lease neither.
+func TestP06_ACheckWritesNothing(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []string{"files", "server"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			where, behind := t.TempDir(), func(where string, id cell.ID) database {
+				return openFile(t, filepath.Join(where, "cells", id.String()+".db"))
+			}
+			if backend == "server" {
+				where = pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
+				behind = func(where string, id cell.ID) database { return openServer(t, where, id) }
+			}
+			open := func(options *locus.Options) (*locus.Service, *locus.Cells) {
+				cells, err := all.Open(t.Context(), where, &all.Options{Cells: 2, Rules: locus.Rules, Notice: time.Second})
+				must(t, err)
+				s, err := locus.Open(t.Context(), cells, options)
+				must(t, err)
+				return s, cells
+			}
+			s, cells := open(nil)
+			populate(t, s)
+			settled(t, s)
+			ids, end := cells.Map().Cells(), cells.Map().Until()
+			for _, id := range ids {
+				db, err := cells.Cell(id)
+				must(t, err)
+				must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // postings and entities of the first records are gone
+					for _, table := range []string{"posting", "edge"} {
+						rows, err := tx.ReadRows(t.Context(), table, nil, 3)
+						if err != nil {
+							return err
+						}
+						for _, row := range rows {
+							if err := tx.DeleteRows(t.Context(), table, [][]any{row[:2]}); err != nil {
+								return err
+							}
+						}
+					}
+					lo, _ := cells.Map().PuidRange(id)
+					return tx.DeleteEntities(t.Context(), []entity.PUID{entity.PUID(lo + 1), entity.PUID(lo + 2)})
+				}))
+			}
+			must(t, s.Close())
+			select {
+			case <-time.After(time.Until(end)):
+			case <-t.Context().Done():
+			}
+			dump := func() (text []string) {
+				for _, id := range ids {
+					text = append(text, behind(where, id).dump()...)
+				}
+				return text
+			}
+			before := dump()
+			s, _ = open(&locus.Options{Passive: true})
+			found, err := look(t, s)
+			must(t, err)
+			must(t, s.Close())
+			for _, what := range []string{"posting", "edge", "entity"} {
+				if !slices.ContainsFunc(found, func(d locus.Difference) bool { return d.What == what }) {
+					t.Errorf("the check finds no %s among %d differences", what, len(found))
+				}
+			}
+			if after := dump(); !slices.Equal(before, after) {
+				t.Errorf("the check has changed rows:\n%.2000s", cmp.Diff(strings.Join(before, "\n"), strings.Join(after, "\n")))
+			}
+			s, _ = open(nil)
+			must(t, s.CheckCells(t.Context(), locus.Checking{Repair: true}, func(locus.Difference) error { return nil }, nil))
+			until(t, "everything to be repaired, and the rollup to be counted again", func() (bool, string) {
+				found := differences(t, s)
+				return len(found) == 0, fmt.Sprint(found)
+			})
+			must(t, s.Close())
+		})
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+)
+
+// A check that repairs nothing writes nothing: it has neither the lock nor the lease, and looks beside the writers. Whatever they
+// have begun and not finished stands in a redo set: its entry is written with the record, and goes after all that follows
+// from it. So a difference that a write in flight has made is gone once the entries are gone that were there when it was seen. It may be
+// seen again because of another write, which is why a row differs for certain only if it differed in the same way in several looks, each of them
+// after the entries that were there at the one before.
+
+const (
+	// sameLooks is how many looks have to find the same.
+	sameLooks = 3
+	// besidePatience is how long a check waits for entries to be worked off before it goes on without: longer than a process
+	// that is never idle leaves them where they are, see sweepEvery.
+	besidePatience = 2 * sweepEvery
+	// alonePatience is that of a process that is alone.
+	alonePatience = 5 * retryBlocked
+	// besideMost is how many entries are read again and again.
+	besideMost = 20_000
+)
+
+// waiting are the entries of all redo sets, without what they lose.
+type waiting map[entity.PUID]entry
+
+type entry struct {
+	cell             cell.ID
+	version, decided int64
+}
+
+// settleBeside is settle of a check that repairs nothing.
+func (c *checker) settleBeside(ctx context.Context, id cell.ID, s step, found []suspect) error {
+	looks := map[Difference]int{}
+	for _, f := range found {
+		looks[f.Difference] = 1
+	}
+	for try := 0; len(found) > 0; try++ {
+		if try == checkTries {
+			c.busy = append(c.busy, found[0].What+" "+found[0].ID)
+			return nil
+		}
+		before, err := c.waiting(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.workedOff(ctx, before); err != nil {
+			return err
+		}
+		if err := c.current(ctx); err != nil {
+			return err
+		}
+		next, err := c.again(ctx, id, s, found, c.view)
+		if err != nil {
+			return err
+		}
+		after, err := c.waiting(ctx)
+		if err != nil {
+			return err
+		}
+		found = found[:0]
+		again := map[Difference]int{}
+		for _, f := range next {
+			n := looks[f.Difference] + 1
+			switch left := c.left(after, f.about); {
+			case left == abandoned: // the difference is told of by the entry
+			case left == none && n >= sameLooks:
+				c.report(f.Difference)
+			default:
+				again[f.Difference], found = n, append(found, f)
+			}
+		}
+		looks = again
+		if err := c.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type leftover int
+
+const (
+	none      leftover = iota
+	pending            // is worked off, as far as is known
+	abandoned          // was not worked off for longer than a check waits
+)
+
+// left reports whether something is left to follow from records.
+func (c *checker) left(w waiting, about []entity.PUID) leftover {
+	most := none
+	for _, p := range about {
+		e, there := w[p]
+		switch {
+		case there && c.abandoned[p] == e:
+			return abandoned
+		case there:
+			most = pending
+		}
+	}
+	return most
+}
+
+// waiting reads the redo sets of all cells, without what this process has done and not taken out.
+func (c *checker) waiting(ctx context.Context) (waiting, error) {
+	all := waiting{}
+	for _, id := range c.opts.Cells.Map().Cells() {
+		entries, err := c.entries(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read the redo set of cell %v: %w", id, err)
+		}
+		for p, e := range entries {
+			all[p] = entry{id, e.Version, e.Decided}
+		}
+		if len(all) > besideMost {
+			return nil, fmt.Errorf("%w: more than %d records are not worked off; check when they are", ErrBusy, besideMost)
+		}
+	}
+	c.mu.Lock()
+	defer c.unlock()
+	for id, done := range c.cleared {
+		for _, e := range done {
+			if all[e.PUID] == (entry{id, e.Version, e.Decided}) {
+				delete(all, e.PUID)
+			}
+		}
+	}
+	return all, nil
+}
+
+// workedOff waits until entries are gone or others. Those that stay are abandoned, and not waited for again.
+func (c *checker) workedOff(ctx context.Context, entries waiting) error {
+	patience, wait := besidePatience, leasePoll
+	if c.lease == nil {
+		patience = alonePatience
+	}
+	until := c.Resolver.opts.Now().Add(patience)
+	for {
+		maps.DeleteFunc(entries, func(p entity.PUID, e entry) bool { return c.abandoned[p] == e })
+		if len(entries) == 0 {
+			return nil
+		}
+		if !c.Resolver.opts.Now().Before(until) {
+			maps.Copy(c.abandoned, entries)
+			return nil
+		}
+		pause := time.NewTimer(wait)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return context.Cause(ctx)
+		}
+		wait = min(2*wait, retryBlocked/4)
+		now, err := c.waiting(ctx)
+		if err != nil {
+			return err
+		}
+		n := len(entries)
+		maps.DeleteFunc(entries, func(p entity.PUID, e entry) bool { return now[p] != e })
+		if len(entries) < n {
+			until = c.Resolver.opts.Now().Add(patience) // a process is at it
+		}
+	}
+}
+
+// current has rows compared by the newest cell map and rules: a process that only reads is told of neither.
+func (c *checker) current(ctx context.Context) error {
+	if c.lease == nil {
+		return nil
+	}
+	if err := errors.Join(c.opts.Cells.Refresh(ctx), c.Reload(ctx)); err != nil {
+		return err
+	}
+	return c.switching()
+}
+
+// staysBeside is stays of a check that repairs nothing.
+func (c *checker) staysBeside(ctx context.Context, id cell.ID) error {
+	w, err := c.waiting(ctx)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(w, func(_ entity.PUID, e entry) bool { return e.cell != id })
+	if err := c.workedOff(ctx, maps.Clone(w)); err != nil {
+		return err
+	}
+	for _, p := range slices.Sorted(maps.Keys(w)) {
+		if c.abandoned[p] == w[p] {
+			c.report(Difference{
+				What: "redo", Cell: id, ID: p.String(), Stored: "waits to be worked off, and no process does that", Want: "no entry",
+				Advice: "start a server, or locus check --repair",
+			})
+		}
+	}
+	return nil
+}
