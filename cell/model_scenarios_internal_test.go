@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // begun are the rows to begin with: none, or a puid in generation 0.
@@ -45,12 +47,9 @@ func floors(gens ...uint8) []uint8 { return gens }
 
 func grow(gens ...uint8) []uint8 { return gens }
 
-// raced says that the race detector looks on, which has nothing to see here and makes
-// everything ten times slower.
-var raced bool
-
-// racedStates is how many states of a scenario it gets to see.
-const racedStates = 20_000
+// sampledStates is how many states of a scenario are looked at under the race detector, which has nothing to see here
+// and makes everything ten times slower, and under -short.
+const sampledStates = 20_000
 
 // explore tries everything that may happen in a scenario, breadth first, and returns the
 // number of states, and the shortest story of what is wrong, if something is.
@@ -72,7 +71,7 @@ func (m *model) explore() (states int, story []string) {
 	for i := range begins {
 		m.emit(&begins[i], event{}, nil)
 	}
-	for len(next) > 0 && !(raced && len(seen) > racedStates) {
+	for len(next) > 0 && !((longtest.Raced || testing.Short()) && len(seen) > sampledStates) {
 		level, next = next, level[:0]
 		for i := range level {
 			moves = 0

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/porttest"
 )
 
@@ -77,6 +78,7 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
+	longtest.Needs(t, "the locus binary")
 	for _, tool := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("CI") != "" {
@@ -248,6 +250,7 @@ var locus = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	longtest.Together(8) // pages wait a minute for a growth, as their readers do
 	var err error
 	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
 		panic(err)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // patience is how long a process or a browser may take, on a busy machine, to do what it does at once.
@@ -32,6 +33,7 @@ const patience = 30 * time.Second
 var folder string
 
 func TestMain(m *testing.M) {
+	longtest.Together(4)
 	m.Run() // the exit code is kept by m
 	endBrowser()
 	if folder != "" {
@@ -55,6 +57,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func built(t testing.TB) string {
 	t.Helper()
+	longtest.Needs(t, "the locus binary")
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)

@@ -287,8 +287,11 @@ var (
 	cities  = []string{"Springfield", "Riverton", "Lakeside"}
 )
 
-// seeds counts to n, or to what LOCUS_SEEDS says for a longer run.
+// seeds counts to n, to one under -short, or to what LOCUS_SEEDS says for a longer run.
 func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return 1
+	}
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		return long
 	}

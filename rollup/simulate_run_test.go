@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -257,19 +258,10 @@ func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []
 	return counts, errs
 }
 
-// raced says that the race detector looks on, which has nothing to see here and makes it slow.
-var raced bool
-
 // runSeeds runs the simulator and tells what it saw.
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
-	seeds := uint64(1000)
-	if apart { // of which each looks after every single write
-		seeds = 700
-	}
-	if testing.Short() || raced {
-		seeds = 200
-	}
+	seeds := uint64(longtest.Sample(60, 200, 300, 1000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}

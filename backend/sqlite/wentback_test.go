@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -100,10 +101,7 @@ func killDir(t *testing.T, dir string, enough int) (acknowledged [4]int64) {
 // was acknowledged: a false alarm would be worse than none.
 func TestP01_AKilledProcessStartsAgain(t *testing.T) {
 	t.Parallel()
-	kills := 40
-	if testing.Short() {
-		kills = 12
-	}
+	kills := longtest.Sample(4, 12, 12, 40)
 	dir := t.TempDir()
 	var acknowledged [4]int64
 	for kill := range kills {
