@@ -52,6 +52,14 @@ func Needs(t testing.TB, what string) {
 	}
 }
 
+// Only skips a test but in a long run, and says which part of it the gate shows, and where.
+func Only(t testing.TB, gate string) {
+	t.Helper()
+	if !On() {
+		t.Skipf("left to make test/long: %s", gate)
+	}
+}
+
 // Together has at least n tests of the binary run at a time, whatever the machine: tests that start processes and wait
 // for them leave processors idle. A TestMain calls it; -parallel on the command line wins.
 func Together(n int) {

@@ -165,8 +165,14 @@ func locate(dir, db string) string {
 // with the server: dropping one takes longer than making it.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	return s.Clone(t, "template0")
+}
+
+// Clone is Database with what another one has, to which nothing may be connected.
+func (s *Server) Clone(t testing.TB, of string) string {
+	t.Helper()
 	name := "test_" + strconv.FormatInt(s.last.Add(1), 10)
-	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE template0")
+	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+of)
 	return name
 }
 
