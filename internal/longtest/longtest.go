@@ -18,16 +18,12 @@ import (
 // On reports whether LOCUS_LONG is set, as make test/long sets it.
 func On() bool { return os.Getenv("LOCUS_LONG") != "" }
 
-// Stride is how far it is from one case to the next: sample in the gate, 1 in a long run.
-func Stride(sample int) int { return Times(sample, 1) }
+// Stride is how far it is from one case to the next: sample in the gate, 1 in a long run, twice as far under the race
+// detector and four times as far under -short.
+func Stride(sample int) int { return Sample(4*sample, 2*sample, sample, 1) }
 
 // Times is how often a case is repeated: gate in the gate, long in a long run.
-func Times(gate, long int) int {
-	if On() {
-		return long
-	}
-	return gate
-}
+func Times(gate, long int) int { return Sample(gate, gate, gate, long) }
 
 // Sample is Times with a number for -short too. The race detector makes simulations slow and, where one goroutine runs
 // at a time, has nothing to see in them: raced is their number in the gate with the detector.
@@ -49,6 +45,14 @@ func Needs(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skipf("skipped under -short: it needs %s", what)
+	}
+}
+
+// Slow skips a test under -short that takes about a second of a processor, or more.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped under -short: it takes a second or more")
 	}
 }
 
