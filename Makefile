@@ -18,7 +18,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
   -ldflags "-s -w -buildid= -X github.com/locus-db/locus/internal/cli.built=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/long test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -34,14 +34,22 @@ test: ## vet, then every test with the race detector, as CI does
 	$(GO) vet ./...
 	$(GO) test $(RACE) $(LEAN) -timeout 15m ./...
 
+test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
+	@times=$$(mktemp) && trap 'rm -f "$$times"' EXIT && export LOCUS_TIMES="$$times" && \
+	$(GO) test -short -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
+
 test/race: ## only the tests, with the race detector, none from the cache
 	$(GO) test -race $(LEAN) -count 1 -timeout 15m ./...
 
-test/short: ## the quick tests, for the loop of editing
+test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
 	$(GO) test -short ./...
 
-test/long: ## tests that take a sample in CI, in full; every planted bug, and a hundred mutations by chance (hours)
+test/long: test/long/packages test/long/mutants ## what CI takes a sample of, in full; planted bugs, mutations (hours)
+
+test/long/packages: ## the tests that take a sample in CI, in full
 	LOCUS_LONG=1 $(GO) test -count 1 -timeout 0 $$($(GO) list ./... | grep -v internal/mutant)
+
+test/long/mutants: ## every planted bug, and a hundred mutations by chance
 	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 ./internal/mutant
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)
