@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 var shared struct {
@@ -43,7 +45,8 @@ func Shared(t testing.TB) *Server {
 // Tests are what TestMain runs: testing.M, and what goleak takes.
 type Tests interface{ Run() int }
 
-// Main is tests with the shared server stopped at their end:
+// Main is tests with the shared server stopped at their end, four of them at a time: they wait for servers, and leave
+// processors idle.
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 func Main(m Tests) Tests { return withShared{m} }
@@ -51,6 +54,7 @@ func Main(m Tests) Tests { return withShared{m} }
 type withShared struct{ tests Tests }
 
 func (w withShared) Run() int {
+	longtest.Together(4)
 	code := w.tests.Run()
 	shared.Lock()
 	defer shared.Unlock()
