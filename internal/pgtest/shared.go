@@ -15,6 +15,7 @@ import (
 
 var shared struct {
 	sync.Mutex
+	main   bool // runs, and will stop the server
 	server *Server
 	err    error
 }
@@ -26,6 +27,9 @@ func Shared(t testing.TB) *Server {
 	program := need(t, "postgres")
 	shared.Lock()
 	defer shared.Unlock()
+	if !shared.main {
+		t.Fatal("the package's TestMain does not run pgtest.Main: the files of the shared server would stay in memory")
+	}
 	if shared.server == nil && shared.err == nil {
 		// Its hundreds of databases take some 5 GB, so they are in memory on large machines only.
 		shared.server, shared.err = newServer(program, &Options{MaxConnections: 500, InMemory: true, room: 12 << 30})
@@ -55,6 +59,9 @@ type withShared struct{ tests Tests }
 
 func (w withShared) Run() int {
 	longtest.Together(4)
+	shared.Lock()
+	shared.main = true
+	shared.Unlock()
 	code := w.tests.Run()
 	shared.Lock()
 	defer shared.Unlock()
