@@ -309,7 +309,7 @@ func TestP05_SimulationOfDocuments(t *testing.T) {
 // A seed that found something must find it again.
 func TestSimulation_SeedsRepeat(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(longtest.Sample(5, 10, 50, 50)) {
+	for seed := range uint64(longtest.Sample(5, 5, 20, 50)) {
 		var runs [2]simCounts
 		for i := range runs {
 			_ = simulate(seed, seed%2 == 0, seed%3 == 0, &runs[i])

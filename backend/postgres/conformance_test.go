@@ -116,7 +116,7 @@ func (p place) open(t testing.TB) *database {
 
 // driver is one for all tests, as a process has one. What stores do is tried here, not how long a server may take
 // on a machine with much else to do.
-var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute})
+var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute})
 
 func (d *database) open() error {
 	ctx := context.Background()
