@@ -250,7 +250,6 @@ var locus = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	longtest.Together(8) // pages wait a minute for a growth, as their readers do
 	var err error
 	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
 		panic(err)
