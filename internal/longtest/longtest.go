@@ -5,7 +5,7 @@
 // the same one; make test/long takes them all.
 //
 //	for n := 0; n < cases; n += longtest.Stride(5) { ... }
-//	for seed := range longtest.Sample(50, 1000, 1000) { ... }
+//	for seed := range longtest.Sample(20, 200, 300, 1000) { ... }
 package longtest
 
 import (
@@ -18,9 +18,8 @@ import (
 // On reports whether LOCUS_LONG is set, as make test/long sets it.
 func On() bool { return os.Getenv("LOCUS_LONG") != "" }
 
-// Stride is how far it is from one case to the next: sample in the gate, 1 in a long run, twice as far under the race
-// detector and four times as far under -short.
-func Stride(sample int) int { return Sample(4*sample, 2*sample, sample, 1) }
+// Stride is how far it is from one case to the next: sample in the gate, 1 in a long run.
+func Stride(sample int) int { return Times(sample, 1) }
 
 // Times is how often a case is repeated: gate in the gate, long in a long run.
 func Times(gate, long int) int { return Sample(gate, gate, gate, long) }
