@@ -18,7 +18,7 @@ BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
   -ldflags "-s -w -buildid= -X github.com/locus-db/locus/internal/cli.built=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test/race test/short test/long test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
+.PHONY: help build test test/budget test/race test/short test/long test/long/packages test/long/mutants test/ids test/growth test/mongodb test/e2e lint fmt fuzz bench bench/scale bench/ids bench/counters bench/spread bench/micro eval demo \
         verify verify/tidy verify/docs verify/build verify/vulnerabilities clean
 
 help: ## list the targets
@@ -32,18 +32,26 @@ test: ## vet, then every test with the race detector, as CI does
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
 	$(GO) vet ./... && $(GO) -C bench vet ./...
-	$(GO) test $(RACE) $(LEAN) -timeout 15m ./...
+	$(GO) test $(RACE) $(LEAN) -vet=off -timeout 15m ./...
+
+test/budget: ## the tests under -short, none from the cache, and the ten dearest packages; fails over three times a budget
+	@times=$$(mktemp) && trap 'rm -f "$$times"' EXIT && export LOCUS_TIMES="$$times" && \
+	$(GO) test -short -count 1 -exec "$$PWD/.ci/timed" ./... && .ci/timed report
 
 test/race: ## only the tests, with the race detector, none from the cache
 	$(GO) test -race $(LEAN) -count 1 -timeout 15m ./...
 
-test/short: ## the quick tests, for the loop of editing
+test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
 	$(GO) test -short ./...
 
-test/long: ## tests that take a sample in CI, in full; every planted bug, and a hundred mutations by chance (hours)
+test/long: test/long/packages test/long/mutants ## what CI takes a sample of, in full; planted bugs, mutations (hours)
+
+test/long/packages: ## the tests that take a sample in CI, in full
 	LOCUS_LONG=1 $(GO) test -count 1 -timeout 0 $$($(GO) list ./... | grep -v internal/mutant)
-	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 ./internal/mutant
 	LOCUS_LONG=1 $(GO) -C bench test -count 1 -timeout 0 ./...
+
+test/long/mutants: ## every planted bug, and a hundred mutations by chance
+	LOCUS_LONG=1 $(GO) test -count 1 -v -timeout 0 ./internal/mutant
 
 test/ids: ## 100 million ids in every way to mint, over 1,000 restarts; 4,000 trials of 2,000 containers (a minute)
 	LOCUS_IDS=100000000 LOCUS_TRIALS=4000 $(GO) test -count 1 -v -run 'TestP07_(EveryWay|Containers)' ./locality

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -126,6 +127,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 // Everything is one if a little is enough, and apart if much is needed; with the weights as they are nothing changes.
 func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := fresh(t)
 	put(t, s, left, right, bridge)
 	for name, c := range map[string]struct {
@@ -200,7 +202,8 @@ func loaded(t testing.TB, n int64) *locus.Service {
 // A reader finds the clusters that the resolver made, and a supposition that supposes nothing changes nothing.
 func TestService_HowAgreesWithTheResolver(t *testing.T) {
 	t.Parallel()
-	s := loaded(t, 3000)
+	longtest.Slow(t)
+	s := loaded(t, int64(longtest.Sample(0, 500, 1000, 3000)))
 	var after entity.Place
 	for {
 		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
@@ -125,6 +126,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 // their ids are dated before its end, so they live where every map says, also after cells are added.
 func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	opts, muted := mutedAt(t.TempDir(), "g0-0", false)
 	opts.Notice = time.Second
 	opts.Now = func() time.Time { return time.Now().Add(-time.Hour) } // the map ended an hour ago, by the clock of ids

@@ -13,12 +13,14 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
 // A follower of one's own counts by the feed what a rollup counts.
 func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := fresh(t)
 	define(t, s, byCategory)
 	latest(t, s, "by_category")

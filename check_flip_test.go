@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
@@ -51,6 +52,7 @@ var lowered = map[string]bool{"locus_cell.used": true}
 // and after.
 func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

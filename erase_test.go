@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -99,6 +100,7 @@ func markDecisions(t *testing.T, cells *locus.Cells, s *locus.Service, a, b enti
 // erased, and after Vacuum nowhere.
 func TestP14_ErasedFromEveryFile(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

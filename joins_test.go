@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -59,6 +60,7 @@ func TestJoins_OfEveryProcess(t *testing.T) {
 // The latest joins are found behind many changes that are none, and there are never more than are listed.
 func TestJoins_AreBounded(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := fresh(t)
 	var many []locus.Put
 	for i := range 30 {

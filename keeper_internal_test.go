@@ -10,11 +10,13 @@ import (
 
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // Who began a growth may leave as soon as it is announced: the servers finish it.
 func TestKeeper_FinishesAGrowth(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: Rules, Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
@@ -21,6 +22,7 @@ import (
 // whenever it is there, and leads to its entity. What was erased is born with another id.
 func TestP09_AReturningRecordHasItsIdAgain(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, where := range map[string]func(*testing.T) string{
 		"files":  func(t *testing.T) string { return t.TempDir() },
 		"server": func(t *testing.T) string { return pgtest.Start(t, nil).URL("locus") },

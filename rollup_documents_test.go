@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/rollup"
 )
@@ -42,6 +43,7 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 // Rollups with their groups in MongoDB, beside others, and over to the cells and back, while all goes on.
 func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 3, Notice: time.Second})
 	live(t, s, func(n int) rollup.Definition {
 		if n%2 == 0 {
@@ -55,6 +57,7 @@ func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 // what the log goes on from.
 func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 2, Notice: time.Second})
 	define(t, s, apart(byCategory))
 	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))

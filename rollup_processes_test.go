@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
 )
@@ -70,6 +71,7 @@ func owners(t testing.TB, s *locus.Service, name string) map[string]int {
 // follows all.
 func TestP04_ProcessesShareCells(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	where := pgtest.Start(t, nil).URL("locus")
 	a := openAt(t, where, &all.Options{Cells: 4})
 	defer a.Close()
@@ -114,6 +116,7 @@ func TestP04_ProcessesShareCells(t *testing.T) {
 // that a rebuilt generation serves.
 func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	where := pgtest.Start(t, nil).URL("locus")
 	a := openAt(t, where, &all.Options{Cells: 2})
 	defer a.Close()
@@ -152,6 +155,7 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 // on as if nothing had been.
 func TestP04_P05_MovedCell(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, places := range map[string]func(*testing.T) (where string, to []string){
 		"file": func(t *testing.T) (string, []string) {
 			return t.TempDir(), []string{"sqlite:" + filepath.Join(t.TempDir(), "moved.db")}
@@ -206,6 +210,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 // it holds, at once, and whoever was further is told that this history was lost.
 func TestP04_P05_RestoredBackup(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	r := rand.New(rand.NewPCG(4, 4))
 	work := func(s *locus.Service) {

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -264,6 +265,7 @@ func TestRollup_Errors(t *testing.T) {
 // on at once. Readers never go back in time, and whatever is verified equals its recomputation.
 func TestP04_P05_LiveService(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	live(t, fresh(t), func(n int) rollup.Definition {
 		d := byCategory
 		if n%2 == 0 {
@@ -394,6 +396,7 @@ func randomWrite(t *testing.T, s *locus.Service, r *rand.Rand) locus.Watermark {
 // A definition that cannot be built leaves what serves alone, and says why.
 func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := open(t, t.TempDir(), 1)
 	t.Cleanup(func() { must(t, s.Close()) })
 	chain := make([]locus.Put, 1001) // a group has at most 1,000 values of the dimension in a cell

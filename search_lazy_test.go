@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -54,6 +55,7 @@ func (tx countedTx) Search(ctx context.Context, q entity.Query) ([]*entity.Entit
 // much as the page, however many cells there are, and what is found is in order to the end.
 func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const cells = 8
 	files := "sqlite:" + filepath.Join(t.TempDir(), "g{g}-{i}.db")
 	driver, err := all.Driver(files)

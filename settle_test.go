@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -19,6 +20,7 @@ import (
 // left in other cells, says so until it is done, and afterwards a check finds nothing.
 func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	file, backup := filepath.Join(dir, "cells", "g0-1.db"), filepath.Join(t.TempDir(), "g0-1.db")
 	twins := func(s *locus.Service, name string) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/mirror/mirrortest"
@@ -67,6 +68,7 @@ func wantMirror(t *testing.T, s *locus.Service, target mirror.Target) {
 // erasures and decisions, followed and filled anew.
 func TestP15_MirrorOfAnInstallation(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	s := fresh(t)
 	r := rand.New(rand.NewPCG(15, 1))
 	followed := mirrortest.NewModel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // linked are keys and the puids that they were given.
@@ -113,6 +114,7 @@ func grow(t *testing.T, c *process, cells uint64) {
 // those who know of the growth and for those who slept.
 func TestP08_GrowthMovesNothing(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	synctest.Test(t, func(t *testing.T) {
 		memory := &celltest.Memory{}
 		c, sleeper := open(t, memory, 16), open(t, memory, 0)
@@ -224,6 +226,7 @@ func TestGrow_TakesAMinute(t *testing.T) {
 // Whoever works meanwhile does not notice.
 func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, forever := range []bool{false, true} {
 		for n, done := int64(1), false; !done; n++ {
 			synctest.Test(t, func(t *testing.T) {
@@ -355,6 +358,7 @@ func TestP06_GrowthTakesLeftovers(t *testing.T) {
 // and goes on when the first one waits for its start.
 func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for n, stopped := 0, true; stopped; n++ {
 		synctest.Test(t, func(t *testing.T) {
 			memory := &celltest.Memory{}

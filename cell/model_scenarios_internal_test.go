@@ -5,10 +5,13 @@ package cell
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // begun are the rows to begin with: none, or a puid in generation 0.
@@ -44,12 +47,9 @@ func floors(gens ...uint8) []uint8 { return gens }
 
 func grow(gens ...uint8) []uint8 { return gens }
 
-// raced says that the race detector looks on, which has nothing to see here and makes
-// everything ten times slower.
-var raced bool
-
-// racedStates is how many states of a scenario it gets to see.
-const racedStates = 20_000
+// sampled is how many states of a scenario are looked at: those that are reached in the fewest steps, all of them in a
+// long run. The race detector has nothing to see here and makes everything ten times slower.
+func sampled() int { return longtest.Sample(10_000, 10_000, 100_000, math.MaxInt) }
 
 // explore tries everything that may happen in a scenario, breadth first, and returns the
 // number of states, and the shortest story of what is wrong, if something is.
@@ -57,7 +57,7 @@ func (m *model) explore() (states int, story []string) {
 	m.seed = maphash.MakeSeed()
 	var level, next []state
 	seen := map[uint64]bool{}
-	wrong, moves := false, 0
+	most, wrong, moves := sampled(), false, 0
 	m.emit = func(n *state, _ event, err error) {
 		wrong = wrong || err != nil
 		moves++
@@ -71,7 +71,7 @@ func (m *model) explore() (states int, story []string) {
 	for i := range begins {
 		m.emit(&begins[i], event{}, nil)
 	}
-	for len(next) > 0 && !(raced && len(seen) > racedStates) {
+	for len(next) > 0 && len(seen) < most {
 		level, next = next, level[:0]
 		for i := range level {
 			moves = 0

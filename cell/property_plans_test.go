@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // TestP08_GrowthPlans: on random plans of growth every edge of every kind leads to one
@@ -22,6 +23,7 @@ import (
 // if it cannot answer. LOCUS_PLANS sets how many plans.
 func TestP08_GrowthPlans(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	plans := uint64(20_000)
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_PLANS"), 10, 64); err == nil {
 		plans = long

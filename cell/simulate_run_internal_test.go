@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // saw is a rare state: of one that never came nothing was proved.
@@ -243,10 +245,7 @@ func simulateMany(seeds uint64, literal bool) (counts simCounts, wrong int, errs
 // TestP06_Simulation: whatever chance does, every key is a register that is set once.
 func TestP06_Simulation(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(200_000)
-	if testing.Short() || raced {
-		seeds = 5_000
-	}
+	seeds := uint64(longtest.Sample(2_000, 5_000, 20_000, 200_000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}

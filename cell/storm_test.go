@@ -74,6 +74,7 @@ func (a *acked) told(t *testing.T, k cell.Key, puid int64) {
 // bad weather: no key ever has two puids, or none once it was told one.
 func TestP06_Storm(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range uint64(longtest.Times(3, 100)) {
 		synctest.Test(t, func(t *testing.T) {
 			memory, w := &celltest.Memory{}, &weather{rand: rand.New(rand.NewPCG(seed, 0))}

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // The simulator over databases whose days are written apart: tasks stop between any two documents that they read
@@ -332,5 +334,5 @@ func simulateApart(seed uint64, counts *simCounts) error {
 // killed between two days, or between the days and their summary.
 func TestP02_SimulationApart(t *testing.T) {
 	t.Parallel()
-	simulateAll(t, simulateApart, 200, sawNames[:])
+	simulateAll(t, simulateApart, longtest.Sample(8, 8, 120, 200), sawNames[:])
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // saw is a rare state: of one that never came nothing was proved.
@@ -354,28 +356,22 @@ func (w *simWorld) step() {
 	}
 }
 
-// raced says that the race detector looks on, which has nothing to see here and makes it slow.
-var raced bool
-
 // What clients repeat counts once, whatever gets lost, and whoever is killed.
 func TestP02_Simulation(t *testing.T) {
 	t.Parallel()
-	simulateAll(t, simulate, 400, sawNames[:sawsTogether])
+	simulateAll(t, simulate, longtest.Sample(8, 8, 120, 400), sawNames[:sawsTogether])
 }
 
 // simulateAll runs many seeds, and wants each rare state to have come.
-func simulateAll(t *testing.T, simulate func(uint64, *simCounts) error, seeds uint64, names []string) {
+func simulateAll(t *testing.T, simulate func(uint64, *simCounts) error, seeds int, names []string) {
 	t.Helper()
-	if testing.Short() || raced {
-		seeds = 8
-	}
-	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
+	if long, err := strconv.Atoi(os.Getenv("LOCUS_SEEDS")); err == nil {
 		seeds = long
 	}
 	var counts simCounts
 	wrong := 0
 	for seed := range seeds {
-		if err := simulate(seed, &counts); err != nil {
+		if err := simulate(uint64(seed), &counts); err != nil {
 			t.Error(err)
 			if wrong++; wrong == 3 {
 				break

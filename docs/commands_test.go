@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/porttest"
 )
 
@@ -77,6 +78,7 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
+	longtest.Needs(t, "the locus binary")
 	for _, tool := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("CI") != "" {

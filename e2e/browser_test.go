@@ -24,11 +24,13 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // startBrowser returns the browser of all tests, which is started once. Without one the test is skipped, but not in CI.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
+	longtest.Needs(t, "a browser")
 	ctx, err := browser()
 	switch ci := os.Getenv("CI"); {
 	case errors.Is(err, exec.ErrNotFound) && ci != "1" && ci != "true":

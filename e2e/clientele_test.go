@@ -57,9 +57,10 @@ func (c *clientele) advance(acks, read int64) {
 	}
 }
 
-// rest lets some time pass, so that the clients do not take all of the machine.
+// rest lets some time pass, so that the clients do not take all of the machine while a test waits for a lease to run out
+// or a process to start: what it waits for is an event, and not how much they do meanwhile.
 func rest(ctx context.Context) {
-	timer := time.NewTimer(20 * time.Millisecond)
+	timer := time.NewTimer(time.Duration(scaled(60, 5)) * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -104,6 +104,7 @@ func (h *hitters) begin() {
 		h.running.Go(func() {
 			for ctx.Err() == nil && !h.t.Failed() {
 				c.step()
+				rest(ctx)
 			}
 		})
 	}

@@ -28,12 +28,13 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/porttest"
 )
 
 // rounds is how often a process is killed.
 func rounds(t *testing.T) int {
-	n := 8
+	n := longtest.Times(4, 8)
 	if text := os.Getenv("LOCUS_KILL_ROUNDS"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {

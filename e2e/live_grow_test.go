@@ -21,11 +21,11 @@ import (
 // scheme, with the same keys at the same times, does give keys two puids, or the run has proved nothing.
 func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
-	sizes, rounds := []int{32}, 1
+	sizes, rounds := []int{16}, 1
 	if long() {
 		sizes, rounds = []int{64, 256}, 3
 	}
-	f := newFleet(t, scaled(2, 4), 3, scaled(8, 16))
+	f := newFleet(t, scaled(2, 4), 3, scaled(4, 16))
 	cells := f.witness()
 	tr := newTraffic(f, 1)
 	literal := tr.literally(cells)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // patience is how long a test waits for a process or a browser, on however slow a machine: half of what all tests
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 	if limit, is := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); is && limit > 0 {
 		patience = limit / 2
 	}
+	longtest.Together(4)
 	m.Run() // the exit code is kept by m
 	endBrowser()
 	if folder != "" {
@@ -61,6 +63,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func built(t testing.TB) string {
 	t.Helper()
+	longtest.Needs(t, "the locus binary")
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)

@@ -62,6 +62,7 @@ func (c *crowd) begin() {
 		c.running.Go(func() {
 			for ctx.Err() == nil {
 				m.step()
+				rest(ctx)
 			}
 		})
 	}

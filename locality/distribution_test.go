@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -139,6 +140,7 @@ func TestVariable_SharedByTablesAliases(t *testing.T) {
 
 func TestScatter_EvenAtEveryStride(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	// Random ids load the busiest of 64 cells 1.82 times the mean in a burst of 640,
 	// of 16 cells 1.60 times in one of 160; the worst of 1024 strides has some bad luck.
 	const bursts = 32

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -98,6 +99,7 @@ func TestP07_ForkedSideLanes(t *testing.T) {
 
 func TestP07_RealProcesses(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const n, children = 20_000, 4
 	mint := func(forced bool) [][]locality.ID {
 		lists := make([][]locality.ID, children)
@@ -251,6 +253,7 @@ func runs(t *testing.T, n int, later float64, node locality.Node) [][]locality.I
 // 0 to 100 ms after its first start repeats 97 to 141 of 60,000.
 func TestP07_SequentialReplicasAndRestarts(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, run := range map[string]struct {
 		n     int
 		later float64

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 )
 
@@ -53,6 +54,7 @@ func TestCandidates_NameEachPairOnceInOrder(t *testing.T) {
 // component after the other, on graphs of which every cut divides something.
 func TestClusterAll_Oracle(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 3 * match.MaxComponent
 		// Drawn one by one, edges would be too few for large components.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -245,6 +246,7 @@ func (s *simulation) differences(t testing.TB) (found int) {
 // document ever says something older than it did.
 func TestP15_Simulation(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for i := range *histories {
 		s := simulate(t, uint64(i), false)
 		s.run(t)

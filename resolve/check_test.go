@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -233,6 +234,7 @@ func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 
 func TestP09_CheckIsQuietWhileOthersWrite(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	in := open(t, dir, nil)
 	ops := world(7, 60)

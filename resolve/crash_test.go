@@ -44,6 +44,7 @@ func (c crashCell) Update(ctx context.Context, fn func(resolve.Tx) error) error 
 
 func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(9, 9))
 	before, after := world(9, 30), world(10, 30)
 	rounds, unfinished := 0, 0

@@ -34,6 +34,7 @@ func strangers(n int) (ops []resolve.Op) {
 // records or under neither, and the entities are what it makes of them.
 func TestP09_ACrashWhilePeopleDecide(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(27, 27))
 	for name, ops := range map[string][]resolve.Op{"records that resemble each other": world(30, 14), "strangers": strangers(16)} {
 		var first, second []ruling

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/resolve"
 )
@@ -21,7 +22,7 @@ func TestP09_ContentsOfOneMomentInAnyOrder(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
 	runs := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	conformance.Check(t, 30, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) resolve.Op {
 			a := entity.Attributes{"name": {rapid.SampledFrom([]string{"Zephyr Trampolines", "Quill Dental"}).Draw(rt, "name")}}
 			if phones := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"415-555-2300", "415-555-2301"}), 0, 2, rapid.ID).Draw(rt, "phones"); len(phones) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 )
@@ -33,6 +34,7 @@ func openCells(t testing.TB, n int) *cell.Cells[resolve.Tx] {
 // new ids, and what people chose is shown again. New generations of cells change nothing of it.
 func TestP09_DecisionsOutliveTheirRecords(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(1) {
 		r := rand.New(rand.NewPCG(seed, 23))
 		ops := world(seed+7, 40)

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
 func TestResolver_AnyOrderGivesTheSameEntities(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ops := world(1, 120)
 	want := madeOf(t, ops)
 	t.Logf("%d records, %d entities", len(ops), len(want))

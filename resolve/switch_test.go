@@ -94,6 +94,7 @@ func (in *installation) checkPostings(t testing.TB) {
 // installation makes.
 func TestP09_ASwitchEndsWhereAFreshStartEnds(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 77))
 		in := open(t, t.TempDir(), nil)
@@ -119,6 +120,7 @@ func TestP09_ASwitchEndsWhereAFreshStartEnds(t *testing.T) {
 // Cells are added and compacted in the middle of a switch, while records come and go.
 func TestP09_ASwitchWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		in := open(t, t.TempDir(), nil)
@@ -194,6 +196,7 @@ func (c stopCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) erro
 // another one goes on.
 func TestP09_ASwitchThatStopsAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	base := prepared(t, func(in *installation) { in.apply(t, world(9, 12)) })
 	for step := 0; ; step += longtest.Stride(5) {
 		r := rand.New(rand.NewPCG(uint64(step), 78))
@@ -230,6 +233,7 @@ func TestP09_ASwitchThatStopsAnywhereGoesOn(t *testing.T) {
 // Processes that know of a switch and others that do not write the same records.
 func TestP09_NobodyWritesByFormerRules(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		a := open(t, t.TempDir(), nil)

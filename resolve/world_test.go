@@ -21,6 +21,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -289,10 +290,13 @@ var (
 	cities  = []string{"Springfield", "Riverton", "Lakeside"}
 )
 
-// seeds counts to n, or to what LOCUS_SEEDS says for a longer run.
+// seeds counts to n, to one under -short and the race detector, or to what LOCUS_SEEDS says for a longer run.
 func seeds(n uint64) uint64 {
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		return long
+	}
+	if testing.Short() || longtest.Raced {
+		return 1
 	}
 	return n
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -257,19 +258,10 @@ func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []
 	return counts, errs
 }
 
-// raced says that the race detector looks on, which has nothing to see here and makes it slow.
-var raced bool
-
 // runSeeds runs the simulator and tells what it saw.
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
-	seeds := uint64(1000)
-	if apart { // of which each looks after every single write
-		seeds = 700
-	}
-	if testing.Short() || raced {
-		seeds = 200
-	}
+	seeds := uint64(longtest.Sample(20, 200, 300, 1000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}
@@ -279,7 +271,7 @@ func runSeeds(t *testing.T, restless, apart bool) {
 	}
 	for i, n := range counts {
 		t.Logf("%9d times %s", n, sawNames[i])
-		if n == 0 && (apart || saw(i) < sawAhead) {
+		if n == 0 && !testing.Short() && (apart || saw(i) < sawAhead) {
 			t.Errorf("never in %d seeds: %s", seeds, sawNames[i])
 		}
 	}
@@ -303,19 +295,21 @@ func TestP05_Simulation(t *testing.T) {
 // by one: every answer equals the oracle's at its watermark, after every single write.
 func TestP04_SimulationOfDocuments(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	runSeeds(t, false, true)
 }
 
 // TestP05_SimulationOfDocuments: rollups go over from the cell to documents and back all the time.
 func TestP05_SimulationOfDocuments(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	runSeeds(t, true, true)
 }
 
 // A seed that found something must find it again.
 func TestSimulation_SeedsRepeat(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(50) {
+	for seed := range uint64(longtest.Sample(5, 5, 20, 50)) {
 		var runs [2]simCounts
 		for i := range runs {
 			_ = simulate(seed, seed%2 == 0, seed%3 == 0, &runs[i])

@@ -16,6 +16,7 @@ import (
 
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 )
@@ -55,6 +56,7 @@ func putPlaces(t *testing.T, r *resolve.Resolver, from, to int) {
 // has, and goes on taking records.
 func TestP06_MoveToItself(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	link := func(t *testing.T, old, name string) string {
 		t.Helper()
 		if err := os.Symlink(old, name); err != nil {
@@ -164,6 +166,7 @@ func movedToItself(t *testing.T, cells *all.Cells, r *resolve.Resolver, id cell.
 // what it was, in both directions.
 func TestP06_MoveBack(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, id := range map[string]cell.ID{"a cell": {Index: 1}, "the authority": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,6 +221,7 @@ func TestP06_MoveBack(t *testing.T) {
 // What serves is not emptied, and what another move or program has written neither.
 func TestP06_MoveOntoOtherRows(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir, other := t.TempDir(), t.TempDir()
 	first, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: "r"})
 	if err != nil {

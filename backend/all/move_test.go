@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -27,6 +28,7 @@ import (
 // fails, and everything that was acknowledged is found, with the puid that it was given.
 func TestMove_WhileRecordsAreWritten(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, urls := range map[string]func(t *testing.T) (from, to string, id cell.ID){
 		"within a directory": func(t *testing.T) (string, string, cell.ID) {
 			return t.TempDir(), "sqlite:moved/g0-1.db", cell.ID{Index: 1}

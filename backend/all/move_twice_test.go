@@ -192,6 +192,7 @@ func template(t *testing.T, records int) (string, acks) {
 // nothing had been. What was acknowledged by either is there, once, and the counts are right.
 func TestP09_TwoMovesInterleaved(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const there = "sqlite:moved/there.db"
 	for i, second := range []struct {
 		name, to string
@@ -281,6 +282,7 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 // that it was replaced: no sign of life is due, and the clock of the other one is ahead.
 func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	id, to := cell.ID{Index: 1}, cell.Destination{URL: "sqlite:moved/there.db"}
 	base, was := t.TempDir(), 12
 	p := begin(t, base, impatient)
@@ -360,6 +362,7 @@ func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 // While a process moves a cell, a second move of it is refused, by the process itself and by others, and changes nothing.
 func TestP09_ASecondMoveIsRefused(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir, a := template(t, 20)
 	one, two := begin(t, dir, 6*time.Second), begin(t, dir, 6*time.Second)
 	id := cell.ID{Index: 1}

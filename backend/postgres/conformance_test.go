@@ -4,6 +4,7 @@ package postgres_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/locus-db/locus/counter/countertest"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/lease/leasetest"
@@ -56,7 +58,8 @@ func direct(t testing.TB) place {
 }
 
 // pooled is the same by way of a PgBouncer that pools by transaction, with fewer connections than the
-// tests want.
+// tests want. What pooling changes are transactions, locks, prepared statements and how databases are made: the suites
+// of ResolveCell, CellStore and Driver. The others run pooled in make test/long.
 func pooled(t testing.TB) place {
 	t.Helper()
 	s := pgtest.Shared(t)
@@ -64,10 +67,41 @@ func pooled(t testing.TB) place {
 	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
 }
 
+// pooledToo is pooled for a suite whose statements those of ResolveCell and CellStore stand for in the gate.
+func pooledToo(t testing.TB) place {
+	t.Helper()
+	longtest.Only(t, "TestPooled_ResolveCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
+	return pooled(t)
+}
+
+// empty is a database of the shared server with the tables of a cell: to clone one takes half as long as to migrate one.
+// How databases are made and migrated is for TestDriver.
+var empty struct {
+	sync.Once
+	db  string
+	err error
+}
+
+func formatted(t testing.TB, s *pgtest.Server) string {
+	t.Helper()
+	empty.Do(func() {
+		empty.db = s.Database(t)
+		c, err := driver.Dial(context.Background(), s.URL(empty.db), true)
+		if err == nil {
+			err = c.Close()
+		}
+		empty.err = err
+	})
+	if empty.err != nil {
+		t.Fatal(empty.err)
+	}
+	return empty.db
+}
+
 // open opens a new cell.
 func (p place) open(t testing.TB) *database {
 	t.Helper()
-	d := &database{name: p.server.Database(t), id: identity()}
+	d := &database{name: p.server.Clone(t, formatted(t, p.server)), id: identity()}
 	d.url = p.url(d.name)
 	if err := d.open(); err != nil {
 		t.Fatal(err)
@@ -82,7 +116,7 @@ func (p place) open(t testing.TB) *database {
 
 // driver is one for all tests, as a process has one. What stores do is tried here, not how long a server may take
 // on a machine with much else to do.
-var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute})
+var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute})
 
 func (d *database) open() error {
 	ctx := context.Background()
@@ -131,19 +165,19 @@ func TestResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, direct(t)) 
 
 func TestPooled_CellStore(t *testing.T)   { t.Parallel(); cellStore(t, pooled(t)) }
 func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
-func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooled(t)) }
+func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooledToo(t)) }
 func TestPooled_ResolveCell(t *testing.T) { t.Parallel(); resolveCell(t, pooled(t)) }
 
-func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooled(t)) }
+func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooledToo(t)) }
 
 func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
 func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
 
 func TestRollupStore(t *testing.T)        { t.Parallel(); rollupStore(t, direct(t)) }
-func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooled(t)) }
+func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooledToo(t)) }
 
 func TestCounterStore(t *testing.T)        { t.Parallel(); counterStore(t, direct(t)) }
-func TestPooled_CounterStore(t *testing.T) { t.Parallel(); counterStore(t, pooled(t)) }
+func TestPooled_CounterStore(t *testing.T) { t.Parallel(); counterStore(t, pooledToo(t)) }
 
 func counterStore(t *testing.T, at place) {
 	countertest.Run(t, func(t *testing.T) countertest.Cell {
@@ -172,7 +206,7 @@ func rollupStore(t *testing.T, at place) {
 	})
 }
 
-func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooled(t)) }
+func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooledToo(t)) }
 
 func leaseStore(t *testing.T, at place) {
 	leasetest.Run(t, func(t *testing.T) leasetest.Update {

@@ -15,7 +15,7 @@ import (
 // A growth to several servers, the last of which takes too few connections, is refused before a database is made.
 func TestP08_GrowthAsksTheServers(t *testing.T) {
 	t.Parallel()
-	good, small := pgtest.Shared(t), pgtest.Start(t, &pgtest.Options{Settings: map[string]string{"max_connections": "73"}})
+	good, small := pgtest.Shared(t), pgtest.Start(t, &pgtest.Options{InMemory: true, Settings: map[string]string{"max_connections": "73"}})
 	cells, err := postgres.OpenMap(t.Context(), good.URL("asks"), &postgres.MapOptions{Cells: 2, Driver: postgres.NewDriver(nil)})
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,14 @@ import (
 
 	"github.com/locus-db/locus/backend/postgres"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // A server accepts connections and says nothing. A process that opens its databases one after the other waits for it once, not
 // once for each, and asks it again later.
 func TestP12_AServerThatHangsIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func TestClose(t *testing.T) {
 // Processes that together want more connections than the server takes make do with those that they get.
 func TestPool_ServerIsFull(t *testing.T) {
 	t.Parallel()
-	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20})
+	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20, InMemory: true})
 	const processes, clients, calls = 3, 10, 20
 	cells := make([]cell.Opened[resolve.Tx], processes)
 	for p := range cells {

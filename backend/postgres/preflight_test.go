@@ -32,7 +32,7 @@ func TestPreflight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := pgtest.Start(t, &pgtest.Options{MaxConnections: 74, Settings: c.settings})
+			s := pgtest.Start(t, &pgtest.Options{MaxConnections: 74, InMemory: true, Settings: c.settings})
 			db := s.Database(t)
 			if c.database != "" {
 				s.Exec(t, db, "ALTER DATABASE "+db+" "+c.database)

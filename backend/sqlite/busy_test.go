@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -23,6 +24,7 @@ const patience = time.Minute
 // cell is used again by itself.
 func TestP12_LockedFile(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := openFile(t)
 	put := func(ctx context.Context, puid entity.PUID) error {
 		return f.Update(ctx, func(tx resolve.Tx) error {

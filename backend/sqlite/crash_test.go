@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -87,6 +88,7 @@ func crashKey(n int64) cell.Key { return cell.Key{Ring: n} }
 // is there, and no transaction is there in part.
 func TestP01_KilledWriter(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const kills = 12
 	path := filepath.Join(t.TempDir(), "cell.db")
 	acknowledged := int64(0)

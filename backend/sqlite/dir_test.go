@@ -15,6 +15,7 @@ import (
 
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 )
@@ -193,6 +194,7 @@ func swap(a, b string) error {
 // A directory whose making was interrupted is finished by the next start.
 func TestOpenDir_FinishesAnInterruptedCreation(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, spoil := range map[string]func(dir string) error{
 		"with some cells": func(dir string) error {
 			return errors.Join(os.Remove(filepath.Join(dir, "cells", "g0-2.db")), sqlite.Script(filepath.Join(dir, "cells", "g0-0.db"), "UPDATE locus_cell SET told = 0"))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -56,6 +57,7 @@ func TestDriver_Path(t *testing.T) {
 // The more cells are open, the less memory each of their connections has for pages.
 func TestDriver_SharesTheCache(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ctx := t.Context()
 	d := &Driver{Dir: t.TempDir()}
 	dial := func(i int) *Cell {

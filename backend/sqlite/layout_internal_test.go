@@ -12,6 +12,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -148,6 +149,7 @@ func (p place) Cell(string) counter.Database {
 // file grows by what is packed alone.
 func TestLayout_FileIsBounded(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	const metrics = 8
 	c := openCell(t)
 	now := time.Date(2026, 11, 1, 0, 30, 0, 0, time.UTC)

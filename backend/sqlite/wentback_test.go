@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -100,10 +101,8 @@ func killDir(t *testing.T, dir string, enough int) (acknowledged [4]int64) {
 // was acknowledged: a false alarm would be worse than none.
 func TestP01_AKilledProcessStartsAgain(t *testing.T) {
 	t.Parallel()
-	kills := 40
-	if testing.Short() {
-		kills = 12
-	}
+	longtest.Slow(t)
+	kills := longtest.Sample(4, 12, 12, 40)
 	dir := t.TempDir()
 	var acknowledged [4]int64
 	for kill := range kills {
@@ -152,6 +151,7 @@ func copyFile(t *testing.T, to, from string) {
 // What went back is refused by name, however often it is tried, and accepted by cell restored.
 func TestP01_WhatWentBackIsNotServed(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, dir, old string) // old is a copy of the directory from before the last commits, closed
 		names  string
@@ -243,6 +243,7 @@ func remove(t *testing.T, dir string, names ...string) {
 // A backup that is restored again and again begins an incarnation that no earlier restore began.
 func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir, old := t.TempDir(), t.TempDir()
 	opts := &sqlite.DirOptions{Cells: 4, Rules: "r"}
 	closeDir(t, openDir(t, dir, opts))
@@ -287,6 +288,7 @@ var dropSums = func() (sql string) {
 // A directory of the former format has no witnesses, and gets them.
 func TestOpenDir_TakesTheFormerFormat(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	if err := fourCells(dir); err != nil {
 		t.Fatal(err)

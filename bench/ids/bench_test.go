@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/bench/internal/compare"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -39,6 +40,7 @@ func measure(b *testing.B, subjects ...subject) {
 // Every benchmark runs, is known to the tables, and no goal is left without its two sides.
 func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	suite.Check(t, func(g compare.Goal) bool { return std == nil && needsStd(g.Against) })
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -20,6 +21,7 @@ type (
 // Every benchmark runs, is known to the tables, and no goal is left without its two sides.
 func TestBenchmarks_MeasureWhatTheTablesShow(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	suite.Check(t, nil)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // asDocumented are the options of what the documentation shows.
@@ -30,6 +32,7 @@ func of(t *testing.T, name string) *spread {
 
 func TestShares_AddUp(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, s := range all() {
 		for _, length := range []int{short, long, minutes} {
 			slots := s.slots(0, minutes, length)
@@ -92,6 +95,7 @@ func TestKinds_HeatOrSpread(t *testing.T) {
 // Before MongoDB 6.0.3 chunks were split otherwise, and the picture is the same.
 func TestAutosplit_ChangesNothingToSee(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	o := asDocumented
 	o.autosplit = true
 	for _, name := range []string{"objectid", "variable"} {
@@ -105,6 +109,7 @@ func TestAutosplit_ChangesNothingToSee(t *testing.T) {
 // The documentation shows what the program computes now; make bench/spread writes the files.
 func TestDocs_AreWhatIsComputed(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
 		if err != nil {

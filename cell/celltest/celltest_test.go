@@ -9,6 +9,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/celltest"
 	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
@@ -61,6 +62,7 @@ func TestRun_SkipsNoRoomByName(t *testing.T) {
 // the case that is there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	celltest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"missing keys are left out":     "EmptyCellHasNoKey",

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -300,6 +301,7 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	copytest.Cases.FindsEveryBug(t, open, conformance.Bugs{ByCase: map[string]string{
 		"totals come first":                  "TablesAreWellFormed",
 		"a table is forgotten":               "CopyIsTheCell",

@@ -14,6 +14,7 @@ import (
 	"github.com/locus-db/locus/changelog/changelogtest"
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -182,6 +183,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	changelogtest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"empty appends fail":       "EmptyLog",

@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
@@ -41,6 +42,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	countertest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"empty batches fail":                     "EmptyCell",

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -284,6 +285,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	entitytest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"the context is not asked":                     "CancelledContext",

@@ -155,10 +155,10 @@ var Picture = map[string]Rule{
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
 	"internal/archtest":  {},
-	"internal/pgtest":    {Modules: []string{pgx, xSys}},                                         // for tests: servers to kill
-	"internal/mongotest": {Imports: []string{"backend/mongodb"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
-	"internal/porttest":  {},                                                                     // for tests: ports to come back to
-	"internal/longtest":  {},                                                                     // for tests: how much of them runs
+	"internal/pgtest":    {Imports: []string{"internal/longtest"}, Modules: []string{pgx, xSys}},                      // for tests: servers to kill
+	"internal/mongotest": {Imports: []string{"backend/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
+	"internal/porttest":  {},                                                                                          // for tests: ports to come back to
+	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
 	// The scheme that package cell's is held against, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"docs":                    {},

@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // What went back is refused with what to do, which is neither to try again nor to look at the rights of a file;
 // looking at it with --dry-run accepts nothing.
 func TestCellRestored_AcceptsWhatWentBack(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	env := map[string]string{"LOCUS_DATA": filepath.Join(dir, "data")}
 	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // write makes a file and answers with its path.
@@ -35,6 +37,7 @@ func must(t *testing.T, env map[string]string, args ...string) result {
 // TestCellGrow_GoesOnAfterAnInterrupt stops a growth when it is announced; the same command finishes it.
 func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "ingest", "--source", "crm", "--key", "id", "--map", "company=name", write(t, "places.csv", businesses))
 	grow := []string{"cell", "grow", "--to", "32", "--yes", "--wait"}
@@ -62,6 +65,7 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 // Progress goes to the standard error, the plan and the summary to the standard output.
 func TestCellCompact_Lines(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, env, "demo", "--records", "20", "--cells", "2", "--speed", "0", "--exit-when-done", "--addr", "127.0.0.1:0", "--keep", env["LOCUS_DATA"])
 	if got := run(t.Context(), env, "cell", "compact", "--yes"); got.code != 2 || !strings.Contains(got.err, "there is one generation") {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -362,6 +363,7 @@ func TestIngest_Limit(t *testing.T) {
 // A row has one verdict: that of an import and that of a dry run, over HTTP or not, from CSV or JSONL.
 func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	ahead := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	header := []string{"source", "key", "observed_at", "name", "latitude"}
 	rows := [][]string{
@@ -448,6 +450,7 @@ func TestIngest_LeavesTheFutureToTheServer(t *testing.T) {
 // The largest records, and JSON makes six bytes of some of theirs, go in requests that a server takes.
 func TestIngest_RequestsFit(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	row := `,"name":"Alpha Books","hours":["` + strings.Join(slices.Repeat([]string{strings.Repeat("<", 4000)}, 16), `","`) + `"]}`
 	var lines strings.Builder

@@ -19,6 +19,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 )
@@ -131,6 +132,7 @@ func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 // and the heads stay as they are. Then a put moves the map on, and is there.
 func TestP06_AskingChangesNothing(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for name, place := range map[string]func(*testing.T) (string, string){
 		"sqlite":   func(t *testing.T) (string, string) { return "LOCUS_DATA", filepath.Join(t.TempDir(), "data") },
 		"postgres": func(t *testing.T) (string, string) { return "LOCUS_MAP", pgtest.Shared(t).URL("asking") },

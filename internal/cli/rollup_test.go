@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 const (
@@ -45,6 +47,7 @@ func installed(t *testing.T) map[string]string {
 // The examples of the documentation are defined, read and verified.
 func TestRollup_Examples(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := installed(t)
 	for _, file := range []string{byCategory, bySource} {
 		if got := must(t, env, "rollup", "define", file); !strings.Contains(got.err, "defined: rollup ") || !strings.Contains(got.err, " serves ") {
@@ -88,6 +91,7 @@ func TestRollup_Examples(t *testing.T) {
 // What is written is counted, and explained by the change that it was.
 func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := installed(t)
 	must(t, env, "rollup", "define", byCategory)
 	must(t, env, "ingest", "--source", "crm", "--key", "id", write(t, "more.csv", "id,name,category,city\n2,Golden Bakery,food > bakery,Shelbyville\n"))
@@ -111,6 +115,7 @@ func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 
 func TestRollup_RebuildAndDrop(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	env := installed(t)
 	if got := must(t, env, "rollup", "list"); !strings.Contains(got.err, "there are no rollups") {
 		t.Errorf("an empty list: %s", got.err)

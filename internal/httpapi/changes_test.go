@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // inOrder checks that each cell's changes rise, and counts them by kind.
@@ -71,6 +72,7 @@ func TestChanges_PagesAreTheLogs(t *testing.T) {
 // Changes with large images are told in pages of bounded size, and all of them are.
 func TestChanges_PagesAreBounded(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	f.define("by-city", "over: records\nwhere: {hours: {exists: true}}\n"+byCity) // so that images have the hours
 	const batches, records = 6, 25

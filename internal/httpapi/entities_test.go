@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // words tell names apart, for the matcher too.
@@ -212,6 +213,7 @@ func TestListRecords_GoesOnBehindADeletedRecord(t *testing.T) {
 // TestP12_PagesAreBounded lists more than fits in a page, records and what becomes of them.
 func TestP12_PagesAreBounded(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	const n = 120
 	var description []string

@@ -17,6 +17,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // streamed are the lines of a stream, and the last of them.
@@ -88,6 +89,7 @@ func TestPlan(t *testing.T) {
 // found all the time.
 func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setupFor(t, nil, soon)
 	before := f.item(joe)
 	found := func() {
@@ -230,6 +232,7 @@ func TestP13_DrainEndsAGrowth(t *testing.T) {
 // TestStream_HasNoEndOfItsOwn grows although a request may take next to no time.
 func TestStream_HasNoEndOfItsOwn(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setupFor(t, &httpapi.Options{RequestTimeout: time.Nanosecond}, soon)
 	if got := lines(f.do(http.MethodPost, "/v1/cells/grow", `{"cells":4}`)); got.last["type"] != httpapi.LineResult {
 		t.Errorf("%v", got.last)

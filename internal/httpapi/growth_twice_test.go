@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // statement finds SQL in a text for people.
@@ -21,6 +22,7 @@ var statement = regexp.MustCompile(`(?i)create (unlogged )?table|insert into|cre
 // was first, in its status or, if it had begun to answer, in its last line. No answer holds a statement of SQL.
 func TestP06_TwoGrowthsAtOnce(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for round := range 6 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()

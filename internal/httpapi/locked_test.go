@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // TestP12_ALockedCellHoldsUpNothingElse has another program lock the file of one of two cells. A batch for both is
@@ -22,6 +23,7 @@ import (
 // names the cell; and what was accepted is resolved once the lock is gone.
 func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	dir := t.TempDir()
 	svc := openService(t, dir, 0)
 	defer svc.Close()

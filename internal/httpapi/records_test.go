@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -260,6 +261,7 @@ func TestObservedAt_IsStrict(t *testing.T) {
 
 func TestRecords_KeysOfAllKinds(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	keys := []string{
 		"a/b", "/", "//", "a%2Fb", "%2e%2e%2f", ".", "..", "../../etc/passwd", "a b", "a?b=c&d", "a#b", "a:b", "é", "e\u0301", "İstanbul",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -154,6 +155,7 @@ func TestRollups_WhatIsWrong(t *testing.T) {
 
 func TestRollups_RebuildAndVerify(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	for i := range 5 {
 		f.diner("a", fmt.Sprint(i), fmt.Sprint("City", i%2), "")
@@ -233,6 +235,7 @@ func TestRollups_ReadWhatWasWritten(t *testing.T) {
 // in order, and come back to what they were when records go.
 func TestP04_RollupsSumBeyond64Bits(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	f.define("sums", "kind: place\nover: records\ngroup: city\nmeasures:\n  s: {sum: postcode}\n  m: {avg: postcode}\n")
 	want := func(target, want string) {
@@ -320,6 +323,7 @@ func TestP04_OneRecordStopsNoRollup(t *testing.T) {
 // What stands still can be verified: it is true where it stands.
 func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	f := setup(t, nil)
 	f.define("wide", "kind: place\nover: records\ngroup: city\ndimension: postcode\n")
 	var records []string

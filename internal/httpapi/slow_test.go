@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // patience is what a test waits for at most, on a machine with other work.
@@ -201,6 +202,7 @@ func TestP12_IdleConnectionsKeepNothingOut(t *testing.T) {
 // or is refused.
 func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Connections: 8})
 	slow := []*line{}
 	for range 8 {

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // Server is what the tests of this process run on.
@@ -46,9 +47,10 @@ func URI(t testing.TB) string {
 }
 
 // On is what the tests run on: the server of LOCUS_TEST_MONGODB_URI, else a stand-in, which is started for
-// the first who asks. The test is skipped where there is neither, and fails under CI=1.
+// the first who asks. The test is skipped under -short, and where there is neither; then it fails under CI=1.
 func On(t testing.TB) Server {
 	t.Helper()
+	longtest.Needs(t, "MongoDB")
 	shared.Lock()
 	defer shared.Unlock()
 	if !shared.found {

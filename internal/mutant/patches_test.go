@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 const root = "../.."
@@ -32,6 +34,7 @@ type patch struct {
 // Every patch says what it breaks and which test finds it, applies to the code as it is, and leaves Go
 // behind. With LOCUS_LONG=1 its test has to pass without it and to fail with it.
 func TestPatches(t *testing.T) {
+	longtest.Slow(t)
 	paths, err := filepath.Glob("bugs/*.patch")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no patches in bugs: %v", err)

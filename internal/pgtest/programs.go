@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // find returns the path of a program of PostgreSQL.
@@ -53,9 +55,10 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// need is find for a test, which is skipped without the program, and fails under CI=1.
+// need is find for a test, which is skipped under -short and without the program; without it, it fails under CI=1.
 func need(t testing.TB, program string) string {
 	t.Helper()
+	longtest.Needs(t, "PostgreSQL")
 	path, err := find(program)
 	if err == nil {
 		return path

@@ -30,8 +30,9 @@ type Options struct {
 	MaxConnections int
 	// Settings of the server beside those that every test has.
 	Settings map[string]string
-	// InMemory keeps the files in memory where that has room for them, for tests that make dozens of
-	// databases. A kill takes no more of them than of those on a disk: neither loses what was written.
+	// InMemory keeps the files in memory where that has room for them: a server there is made in a third of
+	// the time, and does not wait for the disk that all tests share. A kill takes no more of them than of those on
+	// a disk: neither loses what was written.
 	InMemory bool
 
 	room uint64 // bytes that there have to be in memory; 0 is for dozens of databases
@@ -47,7 +48,8 @@ type Server struct {
 	last     atomic.Int64 // the number of the newest database
 }
 
-// Start starts a server that ends with the test, or skips it where there is no PostgreSQL.
+// Start starts a server that ends with the test, or skips it where there is no PostgreSQL. nil stands for a server
+// in memory with the settings that every test has.
 func Start(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := newServer(need(t, "postgres"), opts)
@@ -78,7 +80,7 @@ func (s *Server) begin(t testing.TB, err error) {
 }
 
 func newServer(program string, opts *Options) (*Server, error) {
-	var o Options
+	o := Options{InMemory: true}
 	if opts != nil {
 		o = *opts
 	}
@@ -165,8 +167,14 @@ func locate(dir, db string) string {
 // with the server: dropping one takes longer than making it.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	return s.Clone(t, "template0")
+}
+
+// Clone is Database with what another one has, to which nothing may be connected.
+func (s *Server) Clone(t testing.TB, of string) string {
+	t.Helper()
 	name := "test_" + strconv.FormatInt(s.last.Add(1), 10)
-	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE template0")
+	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+of)
 	return name
 }
 

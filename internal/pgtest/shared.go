@@ -9,10 +9,13 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 var shared struct {
 	sync.Mutex
+	main   bool // runs, and will stop the server
 	server *Server
 	err    error
 }
@@ -24,6 +27,9 @@ func Shared(t testing.TB) *Server {
 	program := need(t, "postgres")
 	shared.Lock()
 	defer shared.Unlock()
+	if !shared.main {
+		t.Fatal("the package's TestMain does not run pgtest.Main: the files of the shared server would stay in memory")
+	}
 	if shared.server == nil && shared.err == nil {
 		// Its hundreds of databases take some 5 GB, so they are in memory on large machines only.
 		shared.server, shared.err = newServer(program, &Options{MaxConnections: 500, InMemory: true, room: 12 << 30})
@@ -43,7 +49,8 @@ func Shared(t testing.TB) *Server {
 // Tests are what TestMain runs: testing.M, and what goleak takes.
 type Tests interface{ Run() int }
 
-// Main is tests with the shared server stopped at their end:
+// Main is tests with the shared server stopped at their end, four of them at a time: they wait for servers, and leave
+// processors idle.
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 func Main(m Tests) Tests { return withShared{m} }
@@ -51,6 +58,10 @@ func Main(m Tests) Tests { return withShared{m} }
 type withShared struct{ tests Tests }
 
 func (w withShared) Run() int {
+	longtest.Together(4)
+	shared.Lock()
+	shared.main = true
+	shared.Unlock()
 	code := w.tests.Run()
 	shared.Lock()
 	defer shared.Unlock()

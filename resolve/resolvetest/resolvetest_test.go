@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 	"github.com/locus-db/locus/rollup"
@@ -312,6 +313,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	resolvetest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"features of 63 bits":                   "WholeRangeOfNumbers",

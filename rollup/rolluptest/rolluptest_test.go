@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollup/rolluptest"
 )
@@ -36,6 +37,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 // there for it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	rolluptest.Cases.FindsEveryBug(t, open, conformance.Bugs{
 		ByCase: map[string]string{
 			"empty batches fail":               "EmptyCell",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/locus-db/locus/bench/internal/simulate"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -139,6 +140,7 @@ func TestRun_ProbesAreWhatArithmeticSays(t *testing.T) {
 // Every record is in a generation, and days and cells rise.
 func TestRun_AllRecordsArrive(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, opts := range []simulate.Options{
 		{Cells: doubling(t, 16, 16384), Records: 4e9},
 		{Cells: []uint64{16, 48, 240}, Records: 1e6, Growth: 1},
@@ -167,6 +169,7 @@ func TestRun_AllRecordsArrive(t *testing.T) {
 // The room that is left is what the cell map allows.
 func TestRun_RoomIsTheMaps(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	for _, cells := range [][]uint64{{16}, {16, 48, 240}, {1, 10, 100}, {1 << 31}, {1 << 30, 1 << 31}} {
 		r := run(t, simulate.Options{Cells: cells, Records: 4e9})
 		var spec cell.Spec
@@ -190,6 +193,7 @@ func TestRun_RoomIsTheMaps(t *testing.T) {
 // Servers that learn at once, and keys that come once, get one puid each from the literal scheme too.
 func TestRun_LiteralSchemeNeedsARace(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	opts := simulate.Options{Cells: doubling(t, 16, 256), Records: 1e9, Lag: time.Hour}
 	if r := run(t, opts); r.Literal.Duplicates < r.Literal.Window/100 {
 		t.Errorf("%+v: the race that it is there to show is missing", r.Literal)

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race
+
+package longtest
+
+// Raced reports whether the race detector is built in.
+const Raced = true
