@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 )
 
@@ -20,7 +23,7 @@ func BenchmarkExplain(b *testing.B) {
 	s := loaded(b, 20_000)
 	var list []*entity.Entity
 	for after := (entity.Place{}); ; {
-		page, next, err := s.Entities(b.Context(), locus.EntityQuery{After: after, Limit: 1000})
+		page, next, err := s.Entities().Search(b.Context(), entities.Query{After: after, Limit: 1000})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -33,27 +36,27 @@ func BenchmarkExplain(b *testing.B) {
 		name string
 		ask  func(e, other *entity.Entity) error
 	}{
-		{"why", func(e, _ *entity.Entity) error { _, err := s.Why(b.Context(), e.ID); return err }},
+		{"why", func(e, _ *entity.Entity) error { _, err := s.Explain().Why(b.Context(), e.ID); return err }},
 		{"why-not", func(e, other *entity.Entity) error {
-			_, err := s.WhyNot(b.Context(), e.ID.String(), other.ID.String())
+			_, err := s.Explain().WhyNot(b.Context(), e.ID.String(), other.ID.String())
 			return err
 		}},
-		{"how", func(e, _ *entity.Entity) error { _, err := s.How(b.Context(), e.ID); return err }},
+		{"how", func(e, _ *entity.Entity) error { _, err := s.Explain().How(b.Context(), e.ID); return err }},
 		{"what-if-deleted", func(e, _ *entity.Entity) error {
-			_, err := s.WhatIf(b.Context(), locus.WhatIf{Of: e.ID.String(), Delete: []string{e.Members[len(e.Members)-1].Ref.String()}})
+			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Delete: []string{e.Members[len(e.Members)-1].Ref.String()}})
 			return err
 		}},
 		{"what-if-decided", func(e, other *entity.Entity) error {
-			_, err := s.WhatIf(b.Context(), locus.WhatIf{Of: e.ID.String(), Decide: []locus.Decide{
+			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Decide: []decisions.Input{
 				{Verdict: entity.VerdictSame, A: e.ID.String(), B: other.ID.String()},
 			}})
 			return err
 		}},
 		{"what-if-bits", func(e, _ *entity.Entity) error {
-			_, err := s.WhatIf(b.Context(), locus.WhatIf{Of: e.ID.String(), Bits: map[string]match.Score{"phone: equal": 450}})
+			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Bits: map[string]match.Score{"phone: equal": 450}})
 			return err
 		}},
-		{"relations", func(e, _ *entity.Entity) error { _, err := s.Relations(b.Context(), e.ID); return err }},
+		{"relations", func(e, _ *entity.Entity) error { _, err := s.Entities().Relations(b.Context(), e.ID); return err }},
 	} {
 		b.Run(question.name, func(b *testing.B) {
 			took := make([]time.Duration, 0, b.N)
@@ -72,7 +75,7 @@ func BenchmarkExplain(b *testing.B) {
 	}
 	b.Run("review", func(b *testing.B) {
 		for range b.N {
-			if _, err := s.Review(b.Context(), locus.ReviewQuery{}); err != nil {
+			if _, err := s.Decisions().Review(b.Context(), decisions.ReviewQuery{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -90,17 +93,17 @@ func BenchmarkSwitch(b *testing.B) {
 			b.ReportMetric(20_000/time.Since(begin).Seconds(), step+"-records/s")
 			begin = time.Now()
 		}
-		pack, err := s.BuildPack(b.Context(), "place", nil)
+		pack, err := s.Kinds().BuildPack(b.Context(), "place", nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		report("pack")
-		p := locus.Proposal{Kind: "place", Pack: pack.Hash}
-		if _, err := s.Diff(b.Context(), p, nil); err != nil {
+		p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
+		if _, err := s.Kinds().Compare(b.Context(), p, nil); err != nil {
 			b.Fatal(err)
 		}
 		report("diff")
-		if err := s.Switch(b.Context(), p, nil); err != nil {
+		if err := s.Kinds().Switch(b.Context(), p, nil); err != nil {
 			b.Fatal(err)
 		}
 		report("switch")

@@ -11,10 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 )
 
 func refs(list []entity.Ref) string {
@@ -29,7 +32,7 @@ func TestService_How(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	a := put(t, s, left, right, bridge)[0]
-	h, err := s.How(t.Context(), a.Entity)
+	h, err := s.Explain().How(t.Context(), a.Entity)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +60,15 @@ func TestService_How(t *testing.T) {
 	for _, m := range h.Entity.Members[1:] {
 		former = m
 	}
-	rec, err := s.Record(t.Context(), former.Ref)
+	rec, err := s.Records().Get(t.Context(), former.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.How(t.Context(), rec.Birth)
+	again, err := s.Explain().How(t.Context(), rec.Birth)
 	if err != nil || again.Entity.ID != a.Entity || again.Requested != rec.Birth {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	if again, err := s.How(t.Context(), put(t, s, record("x", "1", "Lone Gull Ferries", "", ""))[0].Entity); err != nil || len(again.Steps) != 0 || again.Component != 1 {
+	if again, err := s.Explain().How(t.Context(), put(t, s, record("x", "1", "Lone Gull Ferries", "", ""))[0].Entity); err != nil || len(again.Steps) != 0 || again.Component != 1 {
 		t.Fatalf("one record alone: %+v, %v", again, err)
 	}
 }
@@ -78,11 +81,11 @@ func TestService_HistoryIsThatOfAllItsRecords(t *testing.T) {
 	remove(t, s, bridge.Ref)
 	for _, id := range []entity.PUID{a.PUID, b.PUID} {
 		want := map[entity.PUID][]string{a.PUID: {"put", "created", "merged", "split"}, b.PUID: {"put", "created", "retired", "split"}}[id]
-		e, err := s.Find(t.Context(), id.String())
+		e, err := s.Entities().Find(t.Context(), id.String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := s.History(t.Context(), e.ID)
+		h, err := s.Explain().History(t.Context(), e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +103,7 @@ func TestService_WhatIfARecordWereDeleted(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	results := put(t, s, left, right, bridge)
-	sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:left", Delete: []string{"c:bridge"}})
+	sup, err := s.Explain().WhatIf(t.Context(), explain.Scenario{Of: "a:left", Delete: []string{"c:bridge"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +134,17 @@ func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 	s := fresh(t)
 	put(t, s, left, right, bridge)
 	for name, c := range map[string]struct {
-		q             locus.WhatIf
+		q             explain.Scenario
 		before, after int
 	}{
-		"much is needed":        {locus.WhatIf{Threshold: 4000}, 1, 3},
-		"the threshold as is":   {locus.WhatIf{Threshold: match.Threshold}, 0, 0},
-		"a phone says nothing":  {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": -9000}}, 1, 2},
-		"a phone as it is":      {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": 900}}, 0, 0},
-		"bits below and enough": {locus.WhatIf{Bits: map[string]match.Score{"phone: equal": 1}, Threshold: 1}, 0, 0},
+		"much is needed":        {explain.Scenario{Threshold: 4000}, 1, 3},
+		"the threshold as is":   {explain.Scenario{Threshold: match.Threshold}, 0, 0},
+		"a phone says nothing":  {explain.Scenario{Bits: map[string]match.Score{"phone: equal": -9000}}, 1, 2},
+		"a phone as it is":      {explain.Scenario{Bits: map[string]match.Score{"phone: equal": 900}}, 0, 0},
+		"bits below and enough": {explain.Scenario{Bits: map[string]match.Score{"phone: equal": 1}, Threshold: 1}, 0, 0},
 	} {
 		c.q.Of = "a:left"
-		sup, err := s.WhatIf(t.Context(), c.q)
+		sup, err := s.Explain().WhatIf(t.Context(), c.q)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -155,43 +158,43 @@ func TestService_WhatIfRefuses(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	put(t, s, left)
-	many := make([]string, locus.MaxSupposed+1)
+	many := make([]string, explain.MaxScenario+1)
 	for name, c := range map[string]struct {
-		q       locus.WhatIf
+		q       explain.Scenario
 		pointer string
 	}{
-		"nothing supposed":    {locus.WhatIf{Of: "a:left"}, ""},
-		"no address":          {locus.WhatIf{Of: "??", Threshold: 1}, "/of"},
-		"no address to go":    {locus.WhatIf{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
-		"too many":            {locus.WhatIf{Of: "a:left", Delete: many}, ""},
-		"unknown level":       {locus.WhatIf{Of: "a:left", Bits: map[string]match.Score{"phone: blue": 1}}, "/bits"},
-		"bits beyond reason":  {locus.WhatIf{Of: "a:left", Bits: map[string]match.Score{"phone: equal": 10001}}, "/bits"},
-		"threshold below 0":   {locus.WhatIf{Of: "a:left", Threshold: -1}, "/threshold"},
-		"threshold too large": {locus.WhatIf{Of: "a:left", Threshold: 10001}, "/threshold"},
+		"nothing supposed":    {explain.Scenario{Of: "a:left"}, ""},
+		"no address":          {explain.Scenario{Of: "??", Threshold: 1}, "/of"},
+		"no address to go":    {explain.Scenario{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
+		"too many":            {explain.Scenario{Of: "a:left", Delete: many}, ""},
+		"unknown level":       {explain.Scenario{Of: "a:left", Bits: map[string]match.Score{"phone: blue": 1}}, "/bits"},
+		"bits beyond reason":  {explain.Scenario{Of: "a:left", Bits: map[string]match.Score{"phone: equal": 10001}}, "/bits"},
+		"threshold below 0":   {explain.Scenario{Of: "a:left", Threshold: -1}, "/threshold"},
+		"threshold too large": {explain.Scenario{Of: "a:left", Threshold: 10001}, "/threshold"},
 	} {
-		_, err := s.WhatIf(t.Context(), c.q)
+		_, err := s.Explain().WhatIf(t.Context(), c.q)
 		invalid, ok := errors.AsType[*locus.InvalidError](err)
 		if !ok || invalid.Problems[0].Pointer != c.pointer {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:nobody", Threshold: 1}); !errors.Is(err, entity.ErrNotFound) {
+	if _, err := s.Explain().WhatIf(t.Context(), explain.Scenario{Of: "a:nobody", Threshold: 1}); !errors.Is(err, entity.ErrNotFound) {
 		t.Errorf("a record that is not there: %v", err)
 	}
 }
 
 // loaded is a service with the records of the demo.
-func loaded(t testing.TB, n int64) *locus.Service {
+func loaded(t testing.TB, n int64) *locus.DB {
 	t.Helper()
 	s := open(t, t.TempDir(), 16)
 	t.Cleanup(func() { _ = s.Close() })
-	var puts []locus.Put
+	var puts []records.Input
 	flush := func() {
 		put(t, s, puts...)
 		puts = puts[:0]
 	}
 	for rec := range demo.New(1, n).All() {
-		if puts = append(puts, locus.Put{Ref: entity.Ref{Source: rec.Source, Key: rec.Key}, Attributes: rec.Attributes}); len(puts) == 1000 {
+		if puts = append(puts, records.Input{Ref: entity.Ref{Source: rec.Source, Key: rec.Key}, Attributes: rec.Attributes}); len(puts) == 1000 {
 			flush()
 		}
 	}
@@ -206,12 +209,12 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 	s := loaded(t, int64(longtest.Sample(0, 500, 1000, 3000)))
 	var after entity.Place
 	for {
-		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
+		page, next, err := s.Entities().Search(t.Context(), entities.Query{After: after, Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range page {
-			h, err := s.How(t.Context(), e.ID)
+			h, err := s.Explain().How(t.Context(), e.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,9 +249,9 @@ func TestService_HowAgreesWithTheResolver(t *testing.T) {
 			if joined != len(e.Members)-1 {
 				t.Errorf("entity %v of %d records came to be in %d steps", e.ID, len(e.Members), joined)
 			}
-			for _, q := range []locus.WhatIf{{Threshold: match.Threshold}, {Bits: map[string]match.Score{"phone: equal": 900}}} {
+			for _, q := range []explain.Scenario{{Threshold: match.Threshold}, {Bits: map[string]match.Score{"phone: equal": 900}}} {
 				q.Of = e.ID.String()
-				if sup, err := s.WhatIf(t.Context(), q); err != nil || len(sup.Before)+len(sup.After) != 0 {
+				if sup, err := s.Explain().WhatIf(t.Context(), q); err != nil || len(sup.Before)+len(sup.After) != 0 {
 					t.Errorf("entity %v: %+v, %v", e.ID, sup, err)
 				}
 			}

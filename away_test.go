@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
@@ -18,6 +18,8 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process that starts while the server of the map is away does what one does that was running then: it serves the
@@ -27,12 +29,12 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	t.Parallel()
 	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	where := away.URL("places") + "," + here.URL("places")
-	start := func() (*locus.Service, error) {
-		cells, err := all.Open(t.Context(), where, &all.Options{Rules: locus.Rules, MustExist: true, Notice: 4 * time.Hour}) // the map is to be moved on
+	start := func() (*locus.DB, error) {
+		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour}) // the map is to be moved on
 		must(t, err)
-		return locus.Open(t.Context(), cells, nil)
+		return locus.OpenCells(t.Context(), cells, nil)
 	}
-	running := openAt(t, where, &all.Options{Cells: 4})
+	running := openAt(t, where, &storage.Options{Cells: 4})
 	define(t, running, bySource)
 
 	away.Stop(t)
@@ -45,16 +47,16 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	}
 	away.Restart(t)
 
-	shop := func(i int) locus.Put {
+	shop := func(i int) records.Input {
 		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
 	}
 	isDown := func(ref entity.Ref) bool {
-		m := running.Map()
+		m := running.Cells().Map()
 		return m.Home(m.KeyOf(ref.Source, ref.Key).Position()).Index%2 == 0
 	}
 	until(t, "the first records", func() (bool, string) {
 		for i := range 20 {
-			results, err := running.Put(t.Context(), []locus.Put{shop(i)})
+			results, err := running.Records().Put(t.Context(), []records.Input{shop(i)})
 			if err = errors.Join(err, results[0].Err); err != nil {
 				return false, err.Error()
 			}
@@ -66,26 +68,26 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	away.Stop(t)
 	s, err = start()
 	must(t, err)
-	for name, p := range map[string]*locus.Service{"running": running, "new": s} {
-		status, err := p.Status(t.Context())
+	for name, p := range map[string]*locus.DB{"running": running, "new": s} {
+		status, err := p.Cells().Status(t.Context())
 		must(t, err)
 		if !status.Ready || status.Reason != "2 of 4 cells do not answer" || !status.Cells[0].Down || status.Cells[1].Down {
 			t.Errorf("the %s process says %+v", name, status)
 		}
 		for i := range 20 {
-			_, err := p.Record(t.Context(), shop(i).Ref)
+			_, err := p.Records().Get(t.Context(), shop(i).Ref)
 			if down := isDown(shop(i).Ref); down != errors.Is(err, locus.ErrUnavailable) || !down && err != nil {
 				t.Errorf("the %s process reads %v, down is %v: %v", name, shop(i).Ref, down, err)
 			}
 		}
 	}
 	waiting := 0
-	for name, p := range map[string]*locus.Service{"running": running, "new": s} {
-		var puts []locus.Put
+	for name, p := range map[string]*locus.DB{"running": running, "new": s} {
+		var puts []records.Input
 		for i := range 20 {
 			puts = append(puts, record(name, fmt.Sprint(i), shop(i).Attributes["name"][0], "", ""))
 		}
-		results, err := p.Put(t.Context(), puts)
+		results, err := p.Records().Put(t.Context(), puts)
 		must(t, err)
 		for _, r := range results {
 			switch down := isDown(r.Ref); {
@@ -105,7 +107,7 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 
 	away.Restart(t)
 	until(t, "all is resolved", func() (bool, string) {
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		if err != nil {
 			return false, err.Error()
 		}
@@ -132,10 +134,10 @@ func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 	opts.Now = func() time.Time { return time.Now().Add(-time.Hour) } // the map ended an hour ago, by the clock of ids
 	cells, err := cell.OpenCells(t.Context(), opts)
 	must(t, err)
-	s, err := locus.Open(t.Context(), cells, nil)
+	s, err := locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)
 	defer s.Close()
-	shop := func(i int) locus.Put {
+	shop := func(i int) records.Input {
 		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
 	}
 	ids := map[int]locality.ID{}
@@ -144,9 +146,9 @@ func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 	}
 	muted.mute.Store(true)
 	for i := 5; i < 20; i++ {
-		results, err := s.Put(t.Context(), []locus.Put{shop(i)})
+		results, err := s.Records().Put(t.Context(), []records.Input{shop(i)})
 		must(t, err)
-		down := s.Map().Home(s.Map().KeyOf(shop(i).Source, shop(i).Key).Position()).Index == 0
+		down := s.Cells().Map().Home(s.Cells().Map().KeyOf(shop(i).Source, shop(i).Key).Position()).Index == 0
 		if err := results[0].Err; down != errors.Is(err, locus.ErrUnavailable) || !down && err != nil {
 			t.Errorf("shop %d, down is %v: %v", i, down, err)
 		}
@@ -155,18 +157,18 @@ func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 		}
 	}
 	muted.mute.Store(false)
-	must(t, s.Grow(t.Context(), cell.Growth{Cells: 6}, nil))
+	must(t, s.Cells().Grow(t.Context(), cell.Growth{Cells: 6}, nil))
 	for i, id := range ids {
-		if early, late := time.UnixMilli(id.Millis()), s.Map().Starts(1); !early.Before(late) || late.Sub(early) > time.Minute {
+		if early, late := time.UnixMilli(id.Millis()), s.Cells().Map().Starts(1); !early.Before(late) || late.Sub(early) > time.Minute {
 			t.Errorf("shop %d is dated %v, the next generation starts at %v", i, early, late)
 		}
 	}
 	until(t, "what waited is resolved", func() (bool, string) {
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		return err == nil && status.Redo == 0, fmt.Sprintf("%+v, %v", status, err)
 	})
 	for i, id := range ids {
-		if e, err := s.Entity(t.Context(), id); err != nil || len(e.Members) != 1 || e.Members[0].Key != fmt.Sprint(i) {
+		if e, err := s.Entities().Get(t.Context(), id); err != nil || len(e.Members) != 1 || e.Members[0].Key != fmt.Sprint(i) {
 			t.Errorf("the id of shop %d leads to %+v, %v", i, e, err)
 		}
 	}
@@ -180,7 +182,7 @@ func TestP12_RecordsArePutAfterTheEndOfTheMap(t *testing.T) {
 func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
 	t.Parallel()
 	dir, uri, other := t.TempDir(), mongotest.URI(t), mongotest.URI(t)
-	start := func(away bool, uri string) (*locus.Service, error) {
+	start := func(away bool, uri string) (*locus.DB, error) {
 		t.Helper()
 		cells, muted := openMutedAt(t, dir, "g0-0", false)
 		var docs locus.Documents
@@ -191,7 +193,7 @@ func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
 			must(t, err)
 		}
 		muted.mute.Store(away)
-		return locus.Open(t.Context(), cells, &locus.Options{Documents: docs})
+		return locus.OpenCells(t.Context(), cells, &locus.Options{Documents: docs})
 	}
 	s, err := start(false, "")
 	must(t, err)

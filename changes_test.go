@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
@@ -25,10 +26,10 @@ func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 	define(t, s, byCategory)
 	latest(t, s, "by_category")
 	counts := map[string]int{}
-	var at locus.Watermark
+	var at changelog.Watermark
 	follow := func() {
 		for {
-			changes, next, err := s.Changes(t.Context(), locus.ChangeQuery{After: at, Limit: 3})
+			changes, next, err := s.Changes().Read(t.Context(), changes.Query{After: at, Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,8 +62,8 @@ func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Errorf("counts (-rollup +feed):\n%s", diff)
 	}
-	tail, err := s.Tail(t.Context(), nil)
-	if err != nil || tail.String() != at.Union(tail).String() || !at.Contains(locus.Watermark{{Index: 1}: tail[cell.ID{Index: 1}]}) {
+	tail, err := s.Changes().Tail(t.Context(), nil)
+	if err != nil || tail.String() != at.Union(tail).String() || !at.Contains(changelog.Watermark{{Index: 1}: tail[cell.ID{Index: 1}]}) {
 		t.Errorf("the feed ends at %v, the logs at %v, %v", at, tail, err)
 	}
 }
@@ -71,29 +72,29 @@ func TestChanges_Errors(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	done := put(t, s, place("1", "Zephyr Trampolines", "", ""), place("2", "Quill Dental", "", ""))
-	changes, next, err := s.Changes(t.Context(), locus.ChangeQuery{})
-	if err != nil || len(changes) != 4 || done[0].Watermark != nil {
-		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though nobody counts", len(changes), next, err, done[0].Watermark)
+	list, next, err := s.Changes().Read(t.Context(), changes.Query{})
+	if err != nil || len(list) != 4 || done[0].Watermark != nil {
+		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though nobody counts", len(list), next, err, done[0].Watermark)
 	}
-	for _, c := range changes {
+	for _, c := range list {
 		if c.Was != nil || c.Is != nil {
 			t.Errorf("change %+v has images, and nobody counts", c)
 		}
 	}
-	at := changes[0].Cell
+	at := list[0].Cell
 	for name, c := range map[string]struct {
-		q    locus.ChangeQuery
+		q    changes.Query
 		want error
 	}{
-		"a place of the future": {locus.ChangeQuery{After: locus.Watermark{at: 1 << 40}}, changelog.ErrTrimmed},
-		"no such cell":          {locus.ChangeQuery{Cells: []cell.ID{{Gen: 9}}}, cell.ErrNoCell},
+		"a place of the future": {changes.Query{After: changelog.Watermark{at: 1 << 40}}, changelog.ErrTrimmed},
+		"no such cell":          {changes.Query{Cells: []cell.ID{{Gen: 9}}}, cell.ErrNoCell},
 	} {
-		if _, _, err := s.Changes(t.Context(), c.q); !errors.Is(err, c.want) {
+		if _, _, err := s.Changes().Read(t.Context(), c.q); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var invalid *locus.InvalidError
-	if _, _, err := s.Changes(t.Context(), locus.ChangeQuery{Limit: 1001}); !errors.As(err, &invalid) {
+	if _, _, err := s.Changes().Read(t.Context(), changes.Query{Limit: 1001}); !errors.As(err, &invalid) {
 		t.Errorf("a limit of 1001: %v", err)
 	}
 }
@@ -106,11 +107,11 @@ func TestChanges_OfALostHistory(t *testing.T) {
 	define(t, service, byCategory)
 	put(t, service, place("1", "Zephyr Trampolines", "sport", ""))
 	latest(t, service, "by_category")
-	tail, err := service.Tail(t.Context(), nil)
+	tail, err := service.Changes().Tail(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost := locus.Watermark{{}: tail[cell.ID{}] + 3}
+	lost := changelog.Watermark{{}: tail[cell.ID{}] + 3}
 	if err := cell.Reincarnate[resolve.Tx](t.Context(), cells); err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +119,10 @@ func TestChanges_OfALostHistory(t *testing.T) {
 		t.Errorf("after the numbers that were passed over: %+v", a)
 	}
 	put(t, service, place("2", "Quill Dental", "", ""))
-	if _, _, err := service.Changes(t.Context(), locus.ChangeQuery{After: lost}); !errors.Is(err, changelog.ErrTrimmed) {
+	if _, _, err := service.Changes().Read(t.Context(), changes.Query{After: lost}); !errors.Is(err, changelog.ErrTrimmed) {
 		t.Errorf("a place that was lost: %v", err)
 	}
-	changes, _, err := service.Changes(t.Context(), locus.ChangeQuery{After: tail})
+	changes, _, err := service.Changes().Read(t.Context(), changes.Query{After: tail})
 	if err != nil || len(changes) != 2 {
 		t.Errorf("after a place that was kept: %d changes, %v", len(changes), err)
 	}

@@ -12,14 +12,17 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // elsewhere are tables and columns in which a byte may be flipped without a difference, and why.
@@ -122,7 +125,7 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 				}
 				undo()
 				if strings.HasPrefix(table, "rollup") && len(differences(t, s)) > 0 { // a follower has gone by what was flipped
-					_, err := s.RebuildRollup(t.Context(), byCategory.Name)
+					_, err := s.Rollups().Rebuild(t.Context(), byCategory.Name)
 					must(t, err)
 					until(t, "the rollup to be counted again", func() (bool, string) { found := differences(t, s); return len(found) == 0, fmt.Sprint(found) })
 				}
@@ -146,7 +149,7 @@ func flipEverywhere(t *testing.T, where string, behind func(cell.ID) database) {
 }
 
 // writeHead writes the head of a cell.
-func writeHead(t *testing.T, cells *locus.Cells, id cell.ID, change func(*cell.Head)) {
+func writeHead(t *testing.T, cells *storage.Cells, id cell.ID, change func(*cell.Head)) {
 	t.Helper()
 	db, err := cells.Cell(id)
 	must(t, err)
@@ -175,13 +178,13 @@ func TestP09_AWriteOfTheHeadHidesNoDamage(t *testing.T) {
 					where = pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 					behind = func(where string, id cell.ID) database { return openServer(t, where, id) }
 				}
-				s, cells := openCellsAt(t, where, 1)
-				id := cells.Map().Authority()
-				writeHead(t, cells, id, func(h *cell.Head) { h.Fence++ })
+				s, opened := openCellsAt(t, where, 1)
+				id := opened.Map().Authority()
+				writeHead(t, opened, id, func(h *cell.Head) { h.Fence++ })
 				damages := func(when string, want bool) {
 					t.Helper()
 					found, err := look(t, s)
-					if err != nil || want != slices.ContainsFunc(found, func(d locus.Difference) bool { return d.What == "checksum" && strings.HasPrefix(d.ID, "locus_cell") }) {
+					if err != nil || want != slices.ContainsFunc(found, func(d cells.Difference) bool { return d.What == "checksum" && strings.HasPrefix(d.ID, "locus_cell") }) {
 						t.Errorf("%s: found %+v, %v; want a damaged row of the head: %v", when, found, err, want)
 					}
 				}
@@ -192,12 +195,12 @@ func TestP09_AWriteOfTheHeadHidesNoDamage(t *testing.T) {
 					t.Fatal("there is no row of the cell")
 				}
 				damages(what, true)
-				writeHead(t, cells, id, func(h *cell.Head) { h.Fence++ })
+				writeHead(t, opened, id, func(h *cell.Head) { h.Fence++ })
 				damages(what+", and the head is written", true)
 				undo()
 				damages("the row is restored, and its checksum is not", true)
 				db.accept()
-				writeHead(t, cells, id, func(h *cell.Head) { h.Fence++ })
+				writeHead(t, opened, id, func(h *cell.Head) { h.Fence++ })
 				damages("the row is accepted", false)
 				_, _ = db.flip("locus_cell", column, []string{"one"}, "")
 				damages("flipped again", true)
@@ -206,20 +209,20 @@ func TestP09_AWriteOfTheHeadHidesNoDamage(t *testing.T) {
 	}
 }
 
-func look(t *testing.T, s *locus.Service, cells ...cell.ID) (found []locus.Difference, err error) {
+func look(t *testing.T, s *locus.DB, only ...cell.ID) (found []cells.Difference, err error) {
 	t.Helper()
-	err = s.CheckCells(t.Context(), locus.Checking{Cells: cells}, func(d locus.Difference) error {
+	err = s.Cells().Check(t.Context(), cells.Checking{Cells: only}, func(d cells.Difference) error {
 		found = append(found, d)
 		return nil
 	}, nil)
 	return found, err
 }
 
-func openCellsAt(t *testing.T, where string, n int) (*locus.Service, *locus.Cells) {
+func openCellsAt(t *testing.T, where string, n int) (*locus.DB, *storage.Cells) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), where, &all.Options{Cells: n, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: n})
 	must(t, err)
-	s, err := locus.Open(t.Context(), cells, nil)
+	s, err := locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -230,7 +233,7 @@ func openCellsAt(t *testing.T, where string, n int) (*locus.Service, *locus.Cell
 }
 
 // populate puts something in every table.
-func populate(t *testing.T, s *locus.Service) {
+func populate(t *testing.T, s *locus.DB) {
 	t.Helper()
 	define(t, s, byCategory)
 	for i := range 16 {
@@ -242,24 +245,24 @@ func populate(t *testing.T, s *locus.Service) {
 		}
 	}
 	for i := range 4 {
-		decide(t, s, locus.Decide{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 10+i), Author: "ann"})
+		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 10+i), Author: "ann"})
 	}
-	_, err := s.Delete(t.Context(), []entity.Ref{{Source: "a", Key: "15"}}) // its former id leads on
+	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "15"}}) // its former id leads on
 	must(t, err)
 	b := counter.Batch{Key: "k"}
 	for i := range 8 {
 		b.Hits = append(b.Hits, counter.Hit{Metric: counter.Metric(fmt.Sprintf("visits/%d", i)), At: time.Now(), N: 3},
 			counter.Hit{Metric: counter.Metric(fmt.Sprintf("heat/%d", i)), At: time.Now(), N: 7, Kind: counter.Gauge})
 	}
-	answer, err := s.AddHits(t.Context(), b)
+	answer, err := s.Counters().Add(t.Context(), b)
 	must(t, errors.Join(append(answer.Results, err)...))
 	latest(t, s, byCategory.Name)
 }
 
-func settled(t *testing.T, s *locus.Service) {
+func settled(t *testing.T, s *locus.DB) {
 	t.Helper()
 	until(t, "redo to be worked off", func() (bool, string) {
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		return err == nil && status.Redo == 0, fmt.Sprint(err)
 	})
 	if found := differences(t, s); len(found) > 0 {
@@ -271,17 +274,17 @@ func settled(t *testing.T, s *locus.Service) {
 func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, cells := openCellsAt(t, dir, 2)
+	s, opened := openCellsAt(t, dir, 2)
 	p := place("1", "Zephyr Trampolines", "sport", "Springfield")
 	was := put(t, s, p)[0]
-	id, err := cells.Map().Puid(int64(was.PUID))
+	id, err := opened.Map().Puid(int64(was.PUID))
 	must(t, err)
 	db := openFile(t, filepath.Join(dir, "cells", id.String()+".db")).(file).db
 	_, err = db.ExecContext(t.Context(), "UPDATE record SET body = replace(body, 'Zephyr', 'Zephyq')")
 	must(t, err)
 
-	var found []locus.Difference
-	must(t, s.CheckCells(t.Context(), locus.Checking{Repair: true}, func(d locus.Difference) error { found = append(found, d); return nil }, nil))
+	var found []cells.Difference
+	must(t, s.Cells().Check(t.Context(), cells.Checking{Repair: true}, func(d cells.Difference) error { found = append(found, d); return nil }, nil))
 	if len(found) < 2 || found[0].What != "checksum" || found[0].Advice == "" {
 		t.Errorf("found %+v, want the record first, and what differs from it", found)
 	}
@@ -290,7 +293,7 @@ func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
 			t.Errorf("%+v was repaired from a damaged record", d)
 		}
 	}
-	e, err := s.Entity(t.Context(), was.Entity)
+	e, err := s.Entities().Get(t.Context(), was.Entity)
 	must(t, err)
 	if !strings.Contains(fmt.Sprint(e.View), "Zephyr") {
 		t.Errorf("the entity says %v", e.View)

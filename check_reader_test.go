@@ -13,11 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A process that only reads checks an installation that is damaged and whose map has run out: it finds what a repair finds, and not
@@ -34,19 +36,19 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 				where = pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
 				behind = func(where string, id cell.ID) database { return openServer(t, where, id) }
 			}
-			open := func(options *locus.Options) (*locus.Service, *locus.Cells) {
-				cells, err := all.Open(t.Context(), where, &all.Options{Cells: 2, Rules: locus.Rules, Notice: time.Second})
+			open := func(options *locus.Options) (*locus.DB, *storage.Cells) {
+				opened, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2, Notice: time.Second})
 				must(t, err)
-				s, err := locus.Open(t.Context(), cells, options)
+				s, err := locus.OpenCells(t.Context(), opened, options)
 				must(t, err)
-				return s, cells
+				return s, opened
 			}
-			s, cells := open(nil)
+			s, opened := open(nil)
 			populate(t, s)
 			settled(t, s)
-			ids, end := cells.Map().Cells(), cells.Map().Until()
+			ids, end := opened.Map().Cells(), opened.Map().Until()
 			for _, id := range ids {
-				db, err := cells.Cell(id)
+				db, err := opened.Cell(id)
 				must(t, err)
 				must(t, db.Update(t.Context(), func(tx resolve.Tx) error { // postings and entities of the first records are gone
 					for _, table := range []string{"posting", "edge"} {
@@ -60,7 +62,7 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 							}
 						}
 					}
-					lo, _ := cells.Map().PuidRange(id)
+					lo, _ := opened.Map().PuidRange(id)
 					return tx.DeleteEntities(t.Context(), []entity.PUID{entity.PUID(lo + 1), entity.PUID(lo + 2)})
 				}))
 			}
@@ -81,7 +83,7 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 			must(t, err)
 			must(t, s.Close())
 			for _, what := range []string{"posting", "edge", "entity"} {
-				if !slices.ContainsFunc(found, func(d locus.Difference) bool { return d.What == what }) {
+				if !slices.ContainsFunc(found, func(d cells.Difference) bool { return d.What == what }) {
 					t.Errorf("the check finds no %s among %d differences", what, len(found))
 				}
 			}
@@ -89,7 +91,7 @@ func TestP06_ACheckWritesNothing(t *testing.T) {
 				t.Errorf("the check has changed rows:\n%.2000s", cmp.Diff(strings.Join(before, "\n"), strings.Join(after, "\n")))
 			}
 			s, _ = open(nil)
-			must(t, s.CheckCells(t.Context(), locus.Checking{Repair: true}, func(locus.Difference) error { return nil }, nil))
+			must(t, s.Cells().Check(t.Context(), cells.Checking{Repair: true}, func(cells.Difference) error { return nil }, nil))
 			until(t, "everything to be repaired, and the rollup to be counted again", func() (bool, string) {
 				found := differences(t, s)
 				return len(found) == 0, fmt.Sprint(found)

@@ -12,30 +12,32 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // hit counts hits of metrics, and fails unless all are counted.
-func hit(t testing.TB, s *locus.Service, n int64, metrics ...counter.Metric) {
+func hit(t testing.TB, s *locus.DB, n int64, metrics ...counter.Metric) {
 	t.Helper()
 	hits := make([]counter.Hit, len(metrics))
 	for i, m := range metrics {
 		hits[i] = counter.Hit{Metric: m, N: n}
 	}
-	answer, err := s.AddHits(t.Context(), counter.Batch{Hits: hits})
+	answer, err := s.Counters().Add(t.Context(), counter.Batch{Hits: hits})
 	if err := errors.Join(append(answer.Results, err)...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // total is what was counted of a metric in these days, which is the sum of its hours.
-func total(t testing.TB, s *locus.Service, m counter.Metric) int64 {
+func total(t testing.TB, s *locus.DB, m counter.Metric) int64 {
 	t.Helper()
 	now := time.Now()
-	of, err := s.Counters().Series(t.Context(), counter.Query{
+	of, err := s.Counters().Recorder().Series(t.Context(), counter.Query{
 		Metrics: []counter.Metric{m}, From: now.Add(-48 * time.Hour), To: now.Add(24 * time.Hour), Step: counter.ByHour,
 	})
 	if errors.Is(err, counter.ErrNotFound) {
@@ -78,7 +80,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where, to := places(t)
-			s := openAt(t, where, &all.Options{Cells: 2, Notice: time.Millisecond})
+			s := openAt(t, where, &storage.Options{Cells: 2, Notice: time.Millisecond})
 			old, all12 := metrics(8), metrics(12)
 			put(t, s, left, right)
 			hit(t, s, 3, old...)
@@ -96,12 +98,12 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 					}
 				}
 			})
-			if _, err := s.Move(t.Context(), cell.ID{Index: 1}, cell.Destination{URL: to}, func(cell.MoveProgress) {}); err != nil {
+			if _, err := s.Cells().Move(t.Context(), cell.ID{Index: 1}, cell.Destination{URL: to}, func(cell.MoveProgress) {}); err != nil {
 				t.Error(err)
 			}
-			must(t, s.Grow(t.Context(), cell.Growth{Cells: 4}, func(cell.Progress) {}))
+			must(t, s.Cells().Grow(t.Context(), cell.Growth{Cells: 4}, func(cell.Progress) {}))
 			hit(t, s, 4, all12...)
-			must(t, s.Compact(t.Context(), 1, func(cell.Progress) {}))
+			must(t, s.Cells().Compact(t.Context(), 1, func(cell.Progress) {}))
 			hit(t, s, 5, all12...)
 			close(stop)
 			beside.Wait()
@@ -112,7 +114,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 				}
 			}
 			must(t, s.Close())
-			s = openAt(t, where, &all.Options{MustExist: true})
+			s = openAt(t, where, &storage.Options{MustExist: true})
 			defer s.Close()
 			for i, m := range all12 {
 				want := int64(9)
@@ -123,10 +125,10 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 					t.Errorf("%s: %d, want %d", m, got, want)
 				}
 			}
-			if status, err := s.Status(t.Context()); err != nil || status.Counts.Records != 3 || !status.Ready {
+			if status, err := s.Cells().Status(t.Context()); err != nil || status.Counts.Records != 3 || !status.Ready {
 				t.Errorf("%+v, %v", status, err)
 			}
-			if records, _, err := s.Records(t.Context(), locus.RecordQuery{}); err != nil || len(records) != 3 {
+			if records, _, err := s.Records().List(t.Context(), records.Query{}); err != nil || len(records) != 3 {
 				t.Errorf("%d records, %v", len(records), err)
 			}
 		})
@@ -138,7 +140,7 @@ func TestCounters_WhereRecordsLive(t *testing.T) {
 func TestCounters_OneCellFails(t *testing.T) {
 	t.Parallel()
 	cells, muted := openMuted(t, true)
-	s, err := locus.Open(t.Context(), cells, nil)
+	s, err := locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)
 	defer s.Close()
 	hit(t, s, 1, metrics(12)...)
@@ -149,7 +151,7 @@ func TestCounters_OneCellFails(t *testing.T) {
 	// add sends the batch, and counts what became of its hits.
 	add := func() (counted, unavailable, unconfirmed int) {
 		t.Helper()
-		answer, err := s.AddHits(t.Context(), b)
+		answer, err := s.Counters().Add(t.Context(), b)
 		must(t, err)
 		for i, err := range answer.Results {
 			switch {
@@ -214,7 +216,7 @@ func TestCounters_OnceOverARestart(t *testing.T) {
 	for round := range 2 {
 		s := open(t, dir, 3)
 		for _, b := range []counter.Batch{keyed, keyed, produced, produced} {
-			answer, err := s.AddHits(t.Context(), b)
+			answer, err := s.Counters().Add(t.Context(), b)
 			if err := errors.Join(append(answer.Results, err)...); err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +242,7 @@ func TestCounters_OwnNames(t *testing.T) {
 		for _, m := range names {
 			b.Hits = append(b.Hits, counter.Hit{Metric: m, At: time.Now(), N: 1})
 		}
-		answer, err := s.AddHits(t.Context(), b)
+		answer, err := s.Counters().Add(t.Context(), b)
 		if err != nil || len(answer.Results) != len(names) {
 			t.Fatal(answer, err)
 		}
@@ -261,19 +263,19 @@ func TestCounters_OwnNames(t *testing.T) {
 func TestCounters_CountsItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	service := func(opts *locus.Options) *locus.Service {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules})
+	service := func(opts *locus.Options) *locus.DB {
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
 		must(t, err)
-		s, err := locus.Open(t.Context(), cells, opts)
+		s, err := locus.OpenCells(t.Context(), cells, opts)
 		must(t, err)
 		return s
 	}
 	s := service(&locus.Options{CountItself: true})
 	put(t, s, left, right, bridge)
 	hit(t, s, 40, "a", "b")
-	s.CountError()
+	s.Counters().CountError()
 	remove(t, s, bridge.Ref)
-	status, err := s.Status(t.Context())
+	status, err := s.Cells().Status(t.Context())
 	must(t, err)
 	merges, splits := status.Counts.Merges, status.Counts.Splits
 	if merges == 0 || splits == 0 {
@@ -283,7 +285,7 @@ func TestCounters_CountsItself(t *testing.T) {
 	s = service(nil)
 	defer s.Close()
 	hit(t, s, 1, "a")
-	s.CountError()
+	s.Counters().CountError()
 	for name, want := range map[counter.Metric]int64{"records": 3, "hits": 80, "errors": 1, "merges": merges, "splits": splits} {
 		if got := total(t, s, locus.OwnMetrics+name); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)

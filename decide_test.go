@@ -11,14 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // inTown is a record with a city, by which records of one name meet.
-func inTown(source, key, name, phone, address string) locus.Put {
+func inTown(source, key, name, phone, address string) records.Input {
 	p := record(source, key, name, phone, address)
 	p.Attributes["city"] = []string{"Springfield"}
 	return p
@@ -28,12 +33,12 @@ var (
 	// oak and mill are of one name and elsewhere: nobody can be sure.
 	oak  = inTown("a", "oak", "Brass Heron Antiques", "212-555-0101", "12 Oak Ave")
 	mill = inTown("b", "mill", "Brass Heron Antiques", "646-555-7878", "99 Mill Lane")
-	by   = locus.By{Author: "ann", Reason: "called them"}
+	by   = decisions.By{Author: "ann", Reason: "called them"}
 )
 
-func decide(t testing.TB, s *locus.Service, list ...locus.Decide) []locus.DecideResult {
+func decide(t testing.TB, s *locus.DB, list ...decisions.Input) []decisions.Result {
 	t.Helper()
-	results, err := s.Decide(t.Context(), list)
+	results, err := s.Decisions().Decide(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +50,9 @@ func decide(t testing.TB, s *locus.Service, list ...locus.Decide) []locus.Decide
 	return results
 }
 
-func queue(t testing.TB, s *locus.Service) []locus.ReviewPair {
+func queue(t testing.TB, s *locus.DB) []decisions.ReviewPair {
 	t.Helper()
-	page, err := s.Review(t.Context(), locus.ReviewQuery{})
+	page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,7 @@ func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
 		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB || pairs[0].Explanation.Outcome.String() != "unsure" {
 			t.Fatalf("%+v", pairs)
 		}
-		r := decide(t, s, locus.Decide{Verdict: verdict, A: pairs[0].A.String(), B: pairs[0].B.String(), Author: "ann"})[0]
+		r := decide(t, s, decisions.Input{Verdict: verdict, A: pairs[0].A.String(), B: pairs[0].B.String(), Author: "ann"})[0]
 		one := verdict == entity.VerdictSame
 		if (r.EntityA == r.EntityB) != one || r.Conflict != "" || r.Pending || r.At.IsZero() || r.Author != "ann" {
 			t.Errorf("%+v", r)
@@ -71,7 +76,7 @@ func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
 		if pairs := queue(t, s); len(pairs) != 0 {
 			t.Errorf("%s leaves %+v", verdict, pairs)
 		}
-		withdrawn := decide(t, s, locus.Decide{Verdict: verdict, A: "a:oak", B: "b:mill", Withdraw: true})[0]
+		withdrawn := decide(t, s, decisions.Input{Verdict: verdict, A: "a:oak", B: "b:mill", Withdraw: true})[0]
 		if !withdrawn.Withdrawn || withdrawn.EntityA != ids[0].Entity || withdrawn.EntityB != ids[1].Entity {
 			t.Errorf("%+v", withdrawn)
 		}
@@ -85,7 +90,7 @@ func TestService_ReviewUntilNobodyIsUnsure(t *testing.T) {
 func TestService_ReviewInPages(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	var puts []locus.Put
+	var puts []records.Input
 	for i, name := range []string{"Quillmarsh Heron", "Zephyrine Oakum", "Ostermont Pellgrove", "Vandelay Cragmoor"} {
 		for j := range 2 {
 			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Noodles", fmt.Sprintf("212-55%d-01%02d", i, 33*j), fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
@@ -96,9 +101,9 @@ func TestService_ReviewInPages(t *testing.T) {
 	if len(all) < 4 || len(all) == 20 {
 		t.Fatalf("only %d pairs", len(all))
 	}
-	var paged []locus.ReviewPair
+	var paged []decisions.ReviewPair
 	for after := ""; ; {
-		page, err := s.Review(t.Context(), locus.ReviewQuery{After: after, Limit: 2})
+		page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{After: after, Limit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +121,7 @@ func TestService_ReviewInPages(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"x", "1 2", "1 2 3x"} {
-		if _, err := s.Review(t.Context(), locus.ReviewQuery{After: after}); err == nil && after != "1 2 3x" {
+		if _, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{After: after}); err == nil && after != "1 2 3x" {
 			t.Errorf("%q is a place in the queue", after)
 		}
 	}
@@ -129,7 +134,7 @@ func TestService_MergeThenUnmergeRestoresIds(t *testing.T) {
 }
 
 // everywhere tests over files and, with two processes, over a server.
-func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.Service)) {
+func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.DB)) {
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
 		s := fresh(t)
@@ -138,35 +143,35 @@ func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.Service)) 
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
 		where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
-		s := openAt(t, where, &all.Options{Cells: 2})
+		s := openAt(t, where, &storage.Options{Cells: 2})
 		defer s.Close()
-		other := openAt(t, where, &all.Options{MustExist: true})
+		other := openAt(t, where, &storage.Options{MustExist: true})
 		defer other.Close()
 		test(t, s, other)
 	})
 }
 
-func mergeThenUnmerge(t *testing.T, s, other *locus.Service) {
+func mergeThenUnmerge(t *testing.T, s, other *locus.DB) {
 	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"), record("a", "2", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
 	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"), record("b", "2", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
-	before := []*locus.Entity{find(t, s, a.Entity), find(t, s, b.Entity)}
+	before := []*entities.Entity{find(t, s, a.Entity), find(t, s, b.Entity)}
 	if len(before[0].Members) != 2 || len(before[1].Members) != 2 || a.Entity == b.Entity {
 		t.Fatalf("%+v", before)
 	}
-	merged, err := other.Merge(t.Context(), "a:2", b.Entity.String(), by)
+	merged, err := other.Decisions().Merge(t.Context(), "a:2", b.Entity.String(), by)
 	if err != nil || merged.EntityA != a.Entity || merged.EntityB != a.Entity {
 		t.Fatalf("%+v, %v", merged, err)
 	}
 	if e := find(t, s, b.Entity); len(e.Members) != 4 || !e.Redirected() {
 		t.Fatalf("%v leads to %+v", b.Entity, e)
 	}
-	if _, err := other.Merge(t.Context(), "a:1", "b:1", by); err == nil {
+	if _, err := other.Decisions().Merge(t.Context(), "a:1", "b:1", by); err == nil {
 		t.Error("one entity is merged with itself")
 	}
 	for step, want := range map[string]int{"how": 3, "why": 3} {
 		decided := 0
 		if step == "how" {
-			h, err := s.How(t.Context(), a.Entity)
+			h, err := s.Explain().How(t.Context(), a.Entity)
 			if err != nil || len(h.Steps) != want {
 				t.Fatalf("%+v, %v", h, err)
 			}
@@ -176,7 +181,7 @@ func mergeThenUnmerge(t *testing.T, s, other *locus.Service) {
 				}
 			}
 		} else {
-			why, err := s.Why(t.Context(), a.Entity)
+			why, err := s.Explain().Why(t.Context(), a.Entity)
 			if err != nil || len(why.Joins) != want {
 				t.Fatalf("%+v, %v", why, err)
 			}
@@ -190,7 +195,7 @@ func mergeThenUnmerge(t *testing.T, s, other *locus.Service) {
 			t.Errorf("%s names %d decisions", step, decided)
 		}
 	}
-	if _, err := s.Unmerge(t.Context(), a.Entity.String(), []string{"b:1", "b:2"}, by); err != nil {
+	if _, err := s.Decisions().Unmerge(t.Context(), a.Entity.String(), []string{"b:1", "b:2"}, by); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range before {
@@ -198,7 +203,7 @@ func mergeThenUnmerge(t *testing.T, s, other *locus.Service) {
 			t.Errorf("entity %d is another one:\n%s", i, d)
 		}
 	}
-	w, err := other.WhyNot(t.Context(), "a:1", "b:1")
+	w, err := other.Explain().WhyNot(t.Context(), "a:1", "b:1")
 	if err != nil || w.Reason != "decided" || !strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -214,12 +219,12 @@ func TestService_UnmergeRefuses(t *testing.T) {
 		"/records/1": {"a:left", "x:1"},
 		"/records/0": {"no address"},
 	} {
-		_, err := s.Unmerge(t.Context(), id, records, by)
+		_, err := s.Decisions().Unmerge(t.Context(), id, records, by)
 		if invalid, ok := errors.AsType[*locus.InvalidError](err); !ok || invalid.Problems[0].Pointer != name {
 			t.Errorf("%v: %v", records, err)
 		}
 	}
-	if _, err := s.Unmerge(t.Context(), id, []string{"a:left", "b:right", "c:bridge"}, by); err == nil {
+	if _, err := s.Decisions().Unmerge(t.Context(), id, []string{"a:left", "b:right", "c:bridge"}, by); err == nil {
 		t.Error("all records are taken out")
 	}
 }
@@ -227,7 +232,7 @@ func TestService_UnmergeRefuses(t *testing.T) {
 // What is supposed of a decision is what it does.
 func TestService_WhatIfSomebodyDecided(t *testing.T) {
 	t.Parallel()
-	for name, d := range map[string]locus.Decide{
+	for name, d := range map[string]decisions.Input{
 		"same":      {Verdict: entity.VerdictSame, A: "a:oak", B: "b:mill"},
 		"different": {Verdict: entity.VerdictDifferent, A: "a:left", B: "c:bridge"},
 		"anchor":    {Verdict: entity.VerdictAnchor, A: "c:bridge"},
@@ -238,7 +243,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		if d.Verdict == entity.VerdictAnchor {
 			d.A = e.Members[1].Ref.String() // any but the one that is
 		}
-		sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: d.A, Decide: []locus.Decide{d}})
+		sup, err := s.Explain().WhatIf(t.Context(), explain.Scenario{Of: d.A, Decide: []decisions.Input{d}})
 		if err != nil || len(sup.After) == 0 {
 			t.Fatalf("%s: %+v, %v", name, sup, err)
 		}
@@ -255,7 +260,7 @@ func TestService_WhatIfSomebodyDecided(t *testing.T) {
 		}
 		// And of its withdrawal.
 		d.Withdraw = true
-		sup, err = s.WhatIf(t.Context(), locus.WhatIf{Of: d.A, Decide: []locus.Decide{d}})
+		sup, err = s.Explain().WhatIf(t.Context(), explain.Scenario{Of: d.A, Decide: []decisions.Input{d}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,29 +278,29 @@ func TestService_DecideRefuses(t *testing.T) {
 	s := fresh(t)
 	put(t, s, left, right)
 	for name, c := range map[string]struct {
-		d             locus.Decide
+		d             decisions.Input
 		pointer, code string
 	}{
-		"no verdict":       {locus.Decide{A: "a:left"}, "/verdict", "invalid"},
-		"unknown verdict":  {locus.Decide{Verdict: "merge", A: "a:left"}, "/verdict", "invalid"},
-		"no record":        {locus.Decide{Verdict: "anchor"}, "/a", "required"},
-		"no other":         {locus.Decide{Verdict: "same", A: "a:left"}, "/b", "required"},
-		"one too many":     {locus.Decide{Verdict: "anchor", A: "a:left", B: "b:right"}, "/b", "invalid"},
-		"itself":           {locus.Decide{Verdict: "same", A: "a:left", B: "a:left"}, "/b", "invalid"},
-		"no address":       {locus.Decide{Verdict: "same", A: "a:left", B: "??"}, "/b", "invalid"},
-		"no attribute":     {locus.Decide{Verdict: "value", A: "a:left", Value: "x"}, "/attribute", "required"},
-		"no value":         {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones"}, "/value", "required"},
-		"not of the kind":  {locus.Decide{Verdict: "value", A: "a:left", Attribute: "wings", Value: "2"}, "/attribute", "unknown_attribute"},
-		"says nothing":     {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Value: "n/a"}, "/value", "invalid"},
-		"of no attribute":  {locus.Decide{Verdict: "anchor", A: "a:left", Attribute: "phones"}, "/attribute", "invalid"},
-		"a long author":    {locus.Decide{Verdict: "anchor", A: "a:left", Author: strings.Repeat("x", 256)}, "/author", "too_large"},
-		"a long reason":    {locus.Decide{Verdict: "anchor", A: "a:left", Reason: strings.Repeat("x", 1025)}, "/reason", "too_large"},
-		"an escape":        {locus.Decide{Verdict: "anchor", A: "a:left", Reason: "\x1b[2J"}, "/reason", "invalid"},
-		"no UTF-8":         {locus.Decide{Verdict: "anchor", A: "a:left", Author: "\xff"}, "/author", "invalid_utf8"},
-		"nothing to undo":  {locus.Decide{Verdict: "same", A: "a:left", B: "b:right", Withdraw: true}, "/withdraw", "not_decided"},
-		"no value to undo": {locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Withdraw: true}, "/withdraw", "not_decided"},
+		"no verdict":       {decisions.Input{A: "a:left"}, "/verdict", "invalid"},
+		"unknown verdict":  {decisions.Input{Verdict: "merge", A: "a:left"}, "/verdict", "invalid"},
+		"no record":        {decisions.Input{Verdict: "anchor"}, "/a", "required"},
+		"no other":         {decisions.Input{Verdict: "same", A: "a:left"}, "/b", "required"},
+		"one too many":     {decisions.Input{Verdict: "anchor", A: "a:left", B: "b:right"}, "/b", "invalid"},
+		"itself":           {decisions.Input{Verdict: "same", A: "a:left", B: "a:left"}, "/b", "invalid"},
+		"no address":       {decisions.Input{Verdict: "same", A: "a:left", B: "??"}, "/b", "invalid"},
+		"no attribute":     {decisions.Input{Verdict: "value", A: "a:left", Value: "x"}, "/attribute", "required"},
+		"no value":         {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones"}, "/value", "required"},
+		"not of the kind":  {decisions.Input{Verdict: "value", A: "a:left", Attribute: "wings", Value: "2"}, "/attribute", "unknown_attribute"},
+		"says nothing":     {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "n/a"}, "/value", "invalid"},
+		"of no attribute":  {decisions.Input{Verdict: "anchor", A: "a:left", Attribute: "phones"}, "/attribute", "invalid"},
+		"a long author":    {decisions.Input{Verdict: "anchor", A: "a:left", Author: strings.Repeat("x", 256)}, "/author", "too_large"},
+		"a long reason":    {decisions.Input{Verdict: "anchor", A: "a:left", Reason: strings.Repeat("x", 1025)}, "/reason", "too_large"},
+		"an escape":        {decisions.Input{Verdict: "anchor", A: "a:left", Reason: "\x1b[2J"}, "/reason", "invalid"},
+		"no UTF-8":         {decisions.Input{Verdict: "anchor", A: "a:left", Author: "\xff"}, "/author", "invalid_utf8"},
+		"nothing to undo":  {decisions.Input{Verdict: "same", A: "a:left", B: "b:right", Withdraw: true}, "/withdraw", "not_decided"},
+		"no value to undo": {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Withdraw: true}, "/withdraw", "not_decided"},
 	} {
-		results, err := s.Decide(t.Context(), []locus.Decide{c.d, {Verdict: "anchor", A: "b:right"}})
+		results, err := s.Decisions().Decide(t.Context(), []decisions.Input{c.d, {Verdict: "anchor", A: "b:right"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,11 +312,11 @@ func TestService_DecideRefuses(t *testing.T) {
 			t.Errorf("%s: it harms another: %v", name, results[1].Err)
 		}
 	}
-	results, err := s.Decide(t.Context(), []locus.Decide{{Verdict: "anchor", A: "a:nobody"}})
+	results, err := s.Decisions().Decide(t.Context(), []decisions.Input{{Verdict: "anchor", A: "a:nobody"}})
 	if err != nil || !errors.Is(results[0].Err, entity.ErrNotFound) {
 		t.Errorf("%+v, %v", results, err)
 	}
-	if _, err := s.Decide(t.Context(), make([]locus.Decide, locus.MaxBatch+1)); err == nil {
+	if _, err := s.Decisions().Decide(t.Context(), make([]decisions.Input, records.MaxBatch+1)); err == nil {
 		t.Error("a batch of any size is taken")
 	}
 }
@@ -321,13 +326,13 @@ func TestService_ABatchIsDecidedInItsOrder(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	ids := put(t, s, oak, mill)
-	batch := []locus.Decide{
+	batch := []decisions.Input{
 		{Verdict: "same", A: "a:oak", B: "b:mill"},
 		{Verdict: "different", A: "b:mill", B: "a:oak"},
 		{Verdict: "same", A: "b:mill", B: "a:oak"},
 		{Verdict: "different", A: "b:mill", B: "a:oak", Withdraw: true},
 	}
-	sup, err := s.WhatIf(t.Context(), locus.WhatIf{Of: "a:oak", Decide: batch[:3]})
+	sup, err := s.Explain().WhatIf(t.Context(), explain.Scenario{Of: "a:oak", Decide: batch[:3]})
 	if err != nil || len(sup.After) != 1 {
 		t.Fatalf("%+v, %v", sup, err)
 	}
@@ -335,7 +340,7 @@ func TestService_ABatchIsDecidedInItsOrder(t *testing.T) {
 	if last := results[3]; !last.Withdrawn || last.Verdict != "same" || last.EntityA != ids[1].Entity || last.EntityB != ids[0].Entity {
 		t.Errorf("%+v", last)
 	}
-	page, err := s.Decisions(t.Context(), locus.DecisionQuery{Withdrawn: true})
+	page, err := s.Decisions().List(t.Context(), decisions.Query{Withdrawn: true})
 	if err != nil || len(page.Decisions) != 1 || !page.Decisions[0].Withdrawn {
 		t.Errorf("%+v, %v", page, err)
 	}
@@ -346,14 +351,14 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 	s := fresh(t)
 	results := put(t, s, left, right, bridge, oak, mill)
 	decide(t, s,
-		locus.Decide{Verdict: "different", A: "a:oak", B: "b:mill"}, locus.Decide{Verdict: "same", A: "b:right", B: "a:left"},
-		locus.Decide{Verdict: "anchor", A: "c:bridge"}, locus.Decide{Verdict: "value", A: "a:left", Attribute: "phones", Value: "415-555-9999"},
+		decisions.Input{Verdict: "different", A: "a:oak", B: "b:mill"}, decisions.Input{Verdict: "same", A: "b:right", B: "a:left"},
+		decisions.Input{Verdict: "anchor", A: "c:bridge"}, decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "415-555-9999"},
 	)
-	decide(t, s, locus.Decide{Verdict: "anchor", A: "c:bridge", Withdraw: true})
-	count := func(q locus.DecisionQuery) (n int) {
+	decide(t, s, decisions.Input{Verdict: "anchor", A: "c:bridge", Withdraw: true})
+	count := func(q decisions.Query) (n int) {
 		t.Helper()
 		for {
-			page, err := s.Decisions(t.Context(), q)
+			page, err := s.Decisions().List(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -364,7 +369,7 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 		}
 	}
 	for _, limit := range []int{1, 2, 100} {
-		for want, q := range map[int]locus.DecisionQuery{
+		for want, q := range map[int]decisions.Query{
 			3: {}, 4: {Withdrawn: true}, 2: {Of: results[0].Entity.String()}, 1: {Of: "b:mill"},
 		} {
 			q.Limit = limit
@@ -375,11 +380,11 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 	}
 	// What was decided outlives its record, and can be withdrawn then.
 	remove(t, s, mill.Ref)
-	page, err := s.Decisions(t.Context(), locus.DecisionQuery{Of: "b:mill"})
+	page, err := s.Decisions().List(t.Context(), decisions.Query{Of: "b:mill"})
 	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].RefA != (entity.Ref{}) && page.Decisions[0].RefB != (entity.Ref{}) {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	if r := decide(t, s, locus.Decide{Verdict: "different", A: "a:oak", B: "b:mill", Withdraw: true})[0]; !r.Withdrawn || r.EntityA == (locality.ID{}) {
+	if r := decide(t, s, decisions.Input{Verdict: "different", A: "a:oak", B: "b:mill", Withdraw: true})[0]; !r.Withdrawn || r.EntityA == (locality.ID{}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -389,13 +394,13 @@ func TestService_AConflictIsReported(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	put(t, s, record("a", "1", "Zephyr Trampolines", "", ""), record("b", "1", "Quill Dental", "", ""), record("c", "1", "Lone Gull Ferries", "", ""))
-	decide(t, s, locus.Decide{Verdict: "different", A: "a:1", B: "c:1"})
-	decide(t, s, locus.Decide{Verdict: "same", A: "a:1", B: "b:1"})
-	last := decide(t, s, locus.Decide{Verdict: "same", A: "b:1", B: "c:1"})[0]
+	decide(t, s, decisions.Input{Verdict: "different", A: "a:1", B: "c:1"})
+	decide(t, s, decisions.Input{Verdict: "same", A: "a:1", B: "b:1"})
+	last := decide(t, s, decisions.Input{Verdict: "same", A: "b:1", B: "c:1"})[0]
 	if last.Conflict != "" || last.EntityA != last.EntityB {
 		t.Errorf("the newest: %+v", last)
 	}
-	page, err := s.Decisions(t.Context(), locus.DecisionQuery{})
+	page, err := s.Decisions().List(t.Context(), decisions.Query{})
 	if err != nil || len(page.Decisions) != 3 {
 		t.Fatalf("%+v, %v", page, err)
 	}

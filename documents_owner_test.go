@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/mongotest"
+	"github.com/locus-db/locus/storage"
 )
 
 // openDocuments opens a database of documents, as a process does that is to open an installation with it.
@@ -24,13 +25,13 @@ func openDocuments(t *testing.T, uri string) *mongodb.Documents {
 }
 
 // openWithDocuments opens the installation of a directory with a database of documents, which it closes if it cannot.
-func openWithDocuments(t *testing.T, dir string, docs locus.Documents, readOnly bool) (*locus.Service, error) {
+func openWithDocuments(t *testing.T, dir string, docs locus.Documents, readOnly bool) (*locus.DB, error) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
 	if err != nil {
 		return nil, err
 	}
-	return locus.Open(t.Context(), cells, &locus.Options{Documents: docs, ReadOnly: readOnly})
+	return locus.OpenCells(t.Context(), cells, &locus.Options{Documents: docs, ReadOnly: readOnly})
 }
 
 // A database of documents belongs to one installation: another one is refused it at the start, also to read, and goes
@@ -45,7 +46,7 @@ func TestP08_ADatabaseOfDocumentsBelongsToOneInstallation(t *testing.T) {
 	}
 	s, err := openWithDocuments(t, mine, openDocuments(t, uri), false)
 	must(t, err)
-	id := s.Map().Spec().ID
+	id := s.Cells().Map().Spec().ID
 	must(t, s.Close())
 	for _, readOnly := range []bool{true, false, false} {
 		if _, err := openWithDocuments(t, other, openDocuments(t, uri), readOnly); !errors.Is(err, locus.ErrDocuments) || !strings.Contains(err.Error(), id) {
@@ -74,7 +75,7 @@ func TestP08_OneOfTwoGetsADatabaseOfDocuments(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	docs := []*mongodb.Documents{openDocuments(t, proxy.URI()), openDocuments(t, proxy.URI())}
 	type opened struct {
-		s   *locus.Service
+		s   *locus.DB
 		err error
 	}
 	came := make(chan opened, len(dirs))

@@ -16,11 +16,15 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // markers is how many records are erased; LOCUS_MARKERS asks for another number.
@@ -77,12 +81,12 @@ func holding(t *testing.T, dir string, markers []string) (n int) {
 const sign = "marker"
 
 // markDecisions writes decisions whose words are a marker, as people make them.
-func markDecisions(t *testing.T, cells *locus.Cells, s *locus.Service, a, b entity.PUID, marker string) {
+func markDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, a, b entity.PUID, marker string) {
 	t.Helper()
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	same := entity.Decision{Verdict: entity.VerdictSame, A: a, B: b, Author: marker, Reason: marker, At: at}
 	for _, d := range []entity.Decision{same, same.Mirror(), {Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}} {
-		id, err := s.Map().Puid(int64(d.A))
+		id, err := s.Cells().Map().Puid(int64(d.A))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +122,7 @@ func TestP14_ErasedFromEveryFile(t *testing.T) {
 
 // eraseFrom erases records of an installation, whose files are below a directory.
 func eraseFrom(t *testing.T, where string, dir func() string) {
-	cells, s := openBoth(t, where, 2)
+	opened, s := openBoth(t, where, 2)
 	defer s.Close()
 	define(t, s, byCategory)
 	kept := place("kept", "Zephyr Trampolines", "sport", "Springfield")
@@ -131,23 +135,23 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 		marker := sign + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
 		all = append(all, marker)
 		attributes := entity.Attributes{}
-		for _, a := range s.Schema("place").Attributes {
+		for _, a := range s.Kinds().Schema("place").Attributes {
 			if a.Type != match.TypeGeo { // which holds numbers only
 				attributes[a.Name] = []string{marker}
 			}
 		}
-		ours := []locus.Put{
+		ours := []records.Input{
 			{Ref: entity.Ref{Source: "a", Key: marker}, Attributes: attributes}, {Ref: entity.Ref{Source: "b", Key: marker}, Attributes: attributes},
 		}
 		done := put(t, s, ours...)
-		markDecisions(t, cells, s, done[0].PUID, done[1].PUID, marker)
+		markDecisions(t, opened, s, done[0].PUID, done[1].PUID, marker)
 		refs = append(refs, ours[0].Ref, ours[1].Ref)
 	}
 	latest(t, s, "by_category")
 	if n := holding(t, dir(), all); n != len(all) {
 		t.Fatalf("%d markers of %d are in the files before they are erased", n, len(all))
 	}
-	results, err := s.Erase(t.Context(), refs)
+	results, err := s.Records().Erase(t.Context(), refs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +162,10 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 	}
 	latest(t, s, "by_category")
 	ctx, stop := context.WithCancel(t.Context())
-	if err := s.Vacuum(ctx, func(locus.Vacuumed) { stop() }); !errors.Is(err, context.Canceled) {
+	if err := s.Cells().Vacuum(ctx, func(cells.Vacuumed) { stop() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped after a cell: %v", err)
 	}
-	if err := s.Vacuum(t.Context(), func(v locus.Vacuumed) {
+	if err := s.Cells().Vacuum(t.Context(), func(v cells.Vacuumed) {
 		if v.Behind {
 			t.Errorf("cell %v is behind: %+v", v.Cell, v)
 		}
@@ -171,14 +175,14 @@ func eraseFrom(t *testing.T, where string, dir func() string) {
 	if n := holding(t, dir(), all); n > 0 {
 		t.Errorf("%d markers of %d are found", n, len(all))
 	}
-	if _, err := s.Record(t.Context(), kept.Ref); err != nil {
+	if _, err := s.Records().Get(t.Context(), kept.Ref); err != nil {
 		t.Error(err)
 	}
-	if got := found(t, s, locus.EntityQuery{Text: "zephyr"}); len(got) != 1 {
+	if got := found(t, s, entities.Query{Text: "zephyr"}); len(got) != 1 {
 		t.Errorf("what is kept is found as %q", got)
 	}
 	wantTrue(t, s, "by_category")
-	if err := s.Vacuum(t.Context(), func(locus.Vacuumed) {}); err != nil {
+	if err := s.Cells().Vacuum(t.Context(), func(cells.Vacuumed) {}); err != nil {
 		t.Errorf("again: %v", err)
 	}
 }

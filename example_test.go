@@ -8,11 +8,52 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
+
+// Two sources tell of one shop. An embedder opens a directory, puts both records, and asks for the entity and the reason.
+func Example() {
+	dir, err := os.MkdirTemp("", "places")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	db, err := locus.Open(ctx, dir, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+
+	results, err := db.Records().Put(ctx, []records.Input{
+		{Ref: entity.Ref{Source: "chamber", Key: "88231"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
+		{Ref: entity.Ref{Source: "crawler", Key: "joes"}, Attributes: entity.Attributes{"name": {"Joe's Pizza Inc."}, "phones": {"(415) 555-2300"}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range results {
+		if r.Err != nil {
+			panic(r.Err)
+		}
+	}
+	e, err := db.Entities().Get(ctx, results[1].Entity)
+	if err != nil {
+		panic(err)
+	}
+	why, err := db.Explain().Why(ctx, e.ID)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d records, %d comparison above %v bits\n", len(e.Members), len(why.Joins), why.Threshold)
+	// Output: 2 records, 1 comparison above +5.00 bits
+}
 
 // The animals of the source text: each has tags and a location, and for every tag one wants to know how many
 // animals are where.
@@ -29,15 +70,12 @@ func Example_animals() {
 		{Name: "tags", Type: match.TypeText, Many: true, Tag: true},
 		{Name: "weight_g", Type: match.TypeText},
 	}}}}
-	cells, err := all.Open(ctx, dir, &all.Options{Cells: 2, Rules: locus.Rules})
+	opts.Storage.Cells = 2
+	db, err := locus.Open(ctx, dir, opts)
 	if err != nil {
 		panic(err)
 	}
-	service, err := locus.Open(ctx, cells, opts)
-	if err != nil {
-		panic(err)
-	}
-	defer service.Close()
+	defer db.Close()
 
 	pets, err := rollup.Parse([]byte(`
 rollup: pets_by_tag
@@ -49,24 +87,24 @@ measures: { pets: count, heaviest: { max: weight_g } }
 	if err != nil {
 		panic(err)
 	}
-	if _, _, err := service.DefineRollup(ctx, *pets); err != nil {
+	if _, _, err := db.Rollups().Define(ctx, *pets); err != nil {
 		panic(err)
 	}
-	animal := func(name, location, grams string, tags ...string) locus.Put {
-		return locus.Put{Ref: entity.Ref{Source: "zoo", Key: name}, Attributes: entity.Attributes{
+	animal := func(name, location, grams string, tags ...string) records.Input {
+		return records.Input{Ref: entity.Ref{Source: "zoo", Key: name}, Attributes: entity.Attributes{
 			"name": {name}, "location": {location}, "weight_g": {grams}, "tags": tags,
 		}}
 	}
-	put := func(animals ...locus.Put) locus.Watermark {
-		results, err := service.Put(ctx, animals)
+	put := func(animals ...records.Input) changelog.Watermark {
+		results, err := db.Records().Put(ctx, animals)
 		if err != nil {
 			panic(err)
 		}
 		return results[0].Watermark
 	}
-	say := func(tag string, at locus.Watermark) {
-		answer, err := service.RollupGroups(ctx, "pets_by_tag", locus.RollupQuery{
-			Group: []string{tag}, RollupRead: locus.RollupRead{Min: at, Latest: at == nil},
+	say := func(tag string, at changelog.Watermark) {
+		answer, err := db.Rollups().Query(ctx, "pets_by_tag", rollups.Query{
+			Group: []string{tag}, Read: rollups.Read{Min: at, Latest: at == nil},
 		})
 		if err != nil {
 			panic(err)

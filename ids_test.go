@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage"
 )
 
 // Ids are minted with the node of the options, and what happens to their generator is logged where the service
@@ -24,12 +25,12 @@ func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 		{"random", locality.Node{}},
 		{"fixed(815)", locality.FixedNode(815)},
 	} {
-		cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 1, Rules: locus.Rules})
+		cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var logs bytes.Buffer
-		s, err := locus.Open(t.Context(), cells, &locus.Options{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Node: c.node})
+		s, err := locus.OpenCells(t.Context(), cells, &locus.Options{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Node: c.node})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,17 +7,19 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // joinsOf are the latest joins as text.
-func joinsOf(t testing.TB, s *locus.Service) (joins []string) {
+func joinsOf(t testing.TB, s *locus.DB) (joins []string) {
 	t.Helper()
-	for _, j := range s.Joins(t.Context()) {
+	for _, j := range s.Changes().Matches(t.Context()) {
 		joins = append(joins, fmt.Sprint(j.Record, " ", j.Name))
-		e, err := s.Find(t.Context(), j.Entity.String())
+		e, err := s.Entities().Find(t.Context(), j.Entity.String())
 		must(t, err)
 		if e.ID != j.Entity || len(e.Members) < 2 {
 			t.Errorf("%v joined %v of %d records", j.Record, j.Entity, len(e.Members))
@@ -30,16 +32,16 @@ func joinsOf(t testing.TB, s *locus.Service) (joins []string) {
 func TestJoins_OfEveryProcess(t *testing.T) {
 	t.Parallel()
 	where := pgtest.Start(t, nil).URL("locus")
-	reader := openAt(t, where, &all.Options{Cells: 2})
+	reader := openAt(t, where, &storage.Options{Cells: 2})
 	defer reader.Close()
-	writer := openAt(t, where, &all.Options{MustExist: true})
+	writer := openAt(t, where, &storage.Options{MustExist: true})
 	defer writer.Close()
-	shop := func(source, key string) locus.Put {
+	shop := func(source, key string) records.Input {
 		return record(source, key, "Velvet Quill Books", "415-555-2300", "12 Oak Ave")
 	}
 	want := func(all ...string) {
 		t.Helper()
-		for _, s := range []*locus.Service{reader, writer} {
+		for _, s := range []*locus.DB{reader, writer} {
 			if got := joinsOf(t, s); fmt.Sprint(got) != fmt.Sprint(all) {
 				t.Errorf("joins %q, want %q", got, all)
 			}
@@ -62,7 +64,7 @@ func TestJoins_AreBounded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	s := fresh(t)
-	var many []locus.Put
+	var many []records.Input
 	for i := range 30 {
 		many = append(many, record("s", fmt.Sprint(i), "Velvet Quill Books", "415-555-2300", "12 Oak Ave"))
 	}

@@ -8,46 +8,47 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/storage"
 )
 
-// Who began a growth may leave as soon as it is announced: the servers finish it.
+// The process that began a growth may end as soon as it is announced: the servers finish it.
 func TestKeeper_FinishesAGrowth(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: Rules, Notice: time.Second})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2, Notice: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ahead := func() time.Time { return time.Now().Add(time.Minute) }
-	s, err := Open(t.Context(), cells, nil)
+	s, err := OpenCells(t.Context(), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.keeper.stop()
-	s.follow.stop() // the clock is changed below
+	s.keeper.Stop()
+	s.rollups.Close() // the clock is changed below
 	begun, leave := context.WithCancel(t.Context())
-	err = s.Grow(begun, cell.Growth{Cells: 4}, func(p cell.Progress) {
+	err = s.Cells().Grow(begun, cell.Growth{Cells: 4}, func(p cell.Progress) {
 		if p.Step == cell.StepAnnounced {
 			leave()
 		}
 	})
-	if !errors.Is(err, context.Canceled) || s.Map().Generations() != 2 || s.Map().Current() != 0 {
-		t.Fatalf("%v, map %d", err, s.Map().Epoch())
+	if !errors.Is(err, context.Canceled) || s.Cells().Map().Generations() != 2 || s.Cells().Map().Current() != 0 {
+		t.Fatalf("%v, map %d", err, s.Cells().Map().Epoch())
 	}
-	k := &keeper{Service: s}
-	k.opts.Now = func() time.Time { return s.Map().Starts(1).Add(-time.Millisecond) }
-	if k.tick(t.Context()); s.Map().Current() != 0 {
+	k := s.engine.NewKeeper()
+	s.engine.Now = func() time.Time { return s.Cells().Map().Starts(1).Add(-time.Millisecond) }
+	if k.Tick(t.Context()); s.Cells().Map().Current() != 0 {
 		t.Fatal("it takes keys before it has started")
 	}
-	k.opts.Now = ahead
-	if k.tick(t.Context()); s.Map().Current() != 1 || k.failed {
-		t.Fatalf("current generation %d, failed %t", s.Map().Current(), k.failed)
+	s.engine.Now = ahead
+	if k.Tick(t.Context()); s.Cells().Map().Current() != 1 || k.Failed() {
+		t.Fatalf("current generation %d, failed %t", s.Cells().Map().Current(), k.Failed())
 	}
-	status, err := s.Status(t.Context())
+	status, err := s.Cells().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,16 +11,20 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // shops are records of which many are joined by names that are rare as long as nobody has counted them.
-func shops(n int) []locus.Put {
-	var puts []locus.Put
+func shops(n int) []records.Input {
+	var puts []records.Input
 	for i := range n {
 		for s := range 2 {
 			p := record(fmt.Sprintf("s%d", s), fmt.Sprint(i), fmt.Sprintf("Zephyr %s%d", []string{"Quorra", "Zindel", "Maplot"}[i%3], i/6), "", fmt.Sprintf("%d Elm St", 1+i%7))
@@ -32,11 +36,11 @@ func shops(n int) []locus.Put {
 }
 
 // entitiesOf are the records of each entity, by its anchor's key: ids are of their time.
-func entitiesOf(t *testing.T, s *locus.Service) map[string][]string {
+func entitiesOf(t *testing.T, s *locus.DB) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for after := (entity.Place{}); ; {
-		page, next, err := s.Entities(t.Context(), locus.EntityQuery{After: after, Limit: 1000})
+		page, next, err := s.Entities().Search(t.Context(), entities.Query{After: after, Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,25 +75,25 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 	puts := shops(60)
 	put(t, s, puts...)
 	before := entitiesOf(t, s)
-	pack, err := s.BuildPack(t.Context(), "place", nil)
+	pack, err := s.Kinds().BuildPack(t.Context(), "place", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if pack.Records != len(puts) || pack.Tokens == 0 {
 		t.Errorf("the pack of %d records: %+v", len(puts), pack)
 	}
-	p := locus.Proposal{Kind: "place", Pack: pack.Hash}
-	diff, err := s.Diff(t.Context(), p, nil)
+	p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
+	diff, err := s.Kinds().Compare(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := entitiesOf(t, s); !maps.EqualFunc(before, again, slices.Equal) || s.KindRules()[0].Pack == pack.Hash {
+	if again := entitiesOf(t, s); !maps.EqualFunc(before, again, slices.Equal) || s.Kinds().List()[0].Pack == pack.Hash {
 		t.Error("a comparison has changed something")
 	}
 	if diff.Merged+diff.Split == 0 || diff.Records != len(puts) || diff.Before != len(before) {
 		t.Errorf("the comparison says %+v: the test does not reach what it is for", diff)
 	}
-	if err := s.Switch(t.Context(), p, nil); err != nil {
+	if err := s.Kinds().Switch(t.Context(), p, nil); err != nil {
 		t.Fatal(err)
 	}
 	after := entitiesOf(t, s)
@@ -103,11 +107,11 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 			}
 		}
 	}
-	if diff, err := s.Diff(t.Context(), p, nil); err != nil || diff.Stay != len(after) || diff.Merged+diff.Split+diff.Changed != 0 {
+	if diff, err := s.Kinds().Compare(t.Context(), p, nil); err != nil || diff.Stay != len(after) || diff.Merged+diff.Split+diff.Changed != 0 {
 		t.Errorf("compared with what is: %+v, %v", diff, err)
 	}
 	for id := range before {
-		if _, err := s.Find(t.Context(), id); err != nil {
+		if _, err := s.Entities().Find(t.Context(), id); err != nil {
 			t.Errorf("entity %v leads nowhere after the switch: %v", id, err)
 		}
 	}
@@ -119,11 +123,11 @@ func TestP09_APackIsSwitchedTo(t *testing.T) {
 			}
 		}
 	})
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := locus.Open(t.Context(), cells, &locus.Options{Pack: counted})
+	other, err := locus.OpenCells(t.Context(), cells, &locus.Options{Pack: counted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +147,13 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 		{Name: "name", Type: match.TypeName, Required: true},
 		{Name: "phones", Type: match.TypePhone, Many: true},
 	}}
-	puts := []locus.Put{record("a", "1", "Queen of Zephyria", "415-555-2300", ""), record("b", "1", "Queen of Zephyria", "415-555-2300", "")}
+	puts := []records.Input{record("a", "1", "Queen of Zephyria", "415-555-2300", ""), record("b", "1", "Queen of Zephyria", "415-555-2300", "")}
 	puts[0].Kind, puts[1].Kind = "ship", "ship"
-	if results, err := s.Put(t.Context(), puts); err != nil || results[0].Err == nil {
+	if results, err := s.Records().Put(t.Context(), puts); err != nil || results[0].Err == nil {
 		t.Fatalf("there is a kind that nobody created: %+v, %v", results, err)
 	}
 	for _, want := range []bool{true, false} {
-		if created, err := s.CreateKind(t.Context(), ship); err != nil || created != want {
+		if created, err := s.Kinds().Create(t.Context(), ship); err != nil || created != want {
 			t.Fatalf("created: %v, %v; want %v", created, err, want)
 		}
 	}
@@ -158,19 +162,19 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 	}
 	other := *ship
 	other.Version = 2
-	if _, err := s.CreateKind(t.Context(), &other); !errors.Is(err, locus.ErrOtherKind) {
+	if _, err := s.Kinds().Create(t.Context(), &other); !errors.Is(err, kinds.ErrOtherKind) {
 		t.Errorf("created twice: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, kinds := range [][]*match.Schema{nil, {match.Place(), ship}, {&other}} {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules})
+	for _, schemas := range [][]*match.Schema{nil, {match.Place(), ship}, {&other}} {
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := locus.Open(t.Context(), cells, &locus.Options{Kinds: kinds})
-		if differs := len(kinds) == 1; differs != errors.Is(err, locus.ErrOtherKind) || !differs && err != nil {
+		s, err := locus.OpenCells(t.Context(), cells, &locus.Options{Kinds: schemas})
+		if differs := len(schemas) == 1; differs != errors.Is(err, kinds.ErrOtherKind) || !differs && err != nil {
 			t.Fatal(err)
 		} else if differs {
 			continue
@@ -189,20 +193,20 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	t.Parallel()
 	where := pgtest.Start(t, nil).URL("locus")
-	a := openAt(t, where, &all.Options{Cells: 2})
+	a := openAt(t, where, &storage.Options{Cells: 2})
 	defer a.Close()
 	puts := shops(40)
 	put(t, a, puts[:40]...)
-	b := openAt(t, where, &all.Options{MustExist: true})
+	b := openAt(t, where, &storage.Options{MustExist: true})
 	defer b.Close()
 	put(t, b, puts[40:60]...)
-	pack, err := a.BuildPack(t.Context(), "place", nil)
+	pack, err := a.Kinds().BuildPack(t.Context(), "place", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := locus.Proposal{Kind: "place", Pack: pack.Hash}
+	p := kinds.Proposal{Kind: "place", Pack: pack.Hash}
 	done := make(chan error, 1)
-	go func() { done <- a.Switch(t.Context(), p, nil) }()
+	go func() { done <- a.Kinds().Switch(t.Context(), p, nil) }()
 	for _, one := range puts[60:] {
 		put(t, b, one)
 	}
@@ -211,14 +215,14 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	}
 	put(t, b, puts[:10]...)
 	until(t, "nothing is left to do", func() (bool, string) {
-		status, err := b.Status(t.Context())
+		status, err := b.Cells().Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return status.Redo == 0 && status.Switching == "", fmt.Sprintf("%d in the redo set, switching %q", status.Redo, status.Switching)
 	})
-	for _, s := range []*locus.Service{a, b} {
-		diff, err := s.Diff(t.Context(), p, nil)
+	for _, s := range []*locus.DB{a, b} {
+		diff, err := s.Kinds().Compare(t.Context(), p, nil)
 		if err != nil || diff.Records != len(puts) || diff.Merged+diff.Split+diff.Changed > 0 || diff.Stay != diff.Before {
 			t.Errorf("compared with what the pack makes: %+v, %v", diff, err)
 		}

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 )
 
 // switchboard are n records of one house, with names that are all different and one number.
-func switchboard(n int) (puts []locus.Put) {
+func switchboard(n int) (puts []records.Input) {
 	words := []string{
 		"Amber", "Basalt", "Copper", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Juniper", "Kestrel", "Lantern", "Marble", "Nimbus",
 		"Opal", "Pepper", "Quartz", "Raven", "Saffron", "Tundra", "Umber", "Velvet", "Willow", "Yarrow", "Zephyr", "Cobalt",
@@ -39,17 +39,17 @@ func TestP09_ANumberOfManyNamesJoinsNoTwo(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			s := fresh(t)
-			of := func() (a, b *locus.Record) {
-				a, err := s.Record(t.Context(), coffee.Ref)
+			of := func() (a, b *records.Record) {
+				a, err := s.Records().Get(t.Context(), coffee.Ref)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if b, err = s.Record(t.Context(), salon.Ref); err != nil {
+				if b, err = s.Records().Get(t.Context(), salon.Ref); err != nil {
 					t.Fatal(err)
 				}
 				return a, b
 			}
-			puts := append([]locus.Put{coffee, salon}, others...)
+			puts := append([]records.Input{coffee, salon}, others...)
 			r := rand.New(rand.NewPCG(seed, 38))
 			if seed > 0 {
 				r.Shuffle(len(puts), func(i, j int) { puts[i], puts[j] = puts[j], puts[i] })
@@ -71,7 +71,7 @@ func TestP09_ANumberOfManyNamesJoinsNoTwo(t *testing.T) {
 			if a.Entity == b.Entity {
 				t.Fatalf("two of %d names that share a number are one entity", 2+len(others))
 			}
-			why, err := s.WhyNot(t.Context(), coffee.Ref.String(), salon.Ref.String())
+			why, err := s.Explain().WhyNot(t.Context(), coffee.Ref.String(), salon.Ref.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestP09_ANumberOfManyNamesJoinsNoTwo(t *testing.T) {
 			if a, b = of(); a.Entity != b.Entity {
 				t.Error("the others are gone, and the two are no entity")
 			}
-			joins, err := s.Why(t.Context(), a.Entity)
+			joins, err := s.Explain().Why(t.Context(), a.Entity)
 			if err != nil || len(joins.Joins) != 1 || phoneLine(joins.Joins[0].Explanation) != "equal" {
 				t.Errorf("why says %+v, %v", joins, err)
 			}

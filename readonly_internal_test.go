@@ -7,24 +7,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
-// A service that only reads leaves the map alone however long it runs, and refuses whatever changes something.
+// An installation that is opened to read only leaves the map alone however long it is open, and refuses every change.
 func TestP06_ReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, options := range []*Options{nil, {ReadOnly: true}} {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: Rules, Notice: time.Second})
+		opened, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(t.Context(), cells, options)
+		s, err := OpenCells(t.Context(), opened, options)
 		if err == nil && options == nil {
 			err = s.Close() // it has made what the next one reads
 		}
@@ -35,19 +40,19 @@ func TestP06_ReadOnly(t *testing.T) {
 			continue
 		}
 		defer s.Close()
-		s.keeper.stop()
-		s.follow.stop() // the clock is changed below
-		epoch := s.Map().Epoch()
+		s.keeper.Stop()
+		s.rollups.Close() // the clock is changed below
+		epoch := s.Cells().Map().Epoch()
 		select {
-		case <-time.After(time.Until(s.Map().Until())):
+		case <-time.After(time.Until(s.Cells().Map().Until())):
 		case <-t.Context().Done():
 		}
-		s.opts.Now = func() time.Time { return time.Now().Add(time.Hour) } // the map is to be read again
-		(&keeper{Service: s}).tick(t.Context())
-		if err := cells.Refresh(t.Context()); err != nil || s.Map().Epoch() != epoch {
-			t.Errorf("the map is at epoch %d and was at %d: %v", s.Map().Epoch(), epoch, err)
+		s.engine.Now = func() time.Time { return time.Now().Add(time.Hour) } // the map is to be read again
+		s.engine.NewKeeper().Tick(t.Context())
+		if err := opened.Refresh(t.Context()); err != nil || s.Cells().Map().Epoch() != epoch {
+			t.Errorf("the map is at epoch %d and was at %d: %v", s.Cells().Map().Epoch(), epoch, err)
 		}
-		if _, err := s.Status(t.Context()); err != nil {
+		if _, err := s.Cells().Status(t.Context()); err != nil {
 			t.Error(err)
 		}
 
@@ -58,31 +63,31 @@ func TestP06_ReadOnly(t *testing.T) {
 				t.Errorf("%s: %v, want ErrReadOnly", what, err)
 			}
 		}
-		_, err = s.Put(t.Context(), []Put{{Ref: ref, Attributes: entity.Attributes{"name": {"Golden Bakery"}}}})
+		_, err = s.Records().Put(t.Context(), []records.Input{{Ref: ref, Attributes: entity.Attributes{"name": {"Golden Bakery"}}}})
 		refused("put", err)
-		_, err = s.Delete(t.Context(), []entity.Ref{ref})
+		_, err = s.Records().Delete(t.Context(), []entity.Ref{ref})
 		refused("delete", err)
-		_, err = s.Erase(t.Context(), []entity.Ref{ref})
+		_, err = s.Records().Erase(t.Context(), []entity.Ref{ref})
 		refused("erase", err)
-		_, err = s.Decide(t.Context(), []Decide{{Verdict: entity.VerdictSame, A: "crm:1", B: "crm:2"}})
+		_, err = s.Decisions().Decide(t.Context(), []decisions.Input{{Verdict: entity.VerdictSame, A: "crm:1", B: "crm:2"}})
 		refused("decide", err)
-		_, err = s.AddHits(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "visits", N: 1}}})
+		_, err = s.Counters().Add(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "visits", N: 1}}})
 		refused("hits", err)
-		_, err = s.CreateKind(t.Context(), match.Kinds()[0])
+		_, err = s.Kinds().Create(t.Context(), match.Kinds()[0])
 		refused("create a kind", err)
-		refused("switch a kind", s.Switch(t.Context(), Proposal{}, nil))
-		_, err = s.BuildPack(t.Context(), "", nil)
+		refused("switch a kind", s.Kinds().Switch(t.Context(), kinds.Proposal{}, nil))
+		_, err = s.Kinds().BuildPack(t.Context(), "", nil)
 		refused("build a pack", err)
-		refused("drop a rollup", s.DropRollup(t.Context(), "places"))
-		_, err = s.RebuildRollup(t.Context(), "places")
+		refused("drop a rollup", s.Rollups().Drop(t.Context(), "places"))
+		_, err = s.Rollups().Rebuild(t.Context(), "places")
 		refused("rebuild a rollup", err)
-		_, _, err = s.DefineRollup(t.Context(), rollup.Definition{Name: "places", Kind: "place", Group: []string{"category"}})
+		_, _, err = s.Rollups().Define(t.Context(), rollup.Definition{Name: "places", Kind: "place", Group: []string{"category"}})
 		refused("define a rollup", err)
-		refused("grow", s.Grow(t.Context(), cell.Growth{Cells: 4}, nil))
-		refused("compact", s.Compact(t.Context(), 0, nil))
-		_, err = s.Move(t.Context(), id, cell.Destination{URL: "sqlite:" + dir + "/elsewhere.db"}, nil)
+		refused("grow", s.Cells().Grow(t.Context(), cell.Growth{Cells: 4}, nil))
+		refused("compact", s.Cells().Compact(t.Context(), 0, nil))
+		_, err = s.Cells().Move(t.Context(), id, cell.Destination{URL: "sqlite:" + dir + "/elsewhere.db"}, nil)
 		refused("move", err)
-		refused("vacuum", s.Vacuum(t.Context(), nil))
-		refused("repair", s.CheckCells(t.Context(), Checking{Repair: true}, nil, nil))
+		refused("vacuum", s.Cells().Vacuum(t.Context(), nil))
+		refused("repair", s.Cells().Check(t.Context(), cells.Checking{Repair: true}, nil, nil))
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 )
 
 // inHouse is a record of a house with several things in it, all of which answer one telephone.
-func inHouse(key, name, category string) locus.Put {
+func inHouse(key, name, category string) records.Input {
 	p := inTown("s", key, name, "415-555-2300", "12 Elm St")
 	p.Attributes["category"] = []string{category}
 	return p
@@ -21,16 +23,16 @@ func inHouse(key, name, category string) locus.Put {
 // What people decide about them, and take back, is all that changes it.
 func TestService_Relations(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, s, other *locus.Service) {
+	everywhere(t, func(t *testing.T, s, other *locus.DB) {
 		put(t, s, inHouse("bank", "Valley Bank", "banks"), inHouse("club", "Zephyr Trampolines", "sport"), record("s", "lone", "Lone Gull Ferries", "", ""))
 		put(t, s, inHouse("atm", "Valley Bank ATM", "atms"), inHouse("cars", "Valley Bank Parking", "parking"))
 		relations := func(key string) map[string]string {
 			t.Helper()
-			rec, err := other.Record(t.Context(), entity.Ref{Source: "s", Key: key})
+			rec, err := other.Records().Get(t.Context(), entity.Ref{Source: "s", Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := other.Relations(t.Context(), rec.Entity)
+			list, err := other.Entities().Relations(t.Context(), rec.Entity)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,15 +57,15 @@ func TestService_Relations(t *testing.T) {
 		want("cars", map[string]string{bank: "part_of", atm: "co_located", club: "co_located"})
 		want("lone", nil)
 
-		merged, err := s.Merge(t.Context(), "s:bank", "s:atm", by)
+		merged, err := s.Decisions().Merge(t.Context(), "s:bank", "s:atm", by)
 		if err != nil || merged.EntityA != merged.EntityB {
 			t.Fatalf("%+v, %v", merged, err)
 		}
 		want("cars", map[string]string{find(t, other, merged.EntityA).View.First("name"): "part_of", club: "co_located"})
-		decide(t, s, locus.Decide{Verdict: entity.VerdictSame, A: "s:bank", B: "s:atm", Withdraw: true})
+		decide(t, s, decisions.Input{Verdict: entity.VerdictSame, A: "s:bank", B: "s:atm", Withdraw: true})
 		want("cars", map[string]string{bank: "part_of", atm: "co_located", club: "co_located"})
 
-		if _, err := s.Erase(t.Context(), []entity.Ref{{Source: "s", Key: "bank"}}); err != nil {
+		if _, err := s.Records().Erase(t.Context(), []entity.Ref{{Source: "s", Key: "bank"}}); err != nil {
 			t.Fatal(err)
 		}
 		want("atm", map[string]string{cars: "co_located", club: "co_located"})

@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -40,11 +41,11 @@ func TestP09_AReturningRecordHasItsIdAgain(t *testing.T) {
 	}
 }
 
-func returnIn(t *rapid.T, s *locus.Service, prefix, phone string) {
+func returnIn(t *rapid.T, s *locus.DB, prefix, phone string) {
 	ctx := context.Background()
 	ref := func(n int) entity.Ref { return entity.Ref{Source: "a", Key: fmt.Sprint(prefix, n)} }
-	defer func() { _, _ = s.Delete(ctx, []entity.Ref{ref(0), ref(1), ref(2)}) }() // no later run meets them
-	born := map[int]locality.ID{}                                                 // of the keys that were not erased
+	defer func() { _, _ = s.Records().Delete(ctx, []entity.Ref{ref(0), ref(1), ref(2)}) }() // no later run meets them
+	born := map[int]locality.ID{}                                                           // of the keys that were not erased
 	former := map[locality.ID]bool{}
 	live := map[int]bool{}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -52,13 +53,13 @@ func returnIn(t *rapid.T, s *locus.Service, prefix, phone string) {
 		switch step := rapid.SampledFrom([]string{"put", "put", "delete", "erase"}).Draw(t, "step"); step {
 		case "put":
 			name := rapid.SampledFrom([]string{"Zephyr Trampolines", "Quill Dental"}).Draw(t, "name")
-			results, err := s.Put(ctx, []locus.Put{{Ref: ref(n), Attributes: entity.Attributes{"name": {prefix + name}, "phones": {phone}}}})
+			results, err := s.Records().Put(ctx, []records.Input{{Ref: ref(n), Attributes: entity.Attributes{"name": {prefix + name}, "phones": {phone}}}})
 			if err != nil || results[0].Err != nil {
 				t.Fatal(err, results)
 			}
 			live[n] = true
 		default:
-			forget := map[string]func(context.Context, []entity.Ref) ([]locus.DeleteResult, error){"delete": s.Delete, "erase": s.Erase}[step]
+			forget := map[string]func(context.Context, []entity.Ref) ([]records.DeleteResult, error){"delete": s.Records().Delete, "erase": s.Records().Erase}[step]
 			if _, err := forget(ctx, []entity.Ref{ref(n)}); err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ func returnIn(t *rapid.T, s *locus.Service, prefix, phone string) {
 			if some = some || live[k]; !live[k] {
 				continue
 			}
-			rec, err := s.Record(ctx, ref(k))
+			rec, err := s.Records().Get(ctx, ref(k))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,12 +83,12 @@ func returnIn(t *rapid.T, s *locus.Service, prefix, phone string) {
 			if rec.Birth != born[k] {
 				t.Fatalf("record %d has birth id %v, was born as %v", k, rec.Birth, born[k])
 			}
-			if e, err := s.Entity(ctx, rec.Birth); err != nil || e.ID != rec.Entity {
+			if e, err := s.Entities().Get(ctx, rec.Birth); err != nil || e.ID != rec.Entity {
 				t.Fatalf("%v of record %d leads to %+v, %v, want %v", rec.Birth, k, e, err, rec.Entity)
 			}
 		}
 		for k, id := range born {
-			if _, err := s.Entity(ctx, id); !some && !errors.Is(err, entity.ErrErased) {
+			if _, err := s.Entities().Get(ctx, id); !some && !errors.Is(err, entity.ErrErased) {
 				t.Fatalf("nothing is there, and %v of record %d is answered with %v", id, k, err)
 			}
 		}
@@ -101,19 +102,19 @@ func TestP14_AnErasedIdDoesNotComeBack(t *testing.T) {
 	s := fresh(t)
 	for _, first := range []bool{false, true} {
 		ref := entity.Ref{Source: "a", Key: fmt.Sprint(first)}
-		r := locus.Put{Ref: ref, Attributes: entity.Attributes{"name": {"Zephyr Trampolines " + ref.Key}}}
+		r := records.Input{Ref: ref, Attributes: entity.Attributes{"name": {"Zephyr Trampolines " + ref.Key}}}
 		was := put(t, s, r)[0]
 		if first {
 			remove(t, s, ref)
 		}
-		if _, err := s.Erase(t.Context(), []entity.Ref{ref}); err != nil {
+		if _, err := s.Records().Erase(t.Context(), []entity.Ref{ref}); err != nil {
 			t.Fatal(err)
 		}
 		is := put(t, s, r)[0]
 		if is.PUID != was.PUID || is.Entity == was.Entity || is.Version <= was.Version {
 			t.Errorf("came back as %+v, was %+v", is, was)
 		}
-		if _, err := s.Entity(t.Context(), was.Entity); !errors.Is(err, entity.ErrErased) {
+		if _, err := s.Entities().Get(t.Context(), was.Entity); !errors.Is(err, entity.ErrErased) {
 			t.Errorf("%v: %v, want erased", was.Entity, err)
 		}
 	}
@@ -132,7 +133,7 @@ func TestP09_IdsThatLeadToEachOtherAreErased(t *testing.T) {
 		remove(t, s, r.Ref)
 	}
 	for i, id := range ids {
-		home, err := s.Map().Entity(id)
+		home, err := s.Cells().Map().Entity(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestP09_IdsThatLeadToEachOtherAreErased(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Entity(t.Context(), ids[0]); !errors.Is(err, entity.ErrErased) {
+	if _, err := s.Entities().Get(t.Context(), ids[0]); !errors.Is(err, entity.ErrErased) {
 		t.Errorf("%v: %v, want erased", ids[0], err)
 	}
 }

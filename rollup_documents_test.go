@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // apart has the groups of a rollup in MongoDB.
@@ -25,16 +26,15 @@ func apart(d rollup.Definition) rollup.Definition {
 }
 
 // withDocuments opens an installation with a database of documents.
-func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Service {
+func withDocuments(t *testing.T, dir, uri string, opts storage.Options) *locus.DB {
 	t.Helper()
-	opts.Rules = locus.Rules
-	cells, err := all.Open(t.Context(), dir, &opts)
+	cells, err := storage.Open(t.Context(), dir, &opts)
 	must(t, err)
 	d, err := mongodb.Open(t.Context(), uri, &mongodb.Options{UnsafeDurability: true, Timeout: patience(t)})
 	must(t, err)
 	docs, err := d.Documents(t.Context())
 	must(t, err)
-	s, err := locus.Open(t.Context(), cells, &locus.Options{Documents: docs})
+	s, err := locus.OpenCells(t.Context(), cells, &locus.Options{Documents: docs})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s
@@ -44,7 +44,7 @@ func withDocuments(t *testing.T, dir, uri string, opts all.Options) *locus.Servi
 func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 3, Notice: time.Second})
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), storage.Options{Cells: 3, Notice: time.Second})
 	live(t, s, func(n int) rollup.Definition {
 		if n%2 == 0 {
 			return byCategory
@@ -58,11 +58,11 @@ func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	s := withDocuments(t, t.TempDir(), mongotest.URI(t), all.Options{Cells: 2, Notice: time.Second})
+	s := withDocuments(t, t.TempDir(), mongotest.URI(t), storage.Options{Cells: 2, Notice: time.Second})
 	define(t, s, apart(byCategory))
 	put(t, s, place("1", "Velvet Books", "shop", "Oakland"), place("2", "Basalt Forge", "shop", "Oakland"))
 	before := latest(t, s, "by_category")
-	if _, err := s.Move(t.Context(), cell.ID{}, cell.Destination{URL: "sqlite:" + filepath.Join(t.TempDir(), "moved.db")}, func(cell.MoveProgress) {}); err != nil {
+	if _, err := s.Cells().Move(t.Context(), cell.ID{}, cell.Destination{URL: "sqlite:" + filepath.Join(t.TempDir(), "moved.db")}, func(cell.MoveProgress) {}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, place("3", "Quill Dental", "dentist", "Oakland"))
@@ -75,7 +75,7 @@ func TestP04_P05_MovedCellOfDocuments(t *testing.T) {
 
 func TestRollup_DocumentsHaveToBeThere(t *testing.T) {
 	t.Parallel()
-	_, _, err := fresh(t).DefineRollup(t.Context(), apart(byCategory))
+	_, _, err := fresh(t).Rollups().Define(t.Context(), apart(byCategory))
 	if invalid, ok := errors.AsType[*rollup.InvalidError](err); !ok || !strings.Contains(invalid.Error(), "--mongodb") {
 		t.Errorf("a rollup in MongoDB, where there is none: %v", err)
 	}

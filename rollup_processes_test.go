@@ -14,23 +14,25 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
+	"github.com/locus-db/locus/storage"
 )
 
 // openAt opens an installation, or makes it.
-func openAt(t testing.TB, where string, opts *all.Options) *locus.Service {
+func openAt(t testing.TB, where string, opts *storage.Options) *locus.DB {
 	t.Helper()
-	opts.Rules = locus.Rules
-	cells, err := all.Open(t.Context(), where, opts)
+	cells, err := storage.Open(t.Context(), where, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := locus.Open(t.Context(), cells, nil)
+	s, err := locus.OpenCells(t.Context(), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +56,9 @@ func until(t testing.TB, what string, is func() (bool, string)) {
 }
 
 // owners counts the cells of a rollup by the processes that follow them.
-func owners(t testing.TB, s *locus.Service, name string) map[string]int {
+func owners(t testing.TB, s *locus.DB, name string) map[string]int {
 	t.Helper()
-	r, err := s.Rollup(t.Context(), name)
+	r, err := s.Rollups().Get(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,27 +75,27 @@ func TestP04_ProcessesShareCells(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	where := pgtest.Start(t, nil).URL("locus")
-	a := openAt(t, where, &all.Options{Cells: 4})
+	a := openAt(t, where, &storage.Options{Cells: 4})
 	defer a.Close()
 	define(t, a, byCategory, bySource)
 	latest(t, a, "by_source")
-	b := openAt(t, where, &all.Options{MustExist: true})
+	b := openAt(t, where, &storage.Options{MustExist: true})
 	closed := sync.OnceValue(b.Close)
 	defer func() { _ = closed() }()
 	r := rand.New(rand.NewPCG(1, 1))
 	until(t, "two processes share the cells", func() (bool, string) {
-		for _, s := range []*locus.Service{a, b} {
+		for _, s := range []*locus.DB{a, b} {
 			randomWrite(t, s, r)
 		}
 		cells := owners(t, a, "by_source")
 		return len(cells) == 2 && cells[""] == 0, fmt.Sprint(cells)
 	})
-	before := b.Applied()
+	before := b.Rollups().Applied()
 	until(t, "both apply changes", func() (bool, string) {
 		randomWrite(t, a, r)
-		return b.Applied() > before, "one does not"
+		return b.Rollups().Applied() > before, "one does not"
 	})
-	for _, s := range []*locus.Service{a, b} {
+	for _, s := range []*locus.DB{a, b} {
 		latest(t, s, "by_category")
 		wantTrue(t, s, "by_category")
 		wantTrue(t, s, "by_source")
@@ -118,16 +120,16 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	where := pgtest.Start(t, nil).URL("locus")
-	a := openAt(t, where, &all.Options{Cells: 2})
+	a := openAt(t, where, &storage.Options{Cells: 2})
 	defer a.Close()
 	define(t, a, bySource)
 	latest(t, a, "by_source")
-	b := openAt(t, where, &all.Options{MustExist: true})
+	b := openAt(t, where, &storage.Options{MustExist: true})
 	defer b.Close()
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 4 {
 		latest(t, b, "by_source")
-		before, err := a.RebuildRollup(t.Context(), "by_source")
+		before, err := a.Rollups().Rebuild(t.Context(), "by_source")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,8 +137,8 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 			randomWrite(t, a, r)
 			seen := latest(t, a, "by_source")
 			for range 2 {
-				for _, s := range []*locus.Service{b, a} {
-					now, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Patience: patience(t)}})
+				for _, s := range []*locus.DB{b, a} {
+					now, err := s.Rollups().Query(t.Context(), "by_source", rollups.Query{Read: rollups.Read{Patience: patience(t)}})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -168,7 +170,7 @@ func TestP04_P05_MovedCell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where, to := places(t)
-			s := openAt(t, where, &all.Options{Cells: 3, Notice: time.Second})
+			s := openAt(t, where, &storage.Options{Cells: 3, Notice: time.Second})
 			defer s.Close()
 			define(t, s, byCategory, bySource, byNumber)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -182,15 +184,15 @@ func TestP04_P05_MovedCell(t *testing.T) {
 			})
 			work.Go(func() { readForward(ctx, t, s, "by_number") })
 			for i, url := range to {
-				if _, err := s.Move(t.Context(), cell.ID{Index: uint32(i)}, cell.Destination{URL: url}, func(cell.MoveProgress) {}); err != nil {
+				if _, err := s.Cells().Move(t.Context(), cell.ID{Index: uint32(i)}, cell.Destination{URL: url}, func(cell.MoveProgress) {}); err != nil {
 					t.Error(err)
 				}
 				wantTrue(t, s, "by_category")
 			}
-			if err := s.Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
+			if err := s.Cells().Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.RebuildRollup(t.Context(), "by_source"); err != nil {
+			if _, err := s.Rollups().Rebuild(t.Context(), "by_source"); err != nil {
 				t.Error(err)
 			}
 			served(t.Context(), s, "by_source")
@@ -213,30 +215,30 @@ func TestP04_P05_RestoredBackup(t *testing.T) {
 	longtest.Slow(t)
 	dir, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	r := rand.New(rand.NewPCG(4, 4))
-	work := func(s *locus.Service) {
+	work := func(s *locus.DB) {
 		for range 12 {
 			randomWrite(t, s, r)
 		}
 	}
-	s := openAt(t, dir, &all.Options{Cells: 2})
+	s := openAt(t, dir, &storage.Options{Cells: 2})
 	define(t, s, byCategory, bySource)
 	work(s)
 	latest(t, s, "by_category")
 	must(t, s.Close())
 	must(t, os.CopyFS(backup, os.DirFS(dir)))
-	s = openAt(t, dir, &all.Options{MustExist: true})
+	s = openAt(t, dir, &storage.Options{MustExist: true})
 	work(s)
 	lost := latest(t, s, "by_category").Watermark
 	must(t, s.Close())
 
-	cells, err := all.Open(t.Context(), backup, &all.Options{MustExist: true, Restored: true, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), backup, &storage.Options{MustExist: true, Restored: true})
 	must(t, err)
 	must(t, cell.Reincarnate(t.Context(), cells))
 	must(t, cells.Close())
-	s = openAt(t, backup, &all.Options{MustExist: true})
+	s = openAt(t, backup, &storage.Options{MustExist: true})
 	defer s.Close()
 	for _, when := range []string{"restored", "gone on with"} {
-		tail, err := s.Tail(t.Context(), nil)
+		tail, err := s.Changes().Tail(t.Context(), nil)
 		must(t, err)
 		for _, name := range []string{"by_category", "by_source"} {
 			a := latest(t, s, name)
@@ -244,18 +246,18 @@ func TestP04_P05_RestoredBackup(t *testing.T) {
 				t.Errorf("%s: rollup %s is at %v, the logs end at %v", when, name, a.Watermark, tail)
 			}
 			wantTrue(t, s, name)
-			if _, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Min: lost}}); !errors.Is(err, changelog.ErrTrimmed) {
+			if _, err := s.Rollups().Query(t.Context(), name, rollups.Query{Read: rollups.Read{Min: lost}}); !errors.Is(err, changelog.ErrTrimmed) {
 				t.Errorf("%s: rollup %s at %v, which was lost: %v", when, name, lost, err)
 			}
 		}
-		if _, _, err := s.Changes(t.Context(), locus.ChangeQuery{After: lost}); !errors.Is(err, changelog.ErrTrimmed) {
+		if _, _, err := s.Changes().Read(t.Context(), changes.Query{After: lost}); !errors.Is(err, changelog.ErrTrimmed) {
 			t.Errorf("%s: changes after %v, which was lost: %v", when, lost, err)
 		}
 		work(s)
-		if _, _, err := s.Changes(t.Context(), locus.ChangeQuery{After: tail}); err != nil {
+		if _, _, err := s.Changes().Read(t.Context(), changes.Query{After: tail}); err != nil {
 			t.Errorf("%s: changes after %v, where the log ended: %v", when, tail, err)
 		}
-		if _, err := s.RollupGroups(t.Context(), "by_source", locus.RollupQuery{RollupRead: locus.RollupRead{Min: tail}}); err != nil && !errors.Is(err, rollup.ErrBehind) {
+		if _, err := s.Rollups().Query(t.Context(), "by_source", rollups.Query{Read: rollups.Read{Min: tail}}); err != nil && !errors.Is(err, rollup.ErrBehind) {
 			t.Errorf("%s: rollup by_source at %v, where the log ended: %v", when, tail, err)
 		}
 	}
@@ -275,14 +277,14 @@ func TestP04_AnIdleInstallationRests(t *testing.T) {
 	const cells = 8
 	server := pgtest.Start(t, nil)
 	where := server.URL("locus")
-	a := openAt(t, where, &all.Options{Cells: cells})
+	a := openAt(t, where, &storage.Options{Cells: cells})
 	defer a.Close()
 	define(t, a, byCategory, bySource)
-	b := openAt(t, where, &all.Options{MustExist: true})
+	b := openAt(t, where, &storage.Options{MustExist: true})
 	defer b.Close()
 	r := rand.New(rand.NewPCG(3, 3))
 	until(t, "two processes share the cells", func() (bool, string) {
-		for _, s := range []*locus.Service{a, b} {
+		for _, s := range []*locus.DB{a, b} {
 			randomWrite(t, s, r)
 		}
 		shared := owners(t, a, "by_source")
@@ -308,7 +310,7 @@ func TestP04_AnIdleInstallationRests(t *testing.T) {
 		last, at = now, time.Now()
 		return each > 0 && each < most, fmt.Sprintf("%.0f transactions a second", each)
 	})
-	for _, s := range []*locus.Service{a, b} {
+	for _, s := range []*locus.DB{a, b} {
 		randomWrite(t, s, r)
 		begun := time.Now()
 		latest(t, a, "by_source")

@@ -19,7 +19,9 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 var (
@@ -38,20 +40,20 @@ var (
 	}
 )
 
-func define(t testing.TB, s *locus.Service, definitions ...rollup.Definition) {
+func define(t testing.TB, s *locus.DB, definitions ...rollup.Definition) {
 	t.Helper()
 	for _, d := range definitions {
-		if _, _, err := s.DefineRollup(t.Context(), d); err != nil {
+		if _, _, err := s.Rollups().Define(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // latest reads all groups of a rollup once it contains everything that is committed.
-func latest(t testing.TB, s *locus.Service, name string) *locus.RollupAnswer {
+func latest(t testing.TB, s *locus.DB, name string) *rollups.Answer {
 	t.Helper()
-	answer, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{
-		RollupRead: locus.RollupRead{Latest: true, Patience: patience(t)}, Limit: 1000,
+	answer, err := s.Rollups().Query(t.Context(), name, rollups.Query{
+		Read: rollups.Read{Latest: true, Patience: patience(t)}, Limit: 1000,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +63,10 @@ func latest(t testing.TB, s *locus.Service, name string) *locus.RollupAnswer {
 
 // wantTrue fails unless a rollup equals its recomputation in every cell. What serves may be replaced faster than a
 // slow machine verifies it: then it is verified again.
-func wantTrue(t testing.TB, s *locus.Service, name string) {
+func wantTrue(t testing.TB, s *locus.DB, name string) {
 	t.Helper()
 	for late := time.Now().Add(patience(t)); ; {
-		err := s.VerifyRollup(t.Context(), name, func(v locus.RollupVerification) error {
+		err := s.Rollups().Verify(t.Context(), name, func(v rollups.CellVerification) error {
 			if v.Differs > 0 {
 				return fmt.Errorf("cell %v: %d rows differ: %+v", v.Cell, v.Differs, v.Differences)
 			}
@@ -95,7 +97,7 @@ func patience(t testing.TB) time.Duration {
 }
 
 // numbers are the first measure of each group, by the values of the group and the dimension.
-func numbers(a *locus.RollupAnswer) map[string]string {
+func numbers(a *rollups.Answer) map[string]string {
 	all := map[string]string{}
 	for _, g := range a.Groups {
 		all[fmt.Sprint(g.Group)] = g.Total[0].String()
@@ -106,14 +108,14 @@ func numbers(a *locus.RollupAnswer) map[string]string {
 	return all
 }
 
-func place(key, name, category, city string) locus.Put {
+func place(key, name, category, city string) records.Input {
 	a := entity.Attributes{"name": {name}}
 	for attribute, value := range map[string]string{"category": category, "city": city} {
 		if value != "" {
 			a[attribute] = []string{value}
 		}
 	}
-	return locus.Put{Ref: entity.Ref{Source: "crawl", Key: key}, Attributes: a}
+	return records.Input{Ref: entity.Ref{Source: "crawl", Key: key}, Attributes: a}
 }
 
 func TestRollup_FollowsEveryChange(t *testing.T) {
@@ -155,8 +157,8 @@ func TestRollup_ReadsItsOwnWrites(t *testing.T) {
 	latest(t, s, "by_category")
 	for i := range 20 {
 		done := put(t, s, place(fmt.Sprint(i), fmt.Sprintf("Zephyr %d Trampolines %d", i*i, i), "sport", ""))
-		a, err := s.RollupGroups(t.Context(), "by_category", locus.RollupQuery{
-			Group: []string{"sport"}, RollupRead: locus.RollupRead{Min: done[0].Watermark, Patience: patience(t)},
+		a, err := s.Rollups().Query(t.Context(), "by_category", rollups.Query{
+			Group: []string{"sport"}, Read: rollups.Read{Min: done[0].Watermark, Patience: patience(t)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +172,7 @@ func TestRollup_ReadsItsOwnWrites(t *testing.T) {
 func TestRollup_PagesAndTop(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range 30 {
 		for n := range i%7 + 1 {
 			puts = append(puts, place(fmt.Sprint(i, n), fmt.Sprintf("Place%dof%d Quill%d", n, i, i*31+n), fmt.Sprintf("c%02d", i), "Springfield"))
@@ -183,8 +185,8 @@ func TestRollup_PagesAndTop(t *testing.T) {
 		t.Fatalf("%d groups, next %q", len(whole.Groups), whole.Next)
 	}
 	var paged []rollup.Group
-	for q := (locus.RollupQuery{Limit: 7}); ; {
-		a, err := s.RollupGroups(t.Context(), "by_category", q)
+	for q := (rollups.Query{Limit: 7}); ; {
+		a, err := s.Rollups().Query(t.Context(), "by_category", q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +204,7 @@ func TestRollup_PagesAndTop(t *testing.T) {
 	if diff := cmp.Diff(groups(whole.Groups), groups(paged)); diff != "" {
 		t.Errorf("pages (-whole +paged):\n%s", diff)
 	}
-	top, err := s.RollupGroups(t.Context(), "by_category", locus.RollupQuery{Top: 5, By: "count"})
+	top, err := s.Rollups().Query(t.Context(), "by_category", rollups.Query{Top: 5, By: "count"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,48 +217,48 @@ func TestRollup_Errors(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	ctx := t.Context()
-	if _, err := s.Rollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+	if _, err := s.Rollups().Get(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("status of nothing: %v", err)
 	}
-	if _, err := s.RollupGroups(ctx, "nothing", locus.RollupQuery{}); !errors.Is(err, rollup.ErrNotFound) {
+	if _, err := s.Rollups().Query(ctx, "nothing", rollups.Query{}); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("groups of nothing: %v", err)
 	}
-	if err := s.DropRollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+	if err := s.Rollups().Drop(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("drop nothing: %v", err)
 	}
-	if _, err := s.RebuildRollup(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
+	if _, err := s.Rollups().Rebuild(ctx, "nothing"); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("rebuild nothing: %v", err)
 	}
 	var invalid *rollup.InvalidError
-	if _, _, err := s.DefineRollup(ctx, rollup.Definition{Name: "x", Kind: "animal", Group: []string{"tags"}, Dimension: "phones"}); !errors.As(err, &invalid) || len(invalid.Problems) != 3 {
+	if _, _, err := s.Rollups().Define(ctx, rollup.Definition{Name: "x", Kind: "animal", Group: []string{"tags"}, Dimension: "phones"}); !errors.As(err, &invalid) || len(invalid.Problems) != 3 {
 		t.Errorf("a wrong definition: %v", err)
 	}
 	define(t, s, byCategory)
 	latest(t, s, "by_category")
-	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{Group: []string{"nothing"}}); !errors.Is(err, rollup.ErrNotFound) {
+	if _, err := s.Rollups().Query(ctx, "by_category", rollups.Query{Group: []string{"nothing"}}); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("a group of nothing: %v", err)
 	}
-	for name, q := range map[string]locus.RollupQuery{
+	for name, q := range map[string]rollups.Query{
 		"two values":   {Group: []string{"a", "b"}},
 		"no measure":   {Top: 3, By: "sum"},
 		"limit":        {Limit: 1001},
 		"after nobody": {After: []string{"a", "b"}},
 	} {
 		var problem *locus.InvalidError
-		if _, err := s.RollupGroups(ctx, "by_category", q); !errors.As(err, &problem) {
+		if _, err := s.Rollups().Query(ctx, "by_category", q); !errors.As(err, &problem) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{RollupRead: locus.RollupRead{Min: locus.Watermark{{}: 1 << 40}}}); !errors.Is(err, changelog.ErrTrimmed) {
+	if _, err := s.Rollups().Query(ctx, "by_category", rollups.Query{Read: rollups.Read{Min: changelog.Watermark{{}: 1 << 40}}}); !errors.Is(err, changelog.ErrTrimmed) {
 		t.Errorf("a watermark of the future: %v", err)
 	}
-	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{RollupRead: locus.RollupRead{Min: locus.Watermark{{Gen: 7}: 1}}}); !errors.Is(err, cell.ErrNoCell) {
+	if _, err := s.Rollups().Query(ctx, "by_category", rollups.Query{Read: rollups.Read{Min: changelog.Watermark{{Gen: 7}: 1}}}); !errors.Is(err, cell.ErrNoCell) {
 		t.Errorf("a watermark of no cell: %v", err)
 	}
-	if err := s.DropRollup(ctx, "by_category"); err != nil {
+	if err := s.Rollups().Drop(ctx, "by_category"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RollupGroups(ctx, "by_category", locus.RollupQuery{}); !errors.Is(err, rollup.ErrNotFound) {
+	if _, err := s.Rollups().Query(ctx, "by_category", rollups.Query{}); !errors.Is(err, rollup.ErrNotFound) {
 		t.Errorf("groups of a dropped rollup: %v", err)
 	}
 }
@@ -276,14 +278,14 @@ func TestP04_P05_LiveService(t *testing.T) {
 }
 
 // live has everything go on at one time for a while; next is what is defined then, again and again.
-func live(t *testing.T, s *locus.Service, next func(n int) rollup.Definition, definitions ...rollup.Definition) {
+func live(t *testing.T, s *locus.DB, next func(n int) rollup.Definition, definitions ...rollup.Definition) {
 	t.Helper()
 	define(t, s, definitions...)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	var work sync.WaitGroup
 	var mu sync.Mutex
-	newest := locus.Watermark{}
+	newest := changelog.Watermark{}
 	for seed := range uint64(3) {
 		work.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 5))
@@ -306,11 +308,11 @@ func live(t *testing.T, s *locus.Service, next func(n int) rollup.Definition, de
 	work.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			define(t, s, next(n))
-			if _, err := s.RebuildRollup(t.Context(), "by_source"); err != nil {
+			if _, err := s.Rollups().Rebuild(t.Context(), "by_source"); err != nil {
 				t.Error(err)
 			}
 			if n == 3 {
-				if err := s.Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
+				if err := s.Cells().Grow(t.Context(), cell.Growth{Cells: 9}, func(cell.Progress) {}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -331,20 +333,20 @@ func live(t *testing.T, s *locus.Service, next func(n int) rollup.Definition, de
 }
 
 // served waits until no generation of the rollups is being built.
-func served(ctx context.Context, s *locus.Service, names ...string) {
+func served(ctx context.Context, s *locus.DB, names ...string) {
 	for ctx.Err() == nil {
-		all, err := s.Rollups(ctx)
-		if err == nil && !slices.ContainsFunc(all, func(r locus.RollupStatus) bool { return slices.Contains(names, r.Name) && r.Building != 0 }) {
+		all, err := s.Rollups().List(ctx)
+		if err == nil && !slices.ContainsFunc(all, func(r rollups.Status) bool { return slices.Contains(names, r.Name) && r.Building != 0 }) {
 			return
 		}
 	}
 }
 
 // readForward reads a rollup again and again: no watermark may be behind the one before.
-func readForward(ctx context.Context, t *testing.T, s *locus.Service, name string) {
-	last := locus.Watermark{}
+func readForward(ctx context.Context, t *testing.T, s *locus.DB, name string) {
+	last := changelog.Watermark{}
 	for ctx.Err() == nil {
-		a, err := s.RollupGroups(t.Context(), name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: patience(t)}, Limit: 1000})
+		a, err := s.Rollups().Query(t.Context(), name, rollups.Query{Read: rollups.Read{Patience: patience(t)}, Limit: 1000})
 		if err != nil {
 			t.Error(err)
 			return
@@ -357,18 +359,18 @@ func readForward(ctx context.Context, t *testing.T, s *locus.Service, name strin
 }
 
 // randomWrite puts or deletes some of a few places, which are alike enough to merge and to come apart.
-func randomWrite(t *testing.T, s *locus.Service, r *rand.Rand) locus.Watermark {
+func randomWrite(t *testing.T, s *locus.DB, r *rand.Rand) changelog.Watermark {
 	words := []string{"Velvet Quill Books", "Zephyr Trampolines", "Basalt Forge", "Quill Dental"}
 	if r.IntN(4) == 0 {
 		ref := entity.Ref{Source: string(rune('a' + r.IntN(3))), Key: fmt.Sprint(r.IntN(20))}
-		done, err := s.Delete(t.Context(), []entity.Ref{ref})
+		done, err := s.Records().Delete(t.Context(), []entity.Ref{ref})
 		if err != nil {
 			t.Error(err)
 			return nil
 		}
 		return done[0].Watermark
 	}
-	puts := make([]locus.Put, 1+r.IntN(5))
+	puts := make([]records.Input, 1+r.IntN(5))
 	for i := range puts {
 		n := r.IntN(len(words))
 		puts[i] = record(string(rune('a'+r.IntN(3))), fmt.Sprint(r.IntN(20)), words[n], fmt.Sprintf("415-555-23%02d", n*10+r.IntN(3)), fmt.Sprintf("%d Oak Ave", r.IntN(3)+1))
@@ -378,12 +380,12 @@ func randomWrite(t *testing.T, s *locus.Service, r *rand.Rand) locus.Watermark {
 			a["category"] = append(a["category"], fmt.Sprint("category ", (n+c*r.IntN(3))%4))
 		}
 	}
-	done, err := s.Put(t.Context(), puts)
+	done, err := s.Records().Put(t.Context(), puts)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
-	at := locus.Watermark{}
+	at := changelog.Watermark{}
 	for _, d := range done {
 		if d.Err != nil {
 			t.Error(d.Err)
@@ -399,7 +401,7 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	longtest.Slow(t)
 	s := open(t, t.TempDir(), 1)
 	t.Cleanup(func() { must(t, s.Close()) })
-	chain := make([]locus.Put, 1001) // a group has at most 1,000 values of the dimension in a cell
+	chain := make([]records.Input, 1001) // a group has at most 1,000 values of the dimension in a cell
 	for i := range chain {
 		chain[i] = place(fmt.Sprint(i), "Zephyr Trampolines", fmt.Sprint("category ", i), fmt.Sprint("City ", i))
 	}
@@ -412,14 +414,14 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 	byName.Group = []string{"name"}
 	define(t, s, byName)
 	for {
-		st, err := s.Rollup(t.Context(), "by_category")
+		st, err := s.Rollups().Get(t.Context(), "by_category")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if st.Trouble == "" && st.Building != 0 {
 			continue
 		}
-		if st.Building == 0 || st.State != locus.RollupFollowing || st.Generation != 1 {
+		if st.Building == 0 || st.State != rollups.Following || st.Generation != 1 {
 			t.Errorf("status is %+v", st)
 		}
 		break

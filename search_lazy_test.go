@@ -12,11 +12,14 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // counted are cells in files that count the entities which searches read.
@@ -58,25 +61,25 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 	longtest.Slow(t)
 	const cells = 8
 	files := "sqlite:" + filepath.Join(t.TempDir(), "g{g}-{i}.db")
-	driver, err := all.Driver(files)
+	driver, err := storage.DriverOf(files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &counted{Driver: driver}
 	opened, err := cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
-		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: true,
+		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Alone: true,
 		New:    &cell.Spec{Generations: []cell.Generation{{Cells: cells, URLs: []string{files}}}},
 		Driver: func(string) (cell.Driver[resolve.Tx], error) { return d, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := locus.Open(t.Context(), opened, nil)
+	s, err := locus.OpenCells(t.Context(), opened, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range 800 {
 		p := business("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c%c", 'a'+i%26, 'a'+i/26%26, 'b'+i%7), "Oakland", "cafe")
 		for n := range i % 4 {
@@ -85,10 +88,10 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 		puts = append(puts, p)
 	}
 	put(t, s, puts...)
-	for _, q := range []locus.EntityQuery{{Text: "shop", Limit: 100}, {Order: locus.OrderBest, Limit: 100}, {Text: "shop", Order: locus.OrderID, Limit: 100}} {
+	for _, q := range []entities.Query{{Text: "shop", Limit: 100}, {Order: entities.OrderBest, Limit: 100}, {Text: "shop", Order: entities.OrderID, Limit: 100}} {
 		d.read.Store(0)
 		d.searches.Store(0)
-		page, next, err := s.Entities(t.Context(), q)
+		page, next, err := s.Entities().Search(t.Context(), q)
 		if err != nil || len(page) != 100 || next == (entity.Place{}) {
 			t.Fatalf("%+v: %d entities, next %v, %v", q, len(page), next, err)
 		}
@@ -96,19 +99,19 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 			t.Errorf("%+v: %d entities were read in %d searches for a page of 100", q, read, searches)
 		}
 		var inOne []*entity.Entity
-		for e, err := range s.EachEntity(t.Context(), q) {
+		for e, err := range s.Entities().Each(t.Context(), q) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			inOne = append(inOne, e)
 		}
 		sorted := slices.IsSortedFunc(inOne, func(a, b *entity.Entity) int {
-			if d := b.Rank.Points() - a.Rank.Points(); d != 0 && q.Order != locus.OrderID {
+			if d := b.Rank.Points() - a.Rank.Points(); d != 0 && q.Order != entities.OrderID {
 				return d
 			}
 			return int(min(max(a.Anchor()-b.Anchor(), -1), 1))
 		})
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

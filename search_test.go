@@ -13,21 +13,23 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
 
 // business is what a source says of one.
-func business(source, key, name, city, category string, more ...string) locus.Put {
+func business(source, key, name, city, category string, more ...string) records.Input {
 	a := entity.Attributes{"name": {name}, "city": {city}, "category": {category}}
 	for i := 0; i < len(more); i += 2 {
 		a[more[i]] = []string{more[i+1]}
 	}
-	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
 }
 
 // jumping is a town of businesses, of which some are spoken of by several sources.
-var jumping = []locus.Put{
+var jumping = []records.Input{
 	business("vendor", "1", "Zephyr Trampolines", "San Francisco", "recreation > trampoline park", "phones", "415-555-2300", "address", "12 Oak Ave"),
 	business("crawl", "1", "Zephyr Trampolines Inc", "SAN FRANCISCO", "Trampoline Park", "phones", "(415) 555-2300", "address", "12 Oak Avenue", "websites", "https://zephyr.example", "hours", "Mo-Su 10:00-20:00"),
 	business("sales", "a", "Zephyr Trampolines", "San Francisco", "trampoline park", "phones", "415-555-2399", "address", "12 Oak Ave"),
@@ -38,10 +40,10 @@ var jumping = []locus.Put{
 	business("crawl", "6", "The Jumping Bean", "San Francisco", "cafe", "websites", "https://bean.example"),
 }
 
-func town(t *testing.T) *locus.Service {
+func town(t *testing.T) *locus.DB {
 	t.Helper()
 	s := fresh(t)
-	results, err := s.Put(t.Context(), jumping)
+	results, err := s.Records().Put(t.Context(), jumping)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func town(t *testing.T) *locus.Service {
 }
 
 // found are the names of what a query finds, read in pages of two.
-func found(t rapid.TB, s *locus.Service, q locus.EntityQuery) (names []string) {
+func found(t rapid.TB, s *locus.DB, q entities.Query) (names []string) {
 	t.Helper()
 	for _, e := range pages(t, s, q, 2) {
 		names = append(names, e.View.First("name"))
@@ -62,10 +64,10 @@ func found(t rapid.TB, s *locus.Service, q locus.EntityQuery) (names []string) {
 	return names
 }
 
-func pages(t rapid.TB, s *locus.Service, q locus.EntityQuery, size int) (all []*entity.Entity) {
+func pages(t rapid.TB, s *locus.DB, q entities.Query, size int) (all []*entity.Entity) {
 	t.Helper()
 	for q.Limit = size; ; {
-		page, next, err := s.Entities(context.Background(), q)
+		page, next, err := s.Entities().Search(context.Background(), q)
 		if err != nil {
 			t.Fatalf("%+v: %v", q, err)
 		}
@@ -84,24 +86,26 @@ func pages(t rapid.TB, s *locus.Service, q locus.EntityQuery, size int) (all []*
 func TestSource000_MoreJumping(t *testing.T) {
 	t.Parallel()
 	s := town(t)
-	in := func(attribute, value string) locus.Filter { return locus.Filter{Attribute: attribute, Value: value} }
+	in := func(attribute, value string) entities.Filter {
+		return entities.Filter{Attribute: attribute, Value: value}
+	}
 	for name, c := range map[string]struct {
-		q    locus.EntityQuery
+		q    entities.Query
 		want string
 	}{
 		"of this category in this city, best first, with a phone": {
-			locus.EntityQuery{Kind: "place", Where: []locus.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
+			entities.Query{Kind: "place", Where: []entities.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
 			"Zephyr Trampolines, House of Air",
 		},
-		"of whom nobody knows the number": {locus.EntityQuery{Where: []locus.Filter{in("category", "trampoline park")}, Without: []string{"phones"}}, "Pogo Palace"},
-		"any level of a category":         {locus.EntityQuery{Where: []locus.Filter{in("category", "recreation")}}, "Zephyr Trampolines"},
-		"the whole path of a category":    {locus.EntityQuery{Where: []locus.Filter{in("category", "Recreation > Trampoline Park")}}, "Zephyr Trampolines"},
-		"the number of any source":        {locus.EntityQuery{Where: []locus.Filter{in("phones", "+1 415 555 2399")}}, "Zephyr Trampolines"},
-		"More Jumping!":                   {locus.EntityQuery{Text: "Jumping!"}, "The Jumping Bean"},
-		"words of category and city":      {locus.EntityQuery{Text: "trampoline oakl"}, "Sky High"},
-		"words of name and city":          {locus.EntityQuery{Text: "pizza francisco"}, "Golden Gate Pizza"},
-		"the same value of nothing":       {locus.EntityQuery{Where: []locus.Filter{in("phones", "N/A")}}, ""},
-		"with a website but no number":    {locus.EntityQuery{Has: []string{"websites"}, Without: []string{"phones"}}, "The Jumping Bean"},
+		"of whom nobody knows the number": {entities.Query{Where: []entities.Filter{in("category", "trampoline park")}, Without: []string{"phones"}}, "Pogo Palace"},
+		"any level of a category":         {entities.Query{Where: []entities.Filter{in("category", "recreation")}}, "Zephyr Trampolines"},
+		"the whole path of a category":    {entities.Query{Where: []entities.Filter{in("category", "Recreation > Trampoline Park")}}, "Zephyr Trampolines"},
+		"the number of any source":        {entities.Query{Where: []entities.Filter{in("phones", "+1 415 555 2399")}}, "Zephyr Trampolines"},
+		"More Jumping!":                   {entities.Query{Text: "Jumping!"}, "The Jumping Bean"},
+		"words of category and city":      {entities.Query{Text: "trampoline oakl"}, "Sky High"},
+		"words of name and city":          {entities.Query{Text: "pizza francisco"}, "Golden Gate Pizza"},
+		"the same value of nothing":       {entities.Query{Where: []entities.Filter{in("phones", "N/A")}}, ""},
+		"with a website but no number":    {entities.Query{Has: []string{"websites"}, Without: []string{"phones"}}, "The Jumping Bean"},
 	} {
 		if got := strings.Join(found(t, s, c.q), ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -114,7 +118,7 @@ func TestSource000_MoreJumping(t *testing.T) {
 func TestSource000_AConsistentView(t *testing.T) {
 	t.Parallel()
 	s := town(t)
-	e, err := s.Find(t.Context(), "vendor:1")
+	e, err := s.Entities().Find(t.Context(), "vendor:1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,20 +145,20 @@ func TestSource000_AConsistentView(t *testing.T) {
 func TestEntities_AgreesWithALookAtAll(t *testing.T) {
 	t.Parallel()
 	s := town(t)
-	all := pages(t, s, locus.EntityQuery{}, 1000)
-	if got := pages(t, s, locus.EntityQuery{Order: locus.OrderID}, 1); !slices.EqualFunc(got, all, func(a, b *entity.Entity) bool { return a.ID == b.ID }) {
+	all := pages(t, s, entities.Query{}, 1000)
+	if got := pages(t, s, entities.Query{Order: entities.OrderID}, 1); !slices.EqualFunc(got, all, func(a, b *entity.Entity) bool { return a.ID == b.ID }) {
 		t.Fatal("everything is in another order in small pages")
 	}
 	attributes := rapid.SampledFrom([]string{"phones", "websites", "hours", "address", "city"})
 	cities := rapid.SampledFrom([]string{"", "Oakland", "San Francisco"})
 	rapid.Check(t, func(t *rapid.T) {
-		q := locus.EntityQuery{
+		q := entities.Query{
 			Has: rapid.SliceOfN(attributes, 0, 2).Draw(t, "has"), Without: rapid.SliceOfN(attributes, 0, 1).Draw(t, "without"),
-			Order: rapid.SampledFrom([]locus.Order{locus.OrderBest, locus.OrderID}).Draw(t, "order"),
+			Order: rapid.SampledFrom([]entities.Order{entities.OrderBest, entities.OrderID}).Draw(t, "order"),
 		}
 		city := cities.Draw(t, "city")
 		if city != "" {
-			q.Where = []locus.Filter{{Attribute: "city", Value: strings.ToUpper(city)}}
+			q.Where = []entities.Filter{{Attribute: "city", Value: strings.ToUpper(city)}}
 		}
 		var want []*entity.Entity
 		for _, e := range all {
@@ -164,7 +168,7 @@ func TestEntities_AgreesWithALookAtAll(t *testing.T) {
 				want = append(want, e)
 			}
 		}
-		if q.Order == locus.OrderBest {
+		if q.Order == entities.OrderBest {
 			slices.SortStableFunc(want, func(a, b *entity.Entity) int { return cmp.Compare(b.Rank.Points(), a.Rank.Points()) })
 		}
 		ids := func(entities []*entity.Entity) (ids []string) {
@@ -182,7 +186,7 @@ func TestEntities_AgreesWithALookAtAll(t *testing.T) {
 func TestExact_LeavesOutCoordinates(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	for _, a := range s.Schema("place").Attributes {
+	for _, a := range s.Kinds().Schema("place").Attributes {
 		if got, want := resolve.Exact(a), a.Name != "latitude" && a.Name != "longitude"; got != want {
 			t.Errorf("%s is found by its value: %t, want %t", a.Name, got, want)
 		}

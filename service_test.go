@@ -18,34 +18,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
-func open(t testing.TB, dir string, cells int) *locus.Service {
+func open(t testing.TB, dir string, cells int) *locus.DB {
 	t.Helper()
 	_, s := openBoth(t, dir, cells)
 	return s
 }
 
-func openBoth(t testing.TB, dir string, cells int) (*locus.Cells, *locus.Service) {
+func openBoth(t testing.TB, dir string, cells int) (*storage.Cells, *locus.DB) {
 	t.Helper()
-	c, err := all.Open(t.Context(), dir, &all.Options{Cells: cells, Rules: locus.Rules})
+	c, err := storage.Open(t.Context(), dir, &storage.Options{Cells: cells})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := locus.Open(t.Context(), c, nil)
+	s, err := locus.OpenCells(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, s
 }
 
-func fresh(t testing.TB) *locus.Service {
+func fresh(t testing.TB) *locus.DB {
 	s := open(t, t.TempDir(), 3)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -55,7 +58,7 @@ func fresh(t testing.TB) *locus.Service {
 	return s
 }
 
-func record(source, key, name, phone, address string) locus.Put {
+func record(source, key, name, phone, address string) records.Input {
 	a := entity.Attributes{"name": {name}}
 	if phone != "" {
 		a["phones"] = []string{phone}
@@ -63,12 +66,12 @@ func record(source, key, name, phone, address string) locus.Put {
 	if address != "" {
 		a["address"] = []string{address}
 	}
-	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
 }
 
-func put(t testing.TB, s *locus.Service, puts ...locus.Put) []locus.PutResult {
+func put(t testing.TB, s *locus.DB, puts ...records.Input) []records.Result {
 	t.Helper()
-	results, err := s.Put(t.Context(), puts)
+	results, err := s.Records().Put(t.Context(), puts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,18 +83,18 @@ func put(t testing.TB, s *locus.Service, puts ...locus.Put) []locus.PutResult {
 	return results
 }
 
-func find(t testing.TB, s *locus.Service, id locality.ID) *locus.Entity {
+func find(t testing.TB, s *locus.DB, id locality.ID) *entities.Entity {
 	t.Helper()
-	e, err := s.Entity(t.Context(), id)
+	e, err := s.Entities().Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func remove(t testing.TB, s *locus.Service, refs ...entity.Ref) {
+func remove(t testing.TB, s *locus.DB, refs ...entity.Ref) {
 	t.Helper()
-	results, err := s.Delete(t.Context(), refs)
+	results, err := s.Records().Delete(t.Context(), refs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +144,11 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	}
 	remove(t, s, b.Ref)
 	for _, id := range []locality.ID{a.Entity, b.Entity} {
-		if _, err := s.Entity(t.Context(), id); !errors.Is(err, entity.ErrErased) {
+		if _, err := s.Entities().Get(t.Context(), id); !errors.Is(err, entity.ErrErased) {
 			t.Errorf("%v: %v, want erased", id, err)
 		}
 	}
-	if _, err := s.Record(t.Context(), a.Ref); !errors.Is(err, entity.ErrErased) {
+	if _, err := s.Records().Get(t.Context(), a.Ref); !errors.Is(err, entity.ErrErased) {
 		t.Errorf("record: %v, want erased", err)
 	}
 	// The record comes back: same puid, same birth id, later version.
@@ -156,7 +159,7 @@ func TestP09_AnIdLeadsToItsEntityForEver(t *testing.T) {
 	if e := find(t, s, a.Entity); e.ID != a.Entity || len(e.Members) != 1 {
 		t.Errorf("%v leads to %+v", a.Entity, e)
 	}
-	if _, err := s.Entity(t.Context(), locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")); !errors.Is(err, entity.ErrNotFound) {
+	if _, err := s.Entities().Get(t.Context(), locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")); !errors.Is(err, entity.ErrNotFound) {
 		t.Errorf("an id of others: %v, want not found", err)
 	}
 }
@@ -173,7 +176,7 @@ func TestService_ABridgeJoinsAndItsDeletionParts(t *testing.T) {
 		t.Fatalf("the bridge joined %+v", e)
 	}
 	remove(t, s, bridge.Ref)
-	for _, res := range []locus.PutResult{l, r} {
+	for _, res := range []records.Result{l, r} {
 		if e := find(t, s, res.Entity); e.ID != res.Entity || len(e.Members) != 1 {
 			t.Errorf("%v leads to %+v", res.Entity, e)
 		}
@@ -185,24 +188,24 @@ func TestService_RefusesAndHarmsNoOther(t *testing.T) {
 	s := fresh(t)
 	good := record("a", "good", "Quill Dental", "", "")
 	for name, c := range map[string]struct {
-		put     locus.Put
+		put     records.Input
 		pointer string
 	}{
 		"source":       {record("A b", "1", "x", "", ""), "/source"},
 		"empty key":    {record("a", "", "x", "", ""), "/key"},
 		"space":        {record("a", " 1", "x", "", ""), "/key"},
 		"zero width":   {record("a", "a\u200db", "x", "", ""), "/key"},
-		"long key":     {record("a", strings.Repeat("k", locus.MaxKey+1), "x", "", ""), "/key"},
-		"no name":      {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}}, "/attributes"},
+		"long key":     {record("a", strings.Repeat("k", records.MaxKey+1), "x", "", ""), "/key"},
+		"no name":      {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}}, "/attributes"},
 		"blank name":   {record("a", "1", " \t", "", ""), "/attributes"},
 		"control":      {record("a", "1", "a\x00b", "", ""), "/attributes/name"},
-		"unknown":      {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phnoes": {"1"}}}, "/attributes/phnoes"},
-		"in future":    {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Now().Add(time.Hour), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
-		"before 1970":  {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Unix(-1, 0), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
-		"large record": {locus.Put{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phones": slices.Repeat([]string{strings.Repeat("1", 3000)}, 32)}}, "/attributes"},
+		"unknown":      {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phnoes": {"1"}}}, "/attributes/phnoes"},
+		"in future":    {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Now().Add(time.Hour), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"before 1970":  {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Unix(-1, 0), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"large record": {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phones": slices.Repeat([]string{strings.Repeat("1", 3000)}, 32)}}, "/attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			results, err := s.Put(t.Context(), []locus.Put{c.put, good})
+			results, err := s.Records().Put(t.Context(), []records.Input{c.put, good})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,17 +216,17 @@ func TestService_RefusesAndHarmsNoOther(t *testing.T) {
 			if results[1].Err != nil {
 				t.Errorf("the good one: %v", results[1].Err)
 			}
-			if diff := cmp.Diff(invalid.Problems, locus.Check(s.Schema(""), time.Now(), c.put)); diff != "" {
+			if diff := cmp.Diff(invalid.Problems, records.Check(s.Kinds().Schema(""), time.Now(), c.put)); diff != "" {
 				t.Errorf("asked before, -Put +Check:\n%s", diff)
 			}
 		})
 	}
-	if problems := locus.Check(s.Schema(""), time.Now(), good); problems != nil {
+	if problems := records.Check(s.Kinds().Schema(""), time.Now(), good); problems != nil {
 		t.Errorf("the good one, asked before: %v", problems)
 	}
-	longest := record("a", strings.Repeat("k", locus.MaxKey), "x", "", "")
+	longest := record("a", strings.Repeat("k", records.MaxKey), "x", "", "")
 	put(t, s, longest)
-	got, err := s.Record(t.Context(), longest.Ref)
+	got, err := s.Records().Get(t.Context(), longest.Ref)
 	if err != nil || got.Key != longest.Key {
 		t.Errorf("the longest key: %v", err)
 	}
@@ -239,7 +242,7 @@ func TestService_AnOlderObservationDoesNotWin(t *testing.T) {
 	if r := put(t, s, older)[0]; r.Outcome != resolve.Stale || r.Version != 1 {
 		t.Errorf("%+v", r)
 	}
-	rec, err := s.Record(t.Context(), newer.Ref)
+	rec, err := s.Records().Get(t.Context(), newer.Ref)
 	if err != nil || rec.Attributes["name"][0] != "New Name" || !rec.Observed.Equal(now) {
 		t.Errorf("%+v, %v", rec, err)
 	}
@@ -248,14 +251,14 @@ func TestService_AnOlderObservationDoesNotWin(t *testing.T) {
 func TestService_ListsAndSearches(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range 57 {
 		puts = append(puts, record([]string{"a", "b"}[i%2], fmt.Sprint(i), fmt.Sprintf("Tidewater%c%c Yoga", 'a'+i%26, 'a'+i/26), fmt.Sprintf("415-555-%04d", i), ""))
 	}
 	put(t, s, puts...)
 	seen := map[string]bool{}
 	for after := entity.PUID(0); ; {
-		page, next, err := s.Records(t.Context(), locus.RecordQuery{After: after, Limit: 10})
+		page, next, err := s.Records().List(t.Context(), records.Query{After: after, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,11 +273,11 @@ func TestService_ListsAndSearches(t *testing.T) {
 	if len(seen) != len(puts) {
 		t.Errorf("listed %d records of %d", len(seen), len(puts))
 	}
-	count := func(q locus.EntityQuery) (n int) {
+	count := func(q entities.Query) (n int) {
 		t.Helper()
 		q.Limit = 7
 		for {
-			page, next, err := s.Entities(t.Context(), q)
+			page, next, err := s.Entities().Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +288,7 @@ func TestService_ListsAndSearches(t *testing.T) {
 			q.After = next
 		}
 	}
-	for want, q := range map[int]locus.EntityQuery{
+	for want, q := range map[int]entities.Query{
 		len(puts): {},
 		57 - 0*1:  {Text: "yoga"},
 		26 - 0:    {Text: "yoga tide"},
@@ -299,26 +302,26 @@ func TestService_ListsAndSearches(t *testing.T) {
 			t.Errorf("%+v: %d entities, want %d", q, got, want)
 		}
 	}
-	if got := count(locus.EntityQuery{Where: []locus.Filter{{"phones", "(415) 555 0031"}}}); got != 1 {
+	if got := count(entities.Query{Where: []entities.Filter{{Attribute: "phones", Value: "(415) 555 0031"}}}); got != 1 {
 		t.Errorf("by phone: %d, want 1", got)
 	}
-	if got := count(locus.EntityQuery{Text: "%"}); got != 0 {
+	if got := count(entities.Query{Text: "%"}); got != 0 {
 		t.Errorf("%% is no wildcard: %d", got)
 	}
-	for _, q := range []locus.EntityQuery{
+	for _, q := range []entities.Query{
 		{Limit: 1001},
 		{Limit: -1},
-		{Where: []locus.Filter{{"nmae", "x"}}},
+		{Where: []entities.Filter{{Attribute: "nmae", Value: "x"}}},
 		{Has: []string{"x"}},
 		{Without: []string{""}},
 		{Kind: "x"},
 		{Order: "worst"},
-		{Where: []locus.Filter{{"latitude", "37"}}},
-		{Has: slices.Repeat([]string{"name"}, locus.MaxFilters+1)},
+		{Where: []entities.Filter{{Attribute: "latitude", Value: "37"}}},
+		{Has: slices.Repeat([]string{"name"}, entities.MaxFilters+1)},
 		{Text: strings.Repeat("q", 300)},
 	} {
 		var invalid *locus.InvalidError
-		if _, _, err := s.Entities(t.Context(), q); !errors.As(err, &invalid) {
+		if _, _, err := s.Entities().Search(t.Context(), q); !errors.As(err, &invalid) {
 			t.Errorf("%+v: %v, want refused", q, err)
 		}
 	}
@@ -351,7 +354,7 @@ func TestService_Explains(t *testing.T) {
 	s := fresh(t)
 	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
 	put(t, s, record("b", "1", "Zephyr Trampolines Inc", "(415) 555-2300", "12 Oak Avenue"), record("c", "1", "Quill Dental", "", ""))
-	why, err := s.Why(t.Context(), a.Entity)
+	why, err := s.Explain().Why(t.Context(), a.Entity)
 	if err != nil || len(why.Joins) != 1 || len(why.Records) != 2 {
 		t.Fatalf("%+v, %v", why, err)
 	}
@@ -364,7 +367,7 @@ func TestService_Explains(t *testing.T) {
 	}
 	// Each side of an explanation is that of the record named first or second, however it is asked.
 	for _, pair := range [][2]string{{"a:1", "b:1"}, {"b:1", "a:1"}} {
-		w, err := s.WhyNot(t.Context(), pair[0], pair[1])
+		w, err := s.Explain().WhyNot(t.Context(), pair[0], pair[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +378,7 @@ func TestService_Explains(t *testing.T) {
 	}
 	late := put(t, s, record("z", "1", "Umbra Planetarium", "415-555-7777", "9 Elm Ave"))[0]
 	put(t, s, record("y", "1", "Umbra Planetarium Inc", "(415) 555-7777", "9 Elm Avenue"))
-	turned, err := s.Why(t.Context(), late.Entity)
+	turned, err := s.Explain().Why(t.Context(), late.Entity)
 	if err != nil || len(turned.Joins) != 1 || turned.Joins[0].A.Source != "y" {
 		t.Fatalf("%+v, %v", turned, err)
 	}
@@ -383,24 +386,24 @@ func TestService_Explains(t *testing.T) {
 		sides(t, j.A, j.B, j.Explanation)
 	}
 	for b, reason := range map[string]string{"b:1": "same_entity", "c:1": "no_common_feature"} {
-		w, err := s.WhyNot(t.Context(), "a:1", b)
+		w, err := s.Explain().WhyNot(t.Context(), "a:1", b)
 		if err != nil || w.Reason != reason {
 			t.Errorf("a:1 and %s: %+v, %v, want %s", b, w, err, reason)
 		}
 	}
-	if e, err := s.Find(t.Context(), "b:1"); err != nil || e.Redirected() {
+	if e, err := s.Entities().Find(t.Context(), "b:1"); err != nil || e.Redirected() {
 		t.Errorf("a key was redirected: %+v, %v", e, err)
 	}
 	for _, address := range []string{"a:1", a.PUID.String(), a.Entity.String()} {
-		route, err := s.Route(t.Context(), address)
+		route, err := s.Explain().Route(t.Context(), address)
 		if err != nil || !route.Found || *route.Record != a.PUID || *route.Entity != a.Entity {
 			t.Errorf("route %s: %+v, %v", address, route, err)
 		}
-		if e, err := s.Find(t.Context(), address); err != nil || e.ID != a.Entity || e.Redirected() {
+		if e, err := s.Entities().Find(t.Context(), address); err != nil || e.ID != a.Entity || e.Redirected() {
 			t.Errorf("find %s: %+v, %v", address, e, err)
 		}
 	}
-	if route, err := s.Route(t.Context(), "z:unknown"); err != nil || route.Found || route.Key == nil {
+	if route, err := s.Explain().Route(t.Context(), "z:unknown"); err != nil || route.Found || route.Key == nil {
 		t.Errorf("%+v, %v", route, err)
 	}
 }
@@ -415,12 +418,12 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 	} {
 		id := locality.MustParse(text)
 		for question, ask := range map[string]func() error{
-			"entity /id":     func() error { _, err := s.Entity(t.Context(), id); return err },
-			"why /id":        func() error { _, err := s.Why(t.Context(), id); return err },
-			"find /address":  func() error { _, err := s.Find(t.Context(), text); return err },
-			"route /address": func() error { _, err := s.Route(t.Context(), text); return err },
-			"why not /a":     func() error { _, err := s.WhyNot(t.Context(), text, "a:1"); return err },
-			"why not /b":     func() error { _, err := s.WhyNot(t.Context(), "a:1", text); return err },
+			"entity /id":     func() error { _, err := s.Entities().Get(t.Context(), id); return err },
+			"why /id":        func() error { _, err := s.Explain().Why(t.Context(), id); return err },
+			"find /address":  func() error { _, err := s.Entities().Find(t.Context(), text); return err },
+			"route /address": func() error { _, err := s.Explain().Route(t.Context(), text); return err },
+			"why not /a":     func() error { _, err := s.Explain().WhyNot(t.Context(), text, "a:1"); return err },
+			"why not /b":     func() error { _, err := s.Explain().WhyNot(t.Context(), "a:1", text); return err },
 		} {
 			var invalid *locus.InvalidError
 			if err := ask(); !errors.As(err, &invalid) || !strings.HasSuffix(question, " "+invalid.Problems[0].Pointer) {
@@ -430,7 +433,7 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 	}
 	for pointer, pair := range map[string][2]string{"/a": {"UPPER:1", "a:1"}, "/b": {"a:1", "x"}} {
 		var invalid *locus.InvalidError
-		if _, err := s.WhyNot(t.Context(), pair[0], pair[1]); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != pointer {
+		if _, err := s.Explain().WhyNot(t.Context(), pair[0], pair[1]); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != pointer {
 			t.Errorf("%v: %v, want %s refused", pair, err, pointer)
 		}
 	}
@@ -439,12 +442,12 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 // TestP10_TheLogNamesNoKey does what can be done with a record, and fails at it, at level debug.
 func TestP10_TheLogNamesNoKey(t *testing.T) {
 	t.Parallel()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: 2, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var logs strings.Builder
-	s, err := locus.Open(t.Context(), cells, &locus.Options{
+	s, err := locus.OpenCells(t.Context(), cells, &locus.Options{
 		Logger: slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -453,15 +456,15 @@ func TestP10_TheLogNamesNoKey(t *testing.T) {
 	canary := record("a", "canary", "Canary Dental", "", "")
 	e := put(t, s, canary)[0]
 	work := func() {
-		_, _ = s.Put(t.Context(), []locus.Put{canary})
-		_, _ = s.Record(t.Context(), canary.Ref)
-		_, _ = s.Find(t.Context(), canary.String())
-		_, _ = s.Route(t.Context(), canary.String())
-		_, _ = s.Why(t.Context(), e.Entity)
-		_, _ = s.WhyNot(t.Context(), canary.String(), canary.String())
-		_, _ = s.Status(t.Context())
-		_, _ = s.Delete(t.Context(), []entity.Ref{canary.Ref})
-		_, _ = s.Delete(t.Context(), []entity.Ref{canary.Ref})
+		_, _ = s.Records().Put(t.Context(), []records.Input{canary})
+		_, _ = s.Records().Get(t.Context(), canary.Ref)
+		_, _ = s.Entities().Find(t.Context(), canary.String())
+		_, _ = s.Explain().Route(t.Context(), canary.String())
+		_, _ = s.Explain().Why(t.Context(), e.Entity)
+		_, _ = s.Explain().WhyNot(t.Context(), canary.String(), canary.String())
+		_, _ = s.Cells().Status(t.Context())
+		_, _ = s.Records().Delete(t.Context(), []entity.Ref{canary.Ref})
+		_, _ = s.Records().Delete(t.Context(), []entity.Ref{canary.Ref})
 	}
 	work()
 	if err := s.Close(); err != nil {
@@ -489,18 +492,18 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Put(t.Context(), []locus.Put{left}); !errors.Is(err, locus.ErrClosed) {
+	if _, err := s.Records().Put(t.Context(), []records.Input{left}); !errors.Is(err, locus.ErrClosed) {
 		t.Errorf("put after close: %v", err)
 	}
 	s = open(t, dir, 0)
 	defer s.Close()
-	status, err := s.Status(t.Context())
+	status, err := s.Cells().Status(t.Context())
 	if err != nil || !status.Ready || status.Redo != 0 || status.Counts.Records != 80 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	for w := range 8 {
 		for i := range 10 {
-			if _, err := s.Record(t.Context(), entity.Ref{Source: fmt.Sprint("s", w), Key: fmt.Sprint(i)}); err != nil {
+			if _, err := s.Records().Get(t.Context(), entity.Ref{Source: fmt.Sprint("s", w), Key: fmt.Sprint(i)}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -520,13 +523,13 @@ var (
 )
 
 // openMuted opens three cells in files, of which g0-1 can be muted.
-func openMuted(t *testing.T, alone bool) (*locus.Cells, *muted) {
+func openMuted(t *testing.T, alone bool) (*storage.Cells, *muted) {
 	t.Helper()
 	return openMutedAt(t, t.TempDir(), "g0-1", alone)
 }
 
 // openMutedAt opens three cells in files of a directory, of which one can be muted.
-func openMutedAt(t *testing.T, dir, which string, alone bool) (*locus.Cells, *muted) {
+func openMutedAt(t *testing.T, dir, which string, alone bool) (*storage.Cells, *muted) {
 	t.Helper()
 	opts, m := mutedAt(dir, which, alone)
 	cells, err := cell.OpenCells(t.Context(), opts)
@@ -540,10 +543,10 @@ func mutedAt(dir, which string, alone bool) (cell.CellsOptions[resolve.Tx], *mut
 	m := &muted{}
 	files := "sqlite:" + filepath.Join(dir, "g{g}-{i}.db")
 	return cell.CellsOptions[resolve.Tx]{
-		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Rules: locus.Rules, Alone: alone,
+		Authority: strings.NewReplacer("{g}", "0", "{i}", "0").Replace(files), Alone: alone,
 		New: &cell.Spec{Generations: []cell.Generation{{Cells: 3, URLs: []string{files}}}},
 		Driver: func(url string) (cell.Driver[resolve.Tx], error) {
-			driver, err := all.Driver(url)
+			driver, err := storage.DriverOf(url)
 			if err != nil || !strings.HasSuffix(url, which+".db") {
 				return driver, err
 			}
@@ -600,7 +603,7 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		cells, muted := openMuted(t, alone)
-		s, err := locus.Open(t.Context(), cells, nil)
+		s, err := locus.OpenCells(t.Context(), cells, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -609,7 +612,7 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 			put(t, s, record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i, 'k'), "", ""))
 		}
 		muted.mute.Store(true)
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -629,7 +632,7 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.Status(ctx); !errors.Is(err, locus.ErrUnavailable) {
+		if _, err := s.Cells().Status(ctx); !errors.Is(err, locus.ErrUnavailable) {
 			t.Errorf("status nobody waits for: %v, want ErrUnavailable", err)
 		}
 	}
@@ -639,15 +642,15 @@ func TestService_StatusReportsTheOtherCells(t *testing.T) {
 func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
 	t.Parallel()
 	cells, muted := openMuted(t, false)
-	s, err := locus.Open(t.Context(), cells, nil)
+	s, err := locus.OpenCells(t.Context(), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	isDown := func(ref entity.Ref) bool {
-		return s.Map().Home(s.Map().KeyOf(ref.Source, ref.Key).Position()).Index == 1
+		return s.Cells().Map().Home(s.Cells().Map().KeyOf(ref.Source, ref.Key).Position()).Index == 1
 	}
-	shop := func(i int) locus.Put {
+	shop := func(i int) records.Input {
 		return record("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i%26, 'a'+i/26), "", "")
 	}
 	ids := map[entity.Ref]locality.ID{}
@@ -658,8 +661,8 @@ func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
 	pending := 0
 	for i := range 40 {
 		ref := shop(i).Ref
-		_, err := s.Record(t.Context(), ref)
-		results, errPut := s.Put(t.Context(), []locus.Put{shop(i)})
+		_, err := s.Records().Get(t.Context(), ref)
+		results, errPut := s.Records().Put(t.Context(), []records.Input{shop(i)})
 		if errPut != nil {
 			t.Fatal(errPut)
 		}
@@ -668,7 +671,7 @@ func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
 				t.Errorf("%v is in the cell that is down: read %v, put %v", ref, err, results[0].Err)
 			}
 			if id, was := ids[ref]; was {
-				if _, err := s.Entity(t.Context(), id); !errors.Is(err, locus.ErrUnavailable) {
+				if _, err := s.Entities().Get(t.Context(), id); !errors.Is(err, locus.ErrUnavailable) {
 					t.Errorf("entity %v is in the cell that is down: %v", id, err)
 				}
 			}
@@ -687,7 +690,7 @@ func TestP06_ACellThatIsDownIsNeverNotFound(t *testing.T) {
 	muted.mute.Store(false)
 	for i := range 40 {
 		put(t, s, shop(i))
-		if e, err := s.Find(t.Context(), shop(i).String()); err != nil || ids[shop(i).Ref] != (locality.ID{}) && e.ID != ids[shop(i).Ref] {
+		if e, err := s.Entities().Find(t.Context(), shop(i).String()); err != nil || ids[shop(i).Ref] != (locality.ID{}) && e.ID != ids[shop(i).Ref] {
 			t.Errorf("%v afterwards: %v", shop(i).Ref, err)
 		}
 	}

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A cell is restored from a backup that lacks records with which others were joined. The service makes good what they
@@ -23,7 +25,7 @@ func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	longtest.Slow(t)
 	dir := t.TempDir()
 	file, backup := filepath.Join(dir, "cells", "g0-1.db"), filepath.Join(t.TempDir(), "g0-1.db")
-	twins := func(s *locus.Service, name string) {
+	twins := func(s *locus.DB, name string) {
 		for i := range 24 {
 			put(t, s, place(fmt.Sprintf("%s%d", name, i), fmt.Sprintf("Zephyr Trampolines %d", i), "sport", "Springfield"))
 		}
@@ -37,22 +39,22 @@ func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	must(t, s.Close())
 	copyFile(t, backup, file)
 
-	cells, err := all.Open(t.Context(), dir, &all.Options{Rules: locus.Rules, Restored: true})
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Restored: true})
 	must(t, err)
-	s, err = locus.Open(t.Context(), cells, nil)
+	s, err = locus.OpenCells(t.Context(), cells, nil)
 	must(t, err)
 	if found := differences(t, s); len(found) == 0 {
 		t.Fatal("nothing of what was lost is in the other cell: the test shows nothing")
 	}
 	must(t, cell.Reincarnate[resolve.Tx](t.Context(), cells))
-	if status, err := s.Status(t.Context()); err != nil || status.Redo == 0 {
+	if status, err := s.Cells().Status(t.Context()); err != nil || status.Redo == 0 {
 		t.Errorf("a cell came back, and %d records are to be worked off: %v", status.Redo, err)
 	}
 	must(t, s.Close())
 	s = open(t, dir, 2)
 	defer s.Close()
 	until(t, "the cell to be settled", func() (bool, string) {
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		return err == nil && status.Redo == 0, fmt.Sprint(err)
 	})
 	if found := differences(t, s); len(found) > 0 {
@@ -64,9 +66,9 @@ func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	}
 }
 
-func differences(t *testing.T, s *locus.Service) (found []locus.Difference) {
+func differences(t *testing.T, s *locus.DB) (found []cells.Difference) {
 	t.Helper()
-	must(t, s.CheckCells(t.Context(), locus.Checking{}, func(d locus.Difference) error {
+	must(t, s.Cells().Check(t.Context(), cells.Checking{}, func(d cells.Difference) error {
 		found = append(found, d)
 		return nil
 	}, nil))

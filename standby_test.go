@@ -15,8 +15,11 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // A standby that lags is promoted in the place of a cell's server: it lacks records that were acknowledged, with which records of the
@@ -35,17 +38,17 @@ func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 		return "postgres:///locus?host=" + name + "&user=postgres"
 	}
 	where := authority.URL("locus") + "," + leadsTo(primary)
-	open := func(options *locus.Options) *locus.Service {
+	open := func(options *locus.Options) *locus.DB {
 		t.Helper()
-		cells, err := all.Open(t.Context(), where, &all.Options{Cells: 2, Rules: locus.Rules})
+		cells, err := storage.Open(t.Context(), where, &storage.Options{Cells: 2})
 		must(t, err)
-		s, err := locus.Open(t.Context(), cells, options)
+		s, err := locus.OpenCells(t.Context(), cells, options)
 		must(t, err)
 		return s
 	}
-	twins := func(s *locus.Service, source string) {
+	twins := func(s *locus.DB, source string) {
 		t.Helper()
-		var puts []locus.Put
+		var puts []records.Input
 		for i := range 24 {
 			p := place(fmt.Sprint(i), fmt.Sprintf("Zephyr Trampolines %d", i), "sport", "Springfield")
 			p.Ref.Source = source
@@ -76,7 +79,7 @@ func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 	s = open(nil)
 	defer s.Close()
 	until(t, "the cell to be settled", func() (bool, string) {
-		status, err := s.Status(t.Context())
+		status, err := s.Cells().Status(t.Context())
 		return err == nil && status.Redo == 0, fmt.Sprint(err)
 	})
 	if found := differences(t, s); len(found) > 0 {
@@ -100,10 +103,10 @@ func socket(t *testing.T, of string) string {
 }
 
 // clusters are the records of each entity, in order.
-func clusters(t *testing.T, s *locus.Service) string {
+func clusters(t *testing.T, s *locus.DB) string {
 	t.Helper()
 	var all []string
-	entities, _, err := s.Entities(t.Context(), locus.EntityQuery{Limit: 1000})
+	entities, _, err := s.Entities().Search(t.Context(), entities.Query{Limit: 1000})
 	must(t, err)
 	for _, e := range entities {
 		var refs []string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
@@ -20,17 +21,17 @@ import (
 )
 
 // mirrored brings a target up to date.
-func mirrored(t *testing.T, s *locus.Service, target mirror.Target) {
+func mirrored(t *testing.T, s *locus.DB, target mirror.Target) {
 	t.Helper()
-	if err := mirror.New(&locus.Source{Service: s}, target, &mirror.Options{Once: true, Poll: time.Millisecond}).Run(t.Context()); err != nil {
+	if err := mirror.New(changes.Source{Handle: s.Changes()}, target, &mirror.Options{Once: true, Poll: time.Millisecond}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // wantMirror fails unless every document is what it should be, and leads where the installation says that its id does.
-func wantMirror(t *testing.T, s *locus.Service, target mirror.Target) {
+func wantMirror(t *testing.T, s *locus.DB, target mirror.Target) {
 	t.Helper()
-	v, err := mirror.Verify(t.Context(), &locus.Source{Service: s}, target, &mirror.VerifyOptions{Patience: time.Millisecond})
+	v, err := mirror.Verify(t.Context(), changes.Source{Handle: s.Changes()}, target, &mirror.VerifyOptions{Patience: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func wantMirror(t *testing.T, s *locus.Service, target mirror.Target) {
 		for hops := 0; at.Kind == mirror.Redirect && hops < len(docs); hops++ {
 			at = of[at.To]
 		}
-		e, err := s.Entity(t.Context(), d.ID)
+		e, err := s.Entities().Get(t.Context(), d.ID)
 		switch {
 		case at.Kind == mirror.Deleted && errors.Is(err, entity.ErrErased):
 		case err != nil || at.Kind != mirror.Entity:
@@ -82,7 +83,7 @@ func TestP15_MirrorOfAnInstallation(t *testing.T) {
 			switch k := key(); r.IntN(6) {
 			case 0:
 				ref := entity.Ref{Source: "crawl", Key: k}
-				if _, err := s.Erase(t.Context(), []entity.Ref{ref}); err != nil && !errors.Is(err, entity.ErrNotFound) {
+				if _, err := s.Records().Erase(t.Context(), []entity.Ref{ref}); err != nil && !errors.Is(err, entity.ErrNotFound) {
 					t.Fatal(err)
 				}
 			default:
@@ -136,7 +137,7 @@ func TestP14_MirrorForgets(t *testing.T) {
 	if text := said(); !strings.Contains(text, "Xanthippe") {
 		t.Fatal(text)
 	}
-	if _, err := s.Erase(t.Context(), []entity.Ref{{Source: "crawl", Key: "1"}}); err != nil {
+	if _, err := s.Records().Erase(t.Context(), []entity.Ref{{Source: "crawl", Key: "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	mirrored(t, s, target)
@@ -150,12 +151,12 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	put(t, s, place("1", "Golden Bakery", "bakery", "Oakland"))
-	e, err := s.Find(t.Context(), "crawl:1")
+	e, err := s.Entities().Find(t.Context(), "crawl:1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	never := locality.New()
-	states, err := s.States(t.Context(), []locality.ID{e.ID, never, e.ID}, []entity.PUID{e.Anchor(), e.Anchor() + 1})
+	states, err := s.Changes().States(t.Context(), []locality.ID{e.ID, never, e.ID}, []entity.PUID{e.Anchor(), e.Anchor() + 1})
 	if err != nil || len(states) != 2 {
 		t.Fatalf("%+v, %v", states, err)
 	}
@@ -174,11 +175,11 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.States(t.Context(), make([]locality.ID, mirror.MostStates+1), nil); err == nil {
+	if _, err := s.Changes().States(t.Context(), make([]locality.ID, mirror.MostStates+1), nil); err == nil {
 		t.Error("too many are answered")
 	}
 	for _, limit := range []int{0, mirror.MostStates + 1} {
-		if _, _, err := s.ListStates(t.Context(), states[0].Cell, locality.ID{}, limit); err == nil {
+		if _, _, err := s.Changes().ListStates(t.Context(), states[0].Cell, locality.ID{}, limit); err == nil {
 			t.Errorf("limit %d is taken", limit)
 		}
 	}

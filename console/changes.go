@@ -5,8 +5,8 @@ package console
 import (
 	"slices"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -46,7 +46,7 @@ var causes = map[changelog.Cause]string{
 }
 
 // events are the changes of an entity and its records, the newest first, and how many older ones are left out.
-func events(all []locus.CellChange, own locality.ID, records []*entity.Record) (lines []event, left int) {
+func events(all []changes.Change, own locality.ID, records []*entity.Record) (lines []event, left int) {
 	numbers := make(map[entity.PUID]int, len(records))
 	for i, r := range records {
 		numbers[r.PUID] = i + 1

@@ -3,7 +3,7 @@
 package console
 
 import (
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -29,7 +29,7 @@ type party struct {
 	Entity  string // where it is now; "" if it was deleted
 }
 
-func newDecision(d locus.Decided, back string) decision {
+func newDecision(d decisions.Decided, back string) decision {
 	line := decision{
 		Verdict: string(d.Verdict), A: newParty(d.A, d.RefA, d.EntityA.String(), d.EntityA.IsZero()),
 		Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, At: moment(d.At),
@@ -75,7 +75,7 @@ func (d decision) Command() string {
 	return command(args...)
 }
 
-func decisions(all []locus.Decided, back string) []decision {
+func decisionRows(all []decisions.Decided, back string) []decision {
 	lines := make([]decision, len(all))
 	for i, d := range all {
 		lines[i] = newDecision(d, back)
@@ -84,7 +84,7 @@ func decisions(all []locus.Decided, back string) []decision {
 }
 
 // pinned are the values that people said an entity shows, by attribute. The newest decision is first.
-func pinned(all []locus.Decided) map[string]string {
+func pinned(all []decisions.Decided) map[string]string {
 	values := map[string]string{}
 	for _, d := range all {
 		if _, seen := values[d.Attribute]; d.Verdict == entity.VerdictValue && !d.Withdrawn && d.Conflict == "" && !seen {

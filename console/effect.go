@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // effect is a change that touched a group, as a line.
@@ -27,7 +27,7 @@ type effect struct {
 // under is a value of the dimension, "" for none.
 type under struct{ Value string }
 
-func newEffect(d *rollup.Definition, of *locus.RollupEffect) effect {
+func newEffect(d *rollup.Definition, of *rollups.CellEffect) effect {
 	e := effect{
 		Time: moment(of.Time), Cell: of.Cell.String(), Seq: strconv.FormatInt(int64(of.Seq), 10), Kind: string(of.Kind), Entity: of.Entity.String(),
 	}

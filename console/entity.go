@@ -6,20 +6,22 @@ import (
 	"io"
 	"slices"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
 )
 
 // Entity is an entity with everything that explains it.
 type Entity struct {
-	Why    *locus.Why
+	Why    *explain.Explanation
 	Schema *match.Schema // which attributes are lists
 	Home   string        // the cell that it lives in
 	// RecordPath answers with where the JSON of a record is.
 	RecordPath func(source, key string) string
 	// How it came to be; nil if that is not known now.
-	How *locus.How
+	How *explain.Lineage
 	// Standing is what people decided about it and what it has to do with others; nil if that is not known now.
 	Standing *Standing
 	// Author is who decided last, so that nobody types a name twice.
@@ -28,8 +30,8 @@ type Entity struct {
 
 // Standing is what stands around an entity.
 type Standing struct {
-	Decisions []locus.Decided // also those that were withdrawn, the newest first
-	Relations []locus.Relation
+	Decisions []decisions.Decided // also those that were withdrawn, the newest first
+	Relations []entities.Relation
 }
 
 // Entity writes the page of an entity: its merged view with who says what, its records side by
@@ -62,7 +64,7 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	}
 	if shown.Standing != nil {
 		p.Known = true
-		p.Decisions, p.Relations = decisions(shown.Standing.Decisions, "/entities/"+p.ID), relations(shown.Standing.Relations)
+		p.Decisions, p.Relations = decisionRows(shown.Standing.Decisions, "/entities/"+p.ID), relations(shown.Standing.Relations)
 		markPins(p.Rows, pinned(shown.Standing.Decisions))
 	}
 	if p.How = newHow(shown.How, why.Records); p.How != nil {
@@ -101,7 +103,7 @@ type relation struct {
 	Command             string
 }
 
-func relations(all []locus.Relation) []relation {
+func relations(all []entities.Relation) []relation {
 	words := map[string]string{"part_of": "is a part of", "has_part": "has the part", "co_located": "is at the spot of"}
 	lines := make([]relation, len(all))
 	for i, r := range all {
@@ -212,7 +214,7 @@ func (c cellValue) Words() string {
 
 // rows lists the attributes of the view, then those that only records have: what normalises to
 // nothing ("N/A") is no evidence, but the record did say it.
-func rows(why *locus.Why, schema *match.Schema) []row {
+func rows(why *explain.Explanation, schema *match.Schema) []row {
 	view := why.Entity.View
 	all := make([]row, 0, len(view))
 	seen := map[string]bool{}

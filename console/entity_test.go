@@ -11,16 +11,16 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
 )
 
 // pizza is the pair that everything began with, and a guide that half agrees.
-func pizza(t testing.TB) *locus.Why {
+func pizza(t testing.TB) *explain.Explanation {
 	t.Helper()
-	w := &locus.Why{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
+	w := &explain.Explanation{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
 	for i, r := range []struct {
 		ref        entity.Ref
 		attributes entity.Attributes
@@ -45,7 +45,7 @@ func pizza(t testing.TB) *locus.Why {
 		{Name: "address", Values: []entity.MergedValue{value("1000 Market Street", 0, 1)}},
 		{Name: "postcode", Values: []entity.MergedValue{value("94103", 0), value("94102", 1)}},
 	}
-	w.Joins = []locus.Join{{
+	w.Joins = []explain.Join{{
 		A: w.Records[0].Ref, B: w.Records[1].Ref,
 		Explanation: match.Explanation{
 			Outcome: match.Same, Score: 1970,
@@ -66,7 +66,7 @@ func recordPath(source, key string) string {
 	return "/v1/records/" + url.PathEscape(source) + "/" + url.PathEscape(key)
 }
 
-func renderEntity(w *locus.Why) func(io.Writer) error {
+func renderEntity(w *explain.Explanation) func(io.Writer) error {
 	return func(out io.Writer) error {
 		return console.New("1.2.3").Entity(out, console.Entity{Why: w, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
 	}

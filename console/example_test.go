@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 )
@@ -23,7 +23,7 @@ func ExampleLive_WriteEvent() {
 	c := console.New("0.1.0")
 	s := console.Snapshot{
 		Time:    time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
-		Status:  &locus.Status{Ready: true, Epoch: 1, Counts: entity.Counts{Records: 12345, Entities: 5000}},
+		Status:  &cells.Status{Ready: true, Epoch: 1, Counts: entity.Counts{Records: 12345, Entities: 5000}},
 		Map:     m,
 		History: &console.History{},
 	}

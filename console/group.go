@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 )
 
 // A band of more than singly cells would be drawn finer than anybody sees: neighbours are taken
@@ -25,7 +25,7 @@ type group struct {
 	Cells       int
 	// Known is how many of the cells have answered; the sums are theirs.
 	Known int
-	Sum   locus.CellStatus
+	Sum   cells.CellStatus
 	// States counts the cells by cell.Keys.
 	States [3]int
 	// Away is how many cells are on the move.
@@ -33,9 +33,9 @@ type group struct {
 }
 
 // census holds what is known of the cells. One that did not answer is not in it.
-type census map[cell.ID]locus.CellStatus
+type census map[cell.ID]cells.CellStatus
 
-func censusOf(s *locus.Status) census {
+func censusOf(s *cells.Status) census {
 	all := make(census, len(s.Cells))
 	for _, c := range s.Cells {
 		if c.PUIDRoom > 0 {
@@ -69,7 +69,7 @@ func (known census) groups(m *cell.Map, gen int) []group {
 	return all
 }
 
-func (g *group) add(c *locus.CellStatus) {
+func (g *group) add(c *cells.CellStatus) {
 	g.Known++
 	g.Sum.Counts = g.Sum.Counts.Add(c.Counts)
 	g.Sum.Redo += c.Redo

@@ -7,18 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/counter"
 )
 
 // Snapshot is what the first screen shows: the state at one moment.
 type Snapshot struct {
 	Time    time.Time
-	Status  *locus.Status
+	Status  *cells.Status
 	Map     *cell.Map
-	Joins   []locus.Decision // the latest, the newest first
-	History *History         // of Own's records
+	Joins   []changes.Match // the latest, the newest first
+	History *History        // of Own's records
 	// Own is today by minute of the metrics that Locus counts itself by, as far as they are; nil if that cannot be read.
 	Own *counter.Series
 	// Review is how many pairs wait for a person; ReviewMore tells that there are more than that.
@@ -88,7 +89,7 @@ func (h home) Counted() bool { return strings.HasSuffix(h.Page, withHits) }
 func (home) Blank() join { return join{} }
 
 // kindsOf names the kinds of things.
-func kindsOf(s *locus.Status) string {
+func kindsOf(s *cells.Status) string {
 	names := make([]string, len(s.Kinds))
 	for i, k := range s.Kinds {
 		names[i] = k.Kind

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 )
 
 const (
@@ -49,7 +49,7 @@ type mention struct {
 	Text   string
 }
 
-func newHow(h *locus.How, records []*entity.Record) *how {
+func newHow(h *explain.Lineage, records []*entity.Record) *how {
 	if h == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ type branch struct {
 }
 
 // newTree lays the picture out; nil if there is nothing to see, or too much.
-func newTree(steps []locus.HowStep, numbers map[entity.Ref]int) *tree {
+func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 	if len(numbers) < 2 || len(numbers) > maxDrawn {
 		return nil
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // The states of a rollup in a cell, as pages show them: each has a colour, a mark for those who do not see
@@ -22,7 +22,7 @@ var cellStates = []struct{ Class, Mark, Text string }{
 }
 
 // standing is the state of a cell: a place in cellStates.
-func standing(c *locus.RollupCell) int {
+func standing(c *rollups.Cell) int {
 	switch {
 	case c.State == rollup.Following:
 		return 0
@@ -63,8 +63,8 @@ type part struct {
 
 // keepersOf groups cells by the process that keeps them, those with most cells first, and says how many
 // processes are left out.
-func keepersOf(cells []locus.RollupCell) (keepers []keeper, left int) {
-	byOwner := map[string][]*locus.RollupCell{}
+func keepersOf(cells []rollups.Cell) (keepers []keeper, left int) {
+	byOwner := map[string][]*rollups.Cell{}
 	for i := range cells {
 		byOwner[cells[i].Owner] = append(byOwner[cells[i].Owner], &cells[i])
 	}
@@ -78,7 +78,7 @@ func keepersOf(cells []locus.RollupCell) (keepers []keeper, left int) {
 	return keepers[:len(keepers)-left], left
 }
 
-func newKeeper(owner string, cells []*locus.RollupCell, all int) keeper {
+func newKeeper(owner string, cells []*rollups.Cell, all int) keeper {
 	k := keeper{Owner: owner, count: len(cells), Cells: counted(int64(len(cells)), "cell")}
 	counts := make([]int, len(cellStates))
 	low, high := cells[0].Token, cells[0].Token
@@ -124,7 +124,7 @@ type cellLine struct {
 }
 
 // linesOf are the lines of the first cells.
-func linesOf(cells []locus.RollupCell) []cellLine {
+func linesOf(cells []rollups.Cell) []cellLine {
 	lines := make([]cellLine, min(len(cells), rowsAtOnce))
 	for i := range lines {
 		c, s := &cells[i], cellStates[standing(&cells[i])]
@@ -154,7 +154,7 @@ type trouble struct {
 }
 
 // troublesOf are the reasons that cells give, each once.
-func troublesOf(cells []locus.RollupCell) (troubles []trouble) {
+func troublesOf(cells []rollups.Cell) (troubles []trouble) {
 	for i := range cells {
 		c := &cells[i]
 		if c.Reason == "" {

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
 
 // Kinds are the kinds of things with how they are resolved, and the statistics that are kept.
 type Kinds struct {
-	Rules []locus.KindRules
+	Rules []kinds.Rules
 	Packs []resolve.Pack
 }
 

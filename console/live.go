@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -65,7 +66,7 @@ func (c *Console) Live(s Snapshot) Live {
 }
 
 // atLeast stands before a sum over cells of which some do not answer.
-func atLeast(s *locus.Status) string {
+func atLeast(s *cells.Status) string {
 	if len(s.Down) > 0 {
 		return "\u2265 "
 	}
@@ -73,10 +74,10 @@ func atLeast(s *locus.Status) string {
 }
 
 // summed is a sum over the cells that answer.
-func summed(s *locus.Status, n int64) string { return atLeast(s) + count(n) }
+func summed(s *cells.Status, n int64) string { return atLeast(s) + count(n) }
 
 // each says how many records an entity has in the mean, or how many cells are left out.
-func each(s *locus.Status, c entity.Counts) string {
+func each(s *cells.Status, c entity.Counts) string {
 	if n := len(s.Down); n > 0 {
 		return fmt.Sprintf("%d of %d cells do not answer", n, len(s.Cells))
 	}
@@ -87,7 +88,7 @@ func each(s *locus.Status, c entity.Counts) string {
 }
 
 // redo says what is still to be worked out; "" if nothing is.
-func redo(s *locus.Status) string {
+func redo(s *cells.Status) string {
 	if s.Redo == 0 {
 		return ""
 	}
@@ -95,7 +96,7 @@ func redo(s *locus.Status) string {
 }
 
 // problem says why the service is not ready, or what is missing; "" if all is well.
-func problem(s *locus.Status) string {
+func problem(s *cells.Status) string {
 	switch {
 	case s.Ready && s.Reason == "":
 		return ""
@@ -108,7 +109,7 @@ func problem(s *locus.Status) string {
 	}
 }
 
-func joins(recent []locus.Decision) []join {
+func joins(recent []changes.Match) []join {
 	all := make([]join, len(recent))
 	for i, d := range recent {
 		all[i] = join{clock(d.Time), d.Record.String(), d.Name, d.Entity.String()}
@@ -118,7 +119,7 @@ func joins(recent []locus.Decision) []join {
 
 // addCells fills the slots of the ring and of its table: "g0-3.records" and so on. A cell that
 // did not answer has unknown numbers, which is not the same as none.
-func (l *Live) addCells(s *locus.Status, m *cell.Map) {
+func (l *Live) addCells(s *cells.Status, m *cell.Map) {
 	groups := censusOf(s).groups(m, s.Generation)
 	all := total(groups).Sum.Counts.Records
 	for _, g := range groups {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 )
@@ -79,7 +79,7 @@ func TestLive_EventsSayWhatChanged(t *testing.T) {
 	t.Parallel()
 	c := console.New("1.2.3")
 	s := snapshot(t, 2, 1000)
-	s.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: "1"}, Name: "Joe's", Entity: id(t, 1)}}
+	s.Joins = []changes.Match{{Time: noon, Record: entity.Ref{Source: "pos", Key: "1"}, Name: "Joe's", Entity: id(t, 1)}}
 	first := c.Live(s)
 	all, _ := event(t, first, console.Live{})
 	if diff := cmp.Diff(first, all); diff != "" {
@@ -100,7 +100,7 @@ func TestLive_NumbersAreExactAndTextIsText(t *testing.T) {
 	t.Parallel()
 	for _, name := range hostile {
 		s := snapshot(t, 1, 9007199254740993)
-		s.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: name}, Name: name, Entity: id(t, 1)}}
+		s.Joins = []changes.Match{{Time: noon, Record: entity.Ref{Source: "pos", Key: name}, Name: name, Entity: id(t, 1)}}
 		e, raw := event(t, console.New("1").Live(s), console.Live{})
 		if e.Text["records"] != "9,007,199,254,740,993" {
 			t.Errorf("records = %s", e.Text["records"])

@@ -13,10 +13,12 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -66,9 +68,9 @@ func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 // ringOf is the page of a map whose cells are in the states that they should be in, each with 1000
 // records.
 func ringOf(m *cell.Map) console.Ring {
-	r := console.Ring{Time: noon, Map: m, Status: &locus.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
+	r := console.Ring{Time: noon, Map: m, Status: &cells.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
 	for _, c := range m.Cells() {
-		s := locus.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Told: 9}}}
+		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Told: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < m.Floor():
 			s.Head.Keys = cell.Retired
@@ -84,19 +86,19 @@ func ringOf(m *cell.Map) console.Ring {
 	return r
 }
 
-func snapshot(t testing.TB, cells uint64, records int64) console.Snapshot {
+func snapshot(t testing.TB, n uint64, records int64) console.Snapshot {
 	t.Helper()
 	s := console.Snapshot{
 		Time:    noon,
-		Map:     newMap(t, cells),
-		Status:  &locus.Status{Ready: true, Kinds: []locus.KindStatus{{Kind: "place", Version: 1}}, Epoch: 1},
+		Map:     newMap(t, n),
+		Status:  &cells.Status{Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: 1},
 		History: &console.History{},
 	}
 	s.Status.Counts = entity.Counts{Records: records, Entities: records / 2, Merges: records / 4}
 	for _, c := range s.Map.Cells() {
-		s.Status.Cells = append(s.Status.Cells, locus.CellStatus{
+		s.Status.Cells = append(s.Status.Cells, cells.CellStatus{
 			Stats:  cell.Stats{Cell: c, PUIDs: 12, PUIDRoom: 1 << 32, Bytes: 40960},
-			Counts: entity.Counts{Records: records / int64(cells)},
+			Counts: entity.Counts{Records: records / int64(n)},
 		})
 	}
 	return s
@@ -113,9 +115,9 @@ func id(t testing.TB, n int) locality.ID {
 }
 
 // why explains an entity of one record per name, each joined to the first.
-func why(t testing.TB, names ...string) *locus.Why {
+func why(t testing.TB, names ...string) *explain.Explanation {
 	t.Helper()
-	w := &locus.Why{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
+	w := &explain.Explanation{Requested: id(t, 1), Threshold: match.Threshold, Entity: &entity.Entity{ID: id(t, 1)}}
 	merged := entity.MergedAttribute{Name: "name"}
 	for i, name := range names {
 		ref := entity.Ref{Source: "pos", Key: name}
@@ -127,7 +129,7 @@ func why(t testing.TB, names ...string) *locus.Why {
 		merged.Values = append(merged.Values, entity.MergedValue{Value: name, Members: []int{i}})
 		if i > 0 {
 			first := w.Entity.Members[0].Ref
-			w.Joins = append(w.Joins, locus.Join{A: first, B: ref, Explanation: match.Explanation{
+			w.Joins = append(w.Joins, explain.Join{A: first, B: ref, Explanation: match.Explanation{
 				Outcome: match.Same, Score: 1550,
 				Lines: []match.Line{
 					{Attribute: "name", Level: "alike", Bits: 650, A: []string{names[0]}, B: []string{name}},
@@ -147,14 +149,14 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 	c := console.New("1.2.3")
 	home := snapshot(t, 16, 1000)
 	home.Status.Reason, home.Status.Ready, home.Status.Kinds[0].Kind = s, false, s
-	home.Joins = []locus.Decision{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
+	home.Joins = []changes.Match{{Time: noon, Record: entity.Ref{Source: "pos", Key: s}, Name: s, Entity: id(t, 1)}}
 	explained := why(t, s, s+" 2")
 	explained.Requested = id(t, 2)
 	ring := ringOf(newGrown(t, 1, 4, 8, 16, 32))
 	ring.Address, ring.Problem, ring.Status.Reason, ring.Status.Ready = "pos:"+s, s, s, false
 	key := cell.NewRouter(ring.Map).ExplainKey("pos", s)
 	key.Saw(2, cell.Open, cell.AnswerFound)
-	ring.Route = &locus.Route{Address: ring.Address, Key: &key, Found: true}
+	ring.Route = &explain.Route{Address: ring.Address, Key: &key, Found: true}
 	lost := ring
 	lost.Address, lost.Route = s, nil
 	all := map[string]func(io.Writer) error{

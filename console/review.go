@@ -7,15 +7,16 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
 )
 
 // Review is the queue of pairs that a person should decide about, and one of them whole.
 type Review struct {
 	// Pairs are the first of the queue.
-	Pairs []locus.ReviewPair
+	Pairs []decisions.ReviewPair
 	// Left is how many there are; More tells that there are more than that.
 	Left int
 	More bool
@@ -24,14 +25,14 @@ type Review struct {
 	// Author is who answered last, so that nobody types a name twice.
 	Author string
 	// Answer is what was just decided, nil if nothing was.
-	Answer *locus.Decided
+	Answer *decisions.Decided
 	// Problem says why a pair that was asked for is not shown.
 	Problem string
 }
 
 // Pair is two records with all that helps to decide whether they speak of one thing.
 type Pair struct {
-	WhyNot           *locus.WhyNot
+	WhyNot           *explain.Comparison
 	A, B             *entity.Record
 	EntityA, EntityB *entity.Entity // the same one if it is decided
 	Schema           *match.Schema
@@ -47,7 +48,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 	if r.Pair != nil {
 		shown := newReviewed(r.Pair)
 		p.Pair = &shown
-		at = slices.IndexFunc(r.Pairs, func(q locus.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
+		at = slices.IndexFunc(r.Pairs, func(q decisions.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
 	}
 	for i, q := range r.Pairs {
 		p.Pairs = append(p.Pairs, reviewLine{

@@ -11,11 +11,15 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
@@ -35,7 +39,7 @@ func twins(t testing.TB, s string) *console.Pair {
 		A: a, B: b, Schema: match.Place(),
 		EntityA: &entity.Entity{ID: id(t, 1), View: view, Members: []entity.Member{{PUID: 1, Ref: a.Ref}, {PUID: 3}}},
 		EntityB: &entity.Entity{ID: id(t, 2), View: view, Members: []entity.Member{{PUID: 2, Ref: b.Ref}}},
-		WhyNot: &locus.WhyNot{A: a.Ref, B: b.Ref, Threshold: match.Threshold, Explanation: match.Explanation{
+		WhyNot: &explain.Comparison{A: a.Ref, B: b.Ref, Threshold: match.Threshold, Explanation: match.Explanation{
 			Score: 350, Lines: []match.Line{
 				{Attribute: "name", Level: "alike", Bits: 650, A: []string{s}, B: []string{s + " Two"}},
 				{Attribute: "phone", Level: "differ", Bits: -300, A: []string{s}, B: []string{s}},
@@ -51,7 +55,7 @@ func queueOf(t testing.TB, s string, n int) console.Review {
 	pair := twins(t, s)
 	r := console.Review{Left: n, Pair: pair, Author: s}
 	for i := range n {
-		p := locus.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2), Explanation: pair.WhyNot.Explanation, Merges: 3}
+		p := decisions.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2), Explanation: pair.WhyNot.Explanation, Merges: 3}
 		if i > 0 {
 			p.B.Key = fmt.Sprint(s, i)
 		}
@@ -61,10 +65,10 @@ func queueOf(t testing.TB, s string, n int) console.Review {
 }
 
 // decisionsOf are decisions of every verdict.
-func decisionsOf(t testing.TB, s string) []locus.Decided {
+func decisionsOf(t testing.TB, s string) []decisions.Decided {
 	t.Helper()
-	made := func(verdict entity.Verdict) locus.Decided {
-		return locus.Decided{
+	made := func(verdict entity.Verdict) decisions.Decided {
+		return decisions.Decided{
 			Decision: entity.Decision{Verdict: verdict, A: 1, Author: s, Reason: s, At: noon},
 			RefA:     entity.Ref{Source: "pos", Key: s}, EntityA: id(t, 1),
 		}
@@ -74,17 +78,17 @@ func decisionsOf(t testing.TB, s string) []locus.Decided {
 	apart.B, apart.Withdrawn = 7, true // with a record that was deleted
 	anchor.Conflict = s
 	value.Attribute, value.Value = "name", s
-	return []locus.Decided{alike, apart, anchor, value}
+	return []decisions.Decided{alike, apart, anchor, value}
 }
 
 // howOf joins records one after the other, the last as a person said, and refuses one more.
-func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
-	h := &locus.How{Component: len(records) + 1, Took: time.Millisecond}
+func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage {
+	h := &explain.Lineage{Component: len(records) + 1, Took: time.Millisecond}
 	group := []entity.Ref{}
 	for i, r := range records {
 		if i > 0 {
-			h.Steps = append(h.Steps, locus.HowStep{
-				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: locus.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Score: 1550}},
+			h.Steps = append(h.Steps, explain.Step{
+				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: explain.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Score: 1550}},
 				Sum: 1550, Absent: i - 1, Joined: true,
 			})
 			if i == len(records)-1 {
@@ -94,10 +98,10 @@ func howOf(own locality.ID, records []*entity.Record, s string) *locus.How {
 		group = append(group, r.Ref)
 	}
 	other := entity.Ref{Source: "far", Key: s}
-	h.Steps = append(h.Steps, locus.HowStep{
-		A: group, B: []entity.Ref{other}, Pair: locus.Join{A: group[0], B: other, Explanation: match.Explanation{Score: 200}}, Sum: -300, Against: s,
+	h.Steps = append(h.Steps, explain.Step{
+		A: group, B: []entity.Ref{other}, Pair: explain.Join{A: group[0], B: other, Explanation: match.Explanation{Score: 200}}, Sum: -300, Against: s,
 	})
-	h.Events = []locus.CellChange{
+	h.Events = []changes.Change{
 		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
 		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Cause: changelog.CauseDecision, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
 		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1}, Into: own, Before: []changelog.Version{{PUID: 99}}}},
@@ -118,9 +122,9 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	schema := match.Place()
 	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true, Attributes: map[string]float64{s: 0.3}}}
 	schema.Bits = map[string]map[string]match.Score{s: {s: 450}}
-	supposed := &locus.Supposed{
-		Before: []locus.SupposedEntity{{ID: id(t, 1), Records: []entity.Ref{one.A.Ref, one.B.Ref}, View: one.EntityA.View}},
-		After: []locus.SupposedEntity{
+	supposed := &explain.ScenarioResult{
+		Before: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{one.A.Ref, one.B.Ref}, View: one.EntityA.View}},
+		After: []explain.ScenarioEntity{
 			{ID: id(t, 1), Records: []entity.Ref{one.A.Ref}, View: one.EntityA.View}, {ID: id(t, 2), Records: []entity.Ref{one.B.Ref}, View: one.EntityA.View},
 		},
 		Took: 1234 * time.Microsecond,
@@ -142,7 +146,7 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		},
 		"kinds": func(w io.Writer) error {
 			return c.Kinds(w, console.Kinds{
-				Rules: []locus.KindRules{
+				Rules: []kinds.Rules{
 					{Schema: schema, Pack: s, Change: &resolve.Change{Since: noon, Cells: map[cell.ID]resolve.Turn{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
 					{Schema: match.Place(), Pack: "0a"},
 				},
@@ -152,7 +156,7 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"entity, whole": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{
 				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s, How: howOf(id(t, 1), explained.Records, s),
-				Standing: &console.Standing{Decisions: decisionsOf(t, s), Relations: []locus.Relation{
+				Standing: &console.Standing{Decisions: decisionsOf(t, s), Relations: []entities.Relation{
 					{Relation: "part_of", Entity: id(t, 5), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}, Bits: 500},
 					{Relation: s, Entity: id(t, 6), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}},
 				}},

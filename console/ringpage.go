@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/explain"
 )
 
 // rowsAtOnce is how many cells the table of the ring lists on one page.
@@ -19,12 +20,12 @@ const rowsAtOnce = 512
 // Ring is what the page of the ring shows: the cells at one moment, and the way of an address.
 type Ring struct {
 	Time   time.Time
-	Status *locus.Status
+	Status *cells.Status
 	Map    *cell.Map
 	// Address is what was asked for as it was typed, Route what is known of its way; nil if nothing
 	// was asked, or what was typed is no address.
 	Address string
-	Route   *locus.Route
+	Route   *explain.Route
 	// Problem says why the way is not the whole one; "" if it is.
 	Problem string
 	// From is the cell that the table begins with.
@@ -53,7 +54,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 	if r.Route != nil {
 		d := drawing{r.Map, known, bands, r.link}
 		p.Way = d.way(r.Route)
-		p.Explain = explain(r.Address)
+		p.Explain = explainAddress(r.Address)
 		puid = p.Way.puid
 	}
 	p.Strip = newStrip(r.Map, puid)
@@ -62,7 +63,7 @@ func (c *Console) Ring(w io.Writer, r Ring) error {
 }
 
 // explain is the way on the command line, where a negative puid would pass for a flag.
-func explain(address string) string {
+func explainAddress(address string) string {
 	if strings.HasPrefix(address, "-") {
 		return command("locus", "route", "--explain", "--", address)
 	}

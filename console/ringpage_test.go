@@ -12,10 +12,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 )
 
 func renderRing(t testing.TB, r console.Ring) *html.Node {
@@ -56,7 +57,7 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 	t.Parallel()
 	r := ringOf(newGrown(t, 1, 4, 8, 16, 32))
 	r.Status.Cells[27].Head.Home = cell.Moving                                                           // g2-15
-	r.Status.Cells[26] = locus.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}} // it does not answer
+	r.Status.Cells[26] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}} // it does not answer
 	root := renderRing(t, r)
 	bands := byID(t, root, "bands")
 	for class, want := range map[string]int{"retired": 4 + 4 + 1, "sealed": 8 + 8, "open": 15, "announced": 32 + 1, "unknown": 1, "rim": 15} {
@@ -176,7 +177,7 @@ func TestRing_WhatChangesCanBeFoundAgain(t *testing.T) {
 }
 
 // waysOf renders the steps of a way: their marks, titles, states and texts.
-func waysOf(t testing.TB, m *cell.Map, r *locus.Route) (steps []string, root *html.Node) {
+func waysOf(t testing.TB, m *cell.Map, r *explain.Route) (steps []string, root *html.Node) {
 	t.Helper()
 	page := ringOf(m)
 	page.Address, page.Route = r.Address, r
@@ -203,7 +204,7 @@ func TestRing_TheWayOfAKey(t *testing.T) {
 	key.TookMS = 0.42
 	lo, _ := m.PuidRange(cell.ID{Gen: 1, Index: 4})
 	puid, id := entity.PUID(lo+1), id(t, 1)
-	steps, root := waysOf(t, m, &locus.Route{Address: "vendor:88231", Key: &key, Found: true, Record: &puid, Entity: &id})
+	steps, root := waysOf(t, m, &explain.Route{Address: "vendor:88231", Key: &key, Found: true, Record: &puid, Entity: &id})
 	want := []string{
 		"Hash 0x80e51c93a7da3c31: XXH64 of source and key.",
 		"Place The upper half of the hash, 0x80e51c93, is 50.3 % of the turn.",
@@ -244,7 +245,7 @@ func TestRing_TheWayOfAKeyThatNobodyHas(t *testing.T) {
 		k.Probes = append([]cell.Probe(nil), key.Probes...)
 		k.Saw(1, cell.Open, answers[0])
 		k.Saw(0, cell.Sealed, answers[1])
-		steps, root := waysOf(t, m, &locus.Route{Address: "vendor:88231", Key: &k})
+		steps, root := waysOf(t, m, &explain.Route{Address: "vendor:88231", Key: &k})
 		if steps[4] != want {
 			t.Errorf("%v: %q,\n want %q", answers, steps[4], want)
 		}
@@ -265,7 +266,7 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 		lo - 1<<32 + 1: {"Range", "Start", "Nobody's Its range would be of generation 0, which has no cell that starts there."},
 	} {
 		route, err := cell.NewRouter(m).ExplainPuid(puid)
-		steps, root := waysOf(t, m, &locus.Route{Address: fmt.Sprint(puid), PUID: &route, Found: err == nil})
+		steps, root := waysOf(t, m, &explain.Route{Address: fmt.Sprint(puid), PUID: &route, Found: err == nil})
 		if len(steps) != len(want) {
 			t.Errorf("%d: %q", puid, steps)
 			continue
@@ -292,7 +293,7 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet It is dated beyond what the map speaks about"}},
 	} {
 		route, _ := cell.NewRouter(m).ExplainEntity(parseID(t, c.id))
-		steps, _ := waysOf(t, m, &locus.Route{Address: c.id, ID: &route})
+		steps, _ := waysOf(t, m, &explain.Route{Address: c.id, ID: &route})
 		for i, want := range c.want {
 			if !strings.HasPrefix(steps[i], want) {
 				t.Errorf("%s: step %q, want %q", c.id, steps[i], want)

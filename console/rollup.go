@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // GroupsAtOnce is how many groups stand on a page.
@@ -21,10 +22,10 @@ const GroupsAtOnce = 50
 // Rollup is what the page of one rollup shows: its groups, or one of them and what changed it.
 type Rollup struct {
 	Time   time.Time
-	Status *locus.RollupStatus
+	Status *rollups.Status
 	// Answer holds the groups; nil if they cannot be read, and Problem says why. An answer that is ordered
 	// by a measure holds the groups of all pages.
-	Answer  *locus.RollupAnswer
+	Answer  *rollups.Answer
 	Problem string
 	// By is the measure that groups are ordered by, "" if that is their names.
 	By string
@@ -35,7 +36,7 @@ type Rollup struct {
 	// Group was asked for, as it was typed; nil for all.
 	Group []string
 	// Effects are the changes that touched it, the latest last. Unexplained says why they cannot be told.
-	Effects     []locus.RollupEffect
+	Effects     []rollups.CellEffect
 	Unexplained string
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 func renderRollup(t testing.TB, r console.Rollup) *html.Node {
@@ -157,14 +158,14 @@ func TestRollup_ExplainsAGroup(t *testing.T) {
 	t.Parallel()
 	s := statusOf(1, 1)
 	at := noon
-	effect := func(name string, before, after []string) locus.RollupEffect {
+	effect := func(name string, before, after []string) rollups.CellEffect {
 		at = at.Add(time.Second)
-		return locus.RollupEffect{Effect: rollup.Effect{
+		return rollups.CellEffect{Effect: rollup.Effect{
 			Change: changelog.Change{Seq: changelog.Seq(at.Unix()), Time: at, Kind: changelog.Changed, Entity: id(t, 1), Was: &changelog.Image{Attributes: entity.Attributes{"name": {name}}}},
 			Before: before, After: after,
 		}}
 	}
-	page := console.Rollup{Status: s, Group: []string{"mammal"}, Effects: []locus.RollupEffect{
+	page := console.Rollup{Status: s, Group: []string{"mammal"}, Effects: []rollups.CellEffect{
 		effect("Cat", nil, []string{"house"}), effect("Dog", []string{"house"}, []string{""}), effect("Bat", []string{""}, nil), effect("Cow", []string{"a"}, []string{"a"}),
 	}}
 	said := func(root *html.Node) (all []string) {
@@ -178,6 +179,6 @@ func TestRollup_ExplainsAGroup(t *testing.T) {
 	wantLines(t, "with a dimension", said(renderRollup(t, page)),
 		"Cow changed: a", "Bat left: no location", "Dog moved: house → no location", "Cat came: house")
 	s.Definition.Dimension = ""
-	page.Effects = []locus.RollupEffect{effect("Cat", nil, []string{""}), effect("Bat", []string{""}, nil)}
+	page.Effects = []rollups.CellEffect{effect("Cat", nil, []string{""}), effect("Bat", []string{""}, nil)}
 	wantLines(t, "without one", said(renderRollup(t, page)), "Bat left", "Cat came")
 }

@@ -6,14 +6,14 @@ import (
 	"io"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/rollups"
 )
 
 // Rollups is how all rollups stand at one moment.
 type Rollups struct {
 	Time    time.Time
-	Rollups []locus.RollupStatus
+	Rollups []rollups.Status
 	Schema  *match.Schema // of the example that stands where there is no rollup yet
 }
 
@@ -46,7 +46,7 @@ func (p rollupsPage) Page() string {
 // card is how a rollup stands, on the page of all and at the head of its own.
 type card struct {
 	Name     string
-	State    locus.RollupState
+	State    rollups.State
 	Counting counting
 	// Generation serves; Coming says which one is to take its place, "" if none is.
 	Generation, Coming string
@@ -58,7 +58,7 @@ type card struct {
 	Status             string // the command that tells all this
 }
 
-func newCard(s *locus.RollupStatus) card {
+func newCard(s *rollups.Status) card {
 	c := card{
 		Name: s.Name, State: s.State, Counting: newCounting(&s.Definition), Groups: count(s.Groups), Lag: behind(s.Lag),
 		Generation: "none yet", Verified: verified(s.Verified), Troubles: troublesOf(s.Cells), Status: command("locus", "rollup", "status", s.Name),

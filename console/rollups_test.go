@@ -11,26 +11,26 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // statusOf is a rollup that follows in so many cells, kept by so many processes in turn.
-func statusOf(cells, owners int) *locus.RollupStatus {
-	s := &locus.RollupStatus{
-		Name: "pets_by_tag", State: locus.RollupFollowing, Generation: 7, Groups: 12, Lag: 3 * time.Millisecond, Verified: noon, Watermark: locus.Watermark{},
+func statusOf(cells, owners int) *rollups.Status {
+	s := &rollups.Status{
+		Name: "pets_by_tag", State: rollups.Following, Generation: 7, Groups: 12, Lag: 3 * time.Millisecond, Verified: noon, Watermark: changelog.Watermark{},
 		Definition: rollup.Definition{
 			Name: "pets_by_tag", Kind: "animal", Over: rollup.Entities, Group: []string{"tags"}, Dimension: "location",
 			Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count}, {Name: "weight", Func: rollup.Sum, Attribute: "weight_g"}, {Name: "breeds", Func: rollup.Distinct, Attribute: "breed"}},
 		},
 	}
 	for i := range cells {
-		c := locus.RollupCell{
+		c := rollups.Cell{
 			Cell: cell.ID{Index: uint32(i)}, State: rollup.Following, Watermark: 17, Last: 17, Groups: 12,
 			Owner: fmt.Sprint("server-", i%owners), Token: int64(i + 1), Verified: noon,
 		}
@@ -60,14 +60,14 @@ func petsOf(d *rollup.Definition, group []string, at map[string]int64) rollup.Gr
 	return g
 }
 
-func named(s *locus.RollupStatus, name string) locus.RollupStatus {
+func named(s *rollups.Status, name string) rollups.Status {
 	other := *s
 	other.Name = name
 	return other
 }
 
-func answerOf(s *locus.RollupStatus, groups ...rollup.Group) *locus.RollupAnswer {
-	return &locus.RollupAnswer{
+func answerOf(s *rollups.Status, groups ...rollup.Group) *rollups.Answer {
+	return &rollups.Answer{
 		Name: s.Name, Definition: s.Definition, Groups: groups, Watermark: s.Watermark, AsOf: noon, Generation: s.Generation, State: s.State,
 	}
 }
@@ -76,24 +76,24 @@ func answerOf(s *locus.RollupStatus, groups ...rollup.Group) *locus.RollupAnswer
 func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]func(io.Writer) error {
 	t.Helper()
 	hostile := statusOf(3, 2)
-	hostile.State, hostile.Cells[0].Owner, hostile.Cells[1].State, hostile.Cells[1].Reason = locus.RollupFailed, s, rollup.Failed, s
+	hostile.State, hostile.Cells[0].Owner, hostile.Cells[1].State, hostile.Cells[1].Reason = rollups.Failed, s, rollup.Failed, s
 	hostile.Definition.Where = []rollup.Condition{{Attribute: "species", Values: []string{s, "cat"}}}
 	hostile.Definition.Group = []string{"tags", "species"}
 	group := petsOf(&hostile.Definition, []string{s, s}, map[string]int64{"": 1, "house": 2})
 	group.By[1].Value, group.Skipped = s, 3
 	image := &changelog.Image{Attributes: entity.Attributes{"name": {s}}}
-	effect := locus.RollupEffect{Effect: rollup.Effect{
+	effect := rollups.CellEffect{Effect: rollup.Effect{
 		Change: changelog.Change{Seq: 9, Time: noon, Kind: changelog.Changed, Entity: id(t, 1), Was: image, Is: image}, Before: []string{s}, After: []string{""},
 	}}
 	list := answerOf(hostile, group)
 	list.Next, list.Missing = []string{s, s}, []cell.ID{{}}
 	building := statusOf(1, 1)
-	building.State, building.Generation, building.Building, building.Cells[0].State, building.Cells[0].Owner = locus.RollupBuilding, 0, 3, rollup.Filling, s
+	building.State, building.Generation, building.Building, building.Cells[0].State, building.Cells[0].Owner = rollups.Building, 0, 3, rollup.Filling, s
 	many := statusOf(300, 40)
-	many.Cells[299] = locus.RollupCell{Cell: many.Cells[299].Cell, Reason: s}
+	many.Cells[299] = rollups.Cell{Cell: many.Cells[299].Cell, Reason: s}
 	return map[string]func(io.Writer) error{
 		"rollups": func(w io.Writer) error {
-			return c.Rollups(w, console.Rollups{Time: noon, Rollups: []locus.RollupStatus{*hostile, named(building, "other"), named(many, "third")}, Schema: match.Place()})
+			return c.Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*hostile, named(building, "other"), named(many, "third")}, Schema: match.Place()})
 		},
 		"rollups, empty": func(w io.Writer) error { return c.Rollups(w, console.Rollups{Time: noon, Schema: match.Place()}) },
 		"rollup, largest": func(w io.Writer) error {
@@ -105,7 +105,7 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"rollup, building": func(w io.Writer) error { return c.Rollup(w, console.Rollup{Time: noon, Status: building, Problem: s}) },
 		"rollup of many":   func(w io.Writer) error { return c.Rollup(w, console.Rollup{Time: noon, Status: many, Problem: s}) },
 		"group": func(w io.Writer) error {
-			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Answer: list, Group: []string{s, s}, Effects: []locus.RollupEffect{effect}})
+			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Answer: list, Group: []string{s, s}, Effects: []rollups.CellEffect{effect}})
 		},
 		"group, nothing": func(w io.Writer) error {
 			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Group: []string{s, s}, Unexplained: s})
@@ -126,7 +126,7 @@ func TestRollups_StatesOfCells(t *testing.T) {
 		{300, 40, 0, 24, []string{"16 processes more."}},
 	} {
 		root := render(t, func(w io.Writer) error {
-			return console.New("").Rollups(w, console.Rollups{Time: noon, Rollups: []locus.RollupStatus{*statusOf(c.cells, c.owners)}})
+			return console.New("").Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*statusOf(c.cells, c.owners)}})
 		})
 		list := byID(t, root, "rollups")
 		if dots, shares := carrying(list, "lamp"), carrying(list, "shares"); dots != c.dots || shares != c.shares {
@@ -142,8 +142,8 @@ func TestRollups_StatesOfCells(t *testing.T) {
 	for i := range 7 {
 		s.Cells[i].State, s.Cells[i].Reason = rollup.Failed, fmt.Sprint("reason ", i/2)
 	}
-	s.Cells[7] = locus.RollupCell{Cell: s.Cells[7].Cell, Reason: "the cell does not answer"}
-	s.Cells[8] = locus.RollupCell{Cell: s.Cells[8].Cell}
+	s.Cells[7] = rollups.Cell{Cell: s.Cells[7].Cell, Reason: "the cell does not answer"}
+	s.Cells[8] = rollups.Cell{Cell: s.Cells[8].Cell}
 	root := renderRollup(t, console.Rollup{Status: s})
 	for class, want := range map[string]int{"failed": 7, "silent": 1, "filling": 1} {
 		if got := carrying(byID(t, root, "keepers"), "lamp", class); got != want {

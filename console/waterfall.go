@@ -5,7 +5,7 @@ package console
 import (
 	"strconv"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
 )
 
@@ -45,7 +45,7 @@ type bar struct {
 // met is a feature by which two records found each other.
 type met struct{ Kind, Text string }
 
-func waterfalls(why *locus.Why) []waterfall {
+func waterfalls(why *explain.Explanation) []waterfall {
 	all := make([]waterfall, len(why.Joins))
 	for i, j := range why.Joins {
 		if j.Explanation.A == match.NodeKey(j.B) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/explain"
 )
 
 // way is the path that an address takes: its legs in words, and the same on the picture.
@@ -56,7 +56,7 @@ type drawing struct {
 }
 
 // way makes the path of what a route says.
-func (d *drawing) way(r *locus.Route) *way {
+func (d *drawing) way(r *explain.Route) *way {
 	w := &way{Missed: !r.Found}
 	switch {
 	case r.Key != nil:

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 )
 
 // The questions of a WhatIf.
@@ -23,7 +23,7 @@ type WhatIf struct {
 	Entity   *entity.Entity
 	Question string // Without, Apart or Merge
 	Address  string // of the record or the other entity, as it was given
-	Supposed *locus.Supposed
+	Supposed *explain.ScenarioResult
 	Author   string
 	Problem  string // says what is wrong with the question; nothing is supposed then
 }
@@ -66,14 +66,14 @@ type supposition struct {
 	Only           bool // there is none with this id on the other side
 }
 
-func supposed(these, others []locus.SupposedEntity) []supposition {
+func supposed(these, others []explain.ScenarioEntity) []supposition {
 	all := make([]supposition, len(these))
 	for i, e := range these {
 		s := supposition{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"), Left: max(0, len(e.Records)-maxNamed)}
 		for _, r := range e.Records[:min(len(e.Records), maxNamed)] {
 			s.Records = append(s.Records, r.String())
 		}
-		s.Only = !slices.ContainsFunc(others, func(o locus.SupposedEntity) bool { return o.ID == e.ID })
+		s.Only = !slices.ContainsFunc(others, func(o explain.ScenarioEntity) bool { return o.ID == e.ID })
 		all[i] = s
 	}
 	return all

@@ -105,7 +105,7 @@ func (t *trial) counts(metric string, want int64) {
 // put adds to what is stored of a metric that was counted before, by way of the store.
 func (t *trial) put(metric string, n int64) {
 	t.Helper()
-	explained, err := t.svc.Counters().Explain(t.Context(), counter.Metric(metric), time.Now())
+	explained, err := t.svc.Counters().Recorder().Explain(t.Context(), counter.Metric(metric), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func tryMetric(t *trial, e *badInput) {
 		t.send(http.MethodGet, "/v1/series?from=2026-01-01&to=2026-01-02&metric="+url.QueryEscape(name)+"&step="+url.QueryEscape(string(e.bytes(t.T))), nil).check(t, e)
 	case "M24":
 		t.hit(name, at(now.AddDate(0, 0, -3))).check(t, e)
-		if err := t.svc.Counters().Maintain(t.Context()); err != nil { // packs that day
+		if err := t.svc.Counters().Recorder().Maintain(t.Context()); err != nil { // packs that day
 			t.Fatal(err)
 		}
 		t.hit(name, at(now.AddDate(0, 0, -3))).check(t, e)
@@ -330,7 +330,7 @@ func afterItsTime(t *trial, e *badInput, name string) {
 	hit := []string{hitOf(quoted([]byte(name)), at(start))}
 	later.hits(hit, "Idempotency-Key", "late").is(t, "the first time", http.StatusOK)
 	ahead.Store(int64(counter.Window + time.Hour))
-	if err := later.svc.Counters().Maintain(t.Context()); err != nil {
+	if err := later.svc.Counters().Recorder().Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if e.ID == "M18" {

@@ -20,9 +20,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/storage"
 )
 
 // notYet are the entries of these surfaces that have nothing to be tried on, each with the reason. They
@@ -119,8 +120,8 @@ func TestBadInputs(t *testing.T) {
 
 // target is a running server.
 type target struct {
-	svc    *locus.Service
-	cells  *locus.Cells
+	svc    *locus.DB
+	cells  *storage.Cells
 	addr   string
 	client *http.Client
 	logs   *lockedBuffer
@@ -152,20 +153,20 @@ func (l *lockedBuffer) String() string {
 
 // openService opens an installation for the time of a test. What is started over it afterwards ends
 // before it is closed. Without a notice, generations are announced as long before as by default.
-func openService(t *testing.T, n int, notice time.Duration, options *locus.Options) *locus.Service {
+func openService(t *testing.T, n int, notice time.Duration, options *locus.Options) *locus.DB {
 	t.Helper()
 	svc, _ := openCells(t, n, notice, options)
 	return svc
 }
 
 // openCells is openService, and answers with the cells too.
-func openCells(t *testing.T, n int, notice time.Duration, options *locus.Options) (*locus.Service, *locus.Cells) {
+func openCells(t *testing.T, n int, notice time.Duration, options *locus.Options) (*locus.DB, *storage.Cells) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), t.TempDir(), &all.Options{Cells: n, Rules: locus.Rules, Notice: notice})
+	cells, err := storage.Open(t.Context(), t.TempDir(), &storage.Options{Cells: n, Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := locus.Open(t.Context(), cells, options)
+	svc, err := locus.OpenCells(t.Context(), cells, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,8 +230,8 @@ var puidIDs = []string{"I14", "I15", "I16", "I18", "I19", "I24"}
 func tryID(t *trial, e *badInput) {
 	switch e.ID {
 	case "I17":
-		for _, c := range t.svc.Map().Cells() {
-			if _, last := t.svc.Map().PuidRange(c); last < 1<<62 {
+		for _, c := range t.svc.Cells().Map().Cells() {
+			if _, last := t.svc.Cells().Map().PuidRange(c); last < 1<<62 {
 				t.send(http.MethodGet, "/v1/find?address="+strconv.FormatInt(last+1, 10), nil).check(t, e)
 				return
 			}

@@ -124,7 +124,7 @@ func tryHTTP(t *trial, e *badInput) {
 // count is how many records there are.
 func (t *trial) count() int64 {
 	t.Helper()
-	status, err := t.svc.Status(t.Context())
+	status, err := t.svc.Cells().Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

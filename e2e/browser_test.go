@@ -25,6 +25,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/records"
 )
 
 // startBrowser returns the browser of all tests, which is started once. Without one the test is skipped, but not in CI.
@@ -80,7 +81,7 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 type tab struct {
 	*testing.T
 	ctx  context.Context
-	svc  *locus.Service
+	svc  *locus.DB
 	addr string
 	stop func()
 	// version is what the next server says of itself.
@@ -101,7 +102,7 @@ func openTab(t *testing.T, browser context.Context, cellCount int) *tab {
 }
 
 // openTabOver is openTab over a service.
-func openTabOver(t *testing.T, browser context.Context, svc *locus.Service) *tab {
+func openTabOver(t *testing.T, browser context.Context, svc *locus.DB) *tab {
 	t.Helper()
 	tab := &tab{T: t, svc: svc, addr: "127.0.0.1:0", stop: func() {}}
 	tab.serve()
@@ -319,9 +320,9 @@ func (tab *tab) withoutScript() {
 }
 
 // put writes records past the browser.
-func (tab *tab) put(puts ...locus.Put) []locus.PutResult {
+func (tab *tab) put(puts ...records.Input) []records.Result {
 	tab.Helper()
-	results, err := tab.svc.Put(context.Background(), puts)
+	results, err := tab.svc.Records().Put(context.Background(), puts)
 	if err != nil {
 		tab.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 )
 
 // TestConsole looks at the console in a real browser, each time in a tab of its own over a server
@@ -34,12 +34,12 @@ func TestConsole(t *testing.T) {
 }
 
 // place is a record of a place in Springfield.
-func place(source, key, name, phone string) locus.Put {
+func place(source, key, name, phone string) records.Input {
 	a := entity.Attributes{"name": {name}, "city": {"Springfield"}}
 	if phone != "" {
 		a["phones"], a["address"] = []string{phone}, []string{"12 Main Street"}
 	}
-	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
+	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: a}
 }
 
 func consoleIsLive(tab *tab) {
@@ -116,7 +116,7 @@ func consoleShowsText(tab *tab) {
 	tab.await(`document.querySelector("#live.running")`)
 	for i, s := range hostile {
 		phone := "+1415555230" + string(rune('0'+i))
-		record := func(source string) locus.Put {
+		record := func(source string) records.Input {
 			p := place(source, s, s+" Pizza", phone)
 			p.Attributes["description"], p.Attributes["category"], p.Attributes["hours"] = []string{s}, []string{s}, []string{s}
 			return p

@@ -32,7 +32,7 @@ func TestCounters(t *testing.T) {
 // count counts hits, all of them.
 func (tab *tab) count(hits ...counter.Hit) {
 	tab.Helper()
-	results, err := tab.svc.Counters().Add(context.Background(), hits)
+	results, err := tab.svc.Counters().Recorder().Add(context.Background(), hits)
 	if err = errors.Join(append(results, err)...); err != nil {
 		tab.Fatal(err)
 	}

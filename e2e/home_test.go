@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -62,7 +62,7 @@ func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 	agrees := func(received, hits int, joined ...string) { // one of them: either may have founded the entity
 		t.Helper()
 		eventually(t, time.Minute, "the first screen agrees with the command line", func() (bool, string) {
-			var status locus.Status
+			var status cells.Status
 			if err := get(s.url, "/v1/status", nil, &status); err != nil {
 				return false, err.Error()
 			}

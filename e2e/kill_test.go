@@ -23,7 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/demo"
@@ -236,7 +236,7 @@ func (l *load) check(t *testing.T, base string, g *demo.Generator, index map[ent
 func partition(t *testing.T, base string) []string {
 	t.Helper()
 	eventually(t, time.Minute, "nothing is left to be redone", func() (bool, string) {
-		var status locus.Status
+		var status cells.Status
 		if err := get(base, "/v1/status", nil, &status); err != nil {
 			t.Fatal(err)
 		}

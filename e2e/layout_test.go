@@ -10,8 +10,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/records"
 )
 
 // crowded fills a store with an entity of 40 records and with words that no line has room for, and returns the pages
@@ -19,7 +19,7 @@ import (
 func crowded(tab *tab) []string {
 	tab.Helper()
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range 40 {
 		p := place("directory"+fmt.Sprint(i%9), fmt.Sprint("key-", i), "Joe's Wonderful Pizzeria and Trattoria", "+14155552300")
 		p.Attributes["description"] = []string{"An unremarkable description of a restaurant in the middle of the town"}
@@ -29,12 +29,12 @@ func crowded(tab *tab) []string {
 		puts = append(puts, p)
 	}
 	of := tab.put(puts...)[39].Entity
-	e, err := tab.svc.Entity(context.Background(), of)
+	e, err := tab.svc.Entities().Get(context.Background(), of)
 	if err != nil || len(e.Members) < 40 {
 		tab.Fatalf("the entity has %d records, %v", len(e.Members), err)
 	}
 	tab.doubtful("2", "Zebra Lounge")
-	if _, err := tab.svc.AddHits(context.Background(), counter.Batch{Hits: []counter.Hit{{Metric: "page /" + counter.Metric(long), N: 7}}}); err != nil {
+	if _, err := tab.svc.Counters().Add(context.Background(), counter.Batch{Hits: []counter.Hit{{Metric: "page /" + counter.Metric(long), N: 7}}}); err != nil {
 		tab.Fatal(err)
 	}
 	id := "/entities/" + of.String()

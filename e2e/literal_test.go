@@ -8,10 +8,10 @@ import (
 	"context"
 	"sync"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest/literal"
+	"github.com/locus-db/locus/storage"
 )
 
 // control puts the keys of a traffic by the literal scheme too: the same keys at the same times, in the same
@@ -29,7 +29,7 @@ type control struct {
 
 const lazyKeys = 240
 
-func (tr *traffic) literally(cells *locus.Cells) *control {
+func (tr *traffic) literally(cells *storage.Cells) *control {
 	c := &control{tr: tr, answers: map[entity.Ref]map[int64]bool{}}
 	c.scheme = literal.New(func() (*cell.Map, error) {
 		err := cells.Refresh(tr.t.Context())

@@ -13,12 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // judge ends the clients and judges their run: what they were told, that nobody was refused but in times of
@@ -158,7 +158,7 @@ func (s *summary) mayBeErased(id string) bool { return s.deleted[s.ids[id]] }
 // checkRows looks into the cells: that no key has two rows that disagree, and that each record that was
 // acknowledged is in the cell that its puid named from the beginning. before are maps that were the newest
 // once. It answers with the number of rows of keys.
-func (tr *traffic) checkRows(s *summary, cells *locus.Cells, before ...*cell.Map) (rows int) {
+func (tr *traffic) checkRows(s *summary, cells *storage.Cells, before ...*cell.Map) (rows int) {
 	tr.t.Helper()
 	m, ctx := cells.Map(), tr.t.Context()
 	puids := map[cell.Key]int64{}

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -239,7 +239,7 @@ func (f *fleet) provenAbsent(n *node, refs []entity.Ref) (proven []entity.Ref) {
 	eventually(f.t, time.Minute, "filters are in memory", func() (bool, string) {
 		proven = nil
 		for _, ref := range refs {
-			var r locus.Route
+			var r explain.Route
 			if err := n.get("/v1/route", &r, "address", ref.String()); err != nil {
 				return false, err.Error()
 			}

@@ -17,13 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/internal/porttest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // long tells whether the live tests may take their time: LOCUS_LIVE=long.
@@ -273,7 +274,7 @@ func (f *fleet) whole() {
 func (f *fleet) drained() {
 	f.t.Helper()
 	eventually(f.t, 2*time.Minute, "nothing is left to be redone", func() (bool, string) {
-		var s locus.Status
+		var s cells.Status
 		if err := f.nodes[0].get("/v1/status", &s); err != nil {
 			return false, err.Error()
 		}
@@ -282,9 +283,9 @@ func (f *fleet) drained() {
 }
 
 // witness opens the installation beside the processes, to look at rows that no answer shows.
-func (f *fleet) witness() *locus.Cells {
+func (f *fleet) witness() *storage.Cells {
 	f.t.Helper()
-	cells, err := all.Open(f.t.Context(), f.place[1], &all.Options{MustExist: true, Rules: locus.Rules})
+	cells, err := storage.Open(f.t.Context(), f.place[1], &storage.Options{MustExist: true})
 	if err != nil {
 		f.t.Fatalf("open the cells: %v", err)
 	}
@@ -297,7 +298,7 @@ func (f *fleet) witness() *locus.Cells {
 }
 
 // look reads in a cell that a witness opened.
-func look(t *testing.T, cells *locus.Cells, id cell.ID, fn func(resolve.Tx) error) {
+func look(t *testing.T, cells *storage.Cells, id cell.ID, fn func(resolve.Tx) error) {
 	t.Helper()
 	c, err := cells.Cell(id)
 	if err == nil {

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // An installation grows under load while one of its processes is stopped; later that one goes on with what
@@ -88,7 +88,7 @@ func growWithout(tr *traffic, stopped *node, size int) {
 }
 
 // sealed holds that the cells of all generations but the current one are sealed and have filters.
-func sealed(t *testing.T, cells *locus.Cells) {
+func sealed(t *testing.T, cells *storage.Cells) {
 	t.Helper()
 	m, ctx := cells.Map(), t.Context()
 	for _, id := range m.Cells() {

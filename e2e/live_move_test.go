@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -113,7 +113,7 @@ func (tr *traffic) oneProbe(n *node, s *summary) {
 			return
 		}
 		out, err := run(tr.t, "route", "--explain", "--json", "--url", n.url(), tr.ref(i).String())
-		var r locus.Route
+		var r explain.Route
 		if err != nil || json.Unmarshal([]byte(out), &r) != nil || r.Key == nil {
 			tr.t.Fatalf("locus route: %v\n%s", err, out)
 		}

@@ -17,8 +17,11 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/records"
 )
 
 // picturesAreWanted skips a test that takes pictures, else.
@@ -60,11 +63,11 @@ func TestPictures_Review(t *testing.T) {
 
 	e := telling(t, tab.svc)
 	last := e.Members[2].Ref.String()
-	for _, d := range []locus.Decide{
+	for _, d := range []decisions.Input{
 		{Verdict: entity.VerdictSame, A: e.ID.String(), B: last, Author: "Ada", Reason: "both have the same sign in the window"},
 		{Verdict: entity.VerdictValue, A: e.ID.String(), Attribute: "city", Value: e.View.First("city"), Author: "Ben"},
 	} {
-		if results, err := tab.svc.Decide(context.Background(), []locus.Decide{d}); err != nil || results[0].Err != nil {
+		if results, err := tab.svc.Decisions().Decide(context.Background(), []decisions.Input{d}); err != nil || results[0].Err != nil {
 			t.Fatal(err, results)
 		}
 	}
@@ -117,9 +120,9 @@ func TestPictures_Counters(t *testing.T) {
 // tell puts the story that the demo tells.
 func (tab *tab) tell() {
 	tab.Helper()
-	var batch []locus.Put
+	var batch []records.Input
 	for r := range demo.New(1, 20000).All() {
-		batch = append(batch, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
+		batch = append(batch, records.Input{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
 		if len(batch) == 100 {
 			tab.put(batch...)
 			batch = batch[:0]
@@ -144,12 +147,12 @@ func (tab *tab) day(metric counter.Metric) {
 }
 
 // telling is an entity whose records differ in many ways.
-func telling(t *testing.T, svc *locus.Service) *entity.Entity {
+func telling(t *testing.T, svc *locus.DB) *entity.Entity {
 	t.Helper()
 	var best *entity.Entity
 	most := 0
 	for after := (entity.Place{}); ; {
-		found, next, err := svc.Entities(context.Background(), locus.EntityQuery{After: after, Limit: locus.MaxLimit})
+		found, next, err := svc.Entities().Search(context.Background(), entities.Query{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 )
 
 // TestReview looks at the pages on which people decide in a real browser.
@@ -40,14 +41,14 @@ func (tab *tab) doubtful(key, name string) (a, b string) {
 	return first[0].Entity.String(), second[0].Entity.String()
 }
 
-func phoned(source, key, name, phone string) locus.Put {
-	return locus.Put{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
+func phoned(source, key, name, phone string) records.Input {
+	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
 }
 
 // thing is the id of the entity that a record is in.
 func (tab *tab) thing(address string) string {
 	tab.Helper()
-	e, err := tab.svc.Find(context.Background(), address)
+	e, err := tab.svc.Entities().Find(context.Background(), address)
 	if err != nil {
 		tab.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func reviewPages(tab *tab) []string {
 	a, _ := tab.doubtful(strings.Repeat("k", 150), "Joe's "+long)
 	tab.doubtful("2", "Zebra Lounge")
 	e := tab.put(place("pos", "3", "Bob's Burgers "+long, "+14155551111"), place("web", "3", "Bobs Burgers "+long, "415-555-1111"))[0].Entity.String()
-	if _, err := tab.svc.Decide(context.Background(), []locus.Decide{
+	if _, err := tab.svc.Decisions().Decide(context.Background(), []decisions.Input{
 		{Verdict: entity.VerdictSame, A: "pos:3", B: "web:3", Author: "Ada " + long, Reason: long},
 		{Verdict: entity.VerdictValue, A: "pos:3", Attribute: "city", Value: long},
 	}); err != nil {
@@ -220,7 +221,7 @@ func reviewShowsText(tab *tab) {
 		}
 		tab.put(phoned("pos", s, s, "+14155552300"))
 		tab.put(phoned("web", s, s, "+14155559999"))
-		results, err := tab.svc.Decide(context.Background(), []locus.Decide{
+		results, err := tab.svc.Decisions().Decide(context.Background(), []decisions.Input{
 			{Verdict: entity.VerdictDifferent, A: "pos:" + s, B: "web:" + s, Author: s, Reason: s},
 			{Verdict: entity.VerdictValue, A: "pos:" + s, Attribute: "city", Value: s, Author: s},
 		})

@@ -18,12 +18,14 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
 )
 
 // TestRing looks at the page of the ring in a real browser, for installations that grew.
@@ -97,7 +99,7 @@ func ringGrows(tab *tab) {
 	tab.check(`document.querySelectorAll("#bands .rim").length === 4 && !document.querySelector("#bands .announced")`, "there are not four open cells")
 
 	done := make(chan error, 1)
-	go func() { done <- svc.Grow(tab.Context(), cell.Growth{Cells: 8}, nil) }()
+	go func() { done <- svc.Cells().Grow(tab.Context(), cell.Growth{Cells: 8}, nil) }()
 	// The page becomes that of the grown installation by itself.
 	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 4 && document.querySelectorAll("#bands .rim").length === 8`)
 	if err := <-done; err != nil {
@@ -202,7 +204,7 @@ type installation struct {
 	m     *cell.Map
 	mu    sync.Mutex // of cells, while pages are asked for
 	now   time.Time
-	cells map[cell.ID]*locus.CellStatus
+	cells map[cell.ID]*cells.CellStatus
 	puids map[string]int64 // by address
 	all   int64
 }
@@ -226,9 +228,9 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &installation{m: m, now: now, cells: map[cell.ID]*locus.CellStatus{}, puids: map[string]int64{}}
+	in := &installation{m: m, now: now, cells: map[cell.ID]*cells.CellStatus{}, puids: map[string]int64{}}
 	for _, c := range m.Cells() {
-		s := &locus.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, Told: 9}}}
+		s := &cells.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, Told: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < floor:
 			s.Head.Keys = cell.Retired
@@ -251,8 +253,8 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 
 // page is what the console would show of the installation.
 func (in *installation) page(address, from string) console.Ring {
-	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &locus.Status{
-		Ready: true, Kinds: []locus.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
+	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &cells.Status{
+		Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
 	}}
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -267,8 +269,8 @@ func (in *installation) page(address, from string) console.Ring {
 }
 
 // route says what a server would, having asked.
-func (in *installation) route(address string) *locus.Route {
-	router, r := cell.NewRouter(in.m), &locus.Route{Address: address}
+func (in *installation) route(address string) *explain.Route {
+	router, r := cell.NewRouter(in.m), &explain.Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
 		way, _ := router.ExplainEntity(id)
 		r.ID, r.Found = &way, true
@@ -279,7 +281,7 @@ func (in *installation) route(address string) *locus.Route {
 		r.PUID, r.Found = &way, err == nil
 		return r
 	}
-	ref, err := locus.ParseRef(address)
+	ref, err := records.ParseRef(address)
 	if err != nil {
 		return nil
 	}

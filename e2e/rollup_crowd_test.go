@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 )
@@ -29,7 +29,7 @@ type crowd struct {
 	// still is held by who wants nothing to change for a while.
 	still sync.RWMutex
 	// marked contains all that was acknowledged. mu guards it.
-	marked locus.Watermark
+	marked changelog.Watermark
 }
 
 // member is a client that does one thing after the other.
@@ -40,7 +40,7 @@ type member struct {
 	has      map[string]httpapi.Attributes // by key
 	revision int
 	// mark contains everything that it did, but for what is lost: done, but nobody has told where.
-	mark locus.Watermark
+	mark changelog.Watermark
 	lost bool
 }
 
@@ -77,7 +77,7 @@ func (c *crowd) begin() {
 // forward reads a rollup again and again, each time from the process that at names: no answer may be of a
 // watermark that lies behind one before.
 func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
-	last, by := locus.Watermark{}, -1
+	last, by := changelog.Watermark{}, -1
 	for i := 0; ctx.Err() == nil; i++ {
 		n := at(i)
 		a, err := n.groups(name)
@@ -197,7 +197,7 @@ func (m *member) remove() {
 }
 
 // done takes note of what was acknowledged.
-func (m *member) done(at locus.Watermark) {
+func (m *member) done(at changelog.Watermark) {
 	m.mark = m.mark.Union(at)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
 )
 
 // A process that is killed again and again under load goes on with its rollups when it comes back, where
@@ -76,7 +76,7 @@ func standing(t *testing.T, n *node) {
 }
 
 // marks contain everything that was acknowledged, but for what was lost.
-func (c *crowd) marks() locus.Watermark {
+func (c *crowd) marks() changelog.Watermark {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.marked.Union(nil)

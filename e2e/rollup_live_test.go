@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/rollups"
 )
 
 // Three processes keep the rollups of an installation while they are killed, and one is stopped for longer
@@ -177,6 +177,6 @@ func (n *node) settled(name string) {
 			return false, err.Error()
 		}
 		here := !slices.ContainsFunc(r.Cells, func(c httpapi.RollupCell) bool { return c.Owner == "" })
-		return r.State == locus.RollupFollowing && r.Building == 0 && here, fmt.Sprintf("%+v", r)
+		return r.State == rollups.Following && r.Building == 0 && here, fmt.Sprintf("%+v", r)
 	})
 }

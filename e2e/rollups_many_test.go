@@ -11,16 +11,17 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // standings are rollups as hand-made installations have them: of one cell, of sixteen, and of three hundred,
 // in every state, with names and numbers as long as they get.
-func standings(now time.Time) []locus.RollupStatus {
+func standings(now time.Time) []rollups.Status {
 	def := rollup.Definition{
 		Name: "places_by_category", Kind: "place", Over: rollup.Entities, Group: []string{"category"}, Dimension: "city",
 		Where: []rollup.Condition{
@@ -36,14 +37,14 @@ func standings(now time.Time) []locus.RollupStatus {
 			{Name: "tallest", Func: rollup.Top, Attribute: "height_m", Scale: 2, K: 3},
 		},
 	}
-	stand := func(name string, cells, owners int) locus.RollupStatus {
-		s := locus.RollupStatus{
-			Name: name, State: locus.RollupFollowing, Definition: def, Generation: 7, Groups: 1204, Lag: 3 * time.Millisecond,
-			Verified: now.Add(-5 * time.Minute), Watermark: locus.Watermark{},
+	stand := func(name string, cells, owners int) rollups.Status {
+		s := rollups.Status{
+			Name: name, State: rollups.Following, Definition: def, Generation: 7, Groups: 1204, Lag: 3 * time.Millisecond,
+			Verified: now.Add(-5 * time.Minute), Watermark: changelog.Watermark{},
 		}
 		s.Definition.Name = name
 		for i := range cells {
-			c := locus.RollupCell{
+			c := rollups.Cell{
 				Cell: cell.ID{Index: uint32(i)}, State: rollup.Following, Watermark: 123456, Last: 123456, Groups: 1204, Token: int64(1 + i%owners),
 				Owner: fmt.Sprintf("db-%d.example.net:%d", i%owners, 4000+i%owners), Verified: s.Verified,
 			}
@@ -53,21 +54,21 @@ func standings(now time.Time) []locus.RollupStatus {
 		return s
 	}
 	one, some, many := stand("places_by_category", 16, 3), stand("alone", 1, 1), stand("a_name_as_long_as_it_may_be_of_sixty_three_letters_all_in_all_ok", 300, 7)
-	some.State, some.Generation, some.Groups, some.Verified = locus.RollupBuilding, 0, 0, time.Time{}
+	some.State, some.Generation, some.Groups, some.Verified = rollups.Building, 0, 0, time.Time{}
 	some.Building, some.Cells[0].State = 12, rollup.Filling
 	one.Building = 8
-	many.State, many.Groups, many.Lag = locus.RollupFailed, 9_000_000_000_000, 41*time.Minute
+	many.State, many.Groups, many.Lag = rollups.Failed, 9_000_000_000_000, 41*time.Minute
 	for i := range 3 {
 		many.Cells[100+i].State = rollup.Failed
 		many.Cells[100+i].Reason = `rollup: group "<b>` + strings.Repeat("x", 80) + `" is past a limit`
 	}
-	many.Cells[7] = locus.RollupCell{Cell: many.Cells[7].Cell, Reason: "the cell does not answer"}
-	many.Cells[8] = locus.RollupCell{Cell: many.Cells[8].Cell}
-	return []locus.RollupStatus{some, many, one}
+	many.Cells[7] = rollups.Cell{Cell: many.Cells[7].Cell, Reason: "the cell does not answer"}
+	many.Cells[8] = rollups.Cell{Cell: many.Cells[8].Cell}
+	return []rollups.Status{some, many, one}
 }
 
 // answerOf has groups with all that there is: many values of the dimension, numbers of many digits, none.
-func answerOf(s *locus.RollupStatus, now time.Time) *locus.RollupAnswer {
+func answerOf(s *rollups.Status, now time.Time) *rollups.Answer {
 	d := &s.Definition
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
@@ -79,7 +80,7 @@ func answerOf(s *locus.RollupStatus, now time.Time) *locus.RollupAnswer {
 		}
 		return vs
 	}
-	a := &locus.RollupAnswer{
+	a := &rollups.Answer{
 		Name: s.Name, Definition: *d, Watermark: s.Watermark, AsOf: now, Lag: s.Lag, Generation: s.Generation, State: s.State, Verified: s.Verified,
 	}
 	for i := range 40 {

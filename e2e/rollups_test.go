@@ -12,9 +12,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // TestRollups looks at the pages of rollups in a real browser, over a server that keeps some.
@@ -38,7 +39,7 @@ func TestRollups(t *testing.T) {
 func (tab *tab) counted(dimension string) {
 	tab.Helper()
 	ctx := context.Background()
-	if _, _, err := tab.svc.DefineRollup(ctx, rollup.Definition{
+	if _, _, err := tab.svc.Rollups().Define(ctx, rollup.Definition{
 		Name: "places_by_category", Kind: "place", Group: []string{"category"}, Dimension: dimension,
 		Where:    []rollup.Condition{{Attribute: "name", Exists: true}}, // so that changes say it
 		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count}, {Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
@@ -51,18 +52,18 @@ func (tab *tab) counted(dimension string) {
 // settle waits until everything that was put is counted.
 func (tab *tab) settle() {
 	tab.Helper()
-	if _, err := tab.svc.RollupGroups(context.Background(), "places_by_category", locus.RollupQuery{RollupRead: locus.RollupRead{Latest: true, Patience: patience}}); err != nil {
+	if _, err := tab.svc.Rollups().Query(context.Background(), "places_by_category", rollups.Query{Read: rollups.Read{Latest: true, Patience: patience}}); err != nil {
 		tab.Fatal(err)
 	}
 }
 
 // cafe is a record of a place of a category, in a city or in none.
-func cafe(key, category, city string) locus.Put {
+func cafe(key, category, city string) records.Input {
 	a := entity.Attributes{"name": {"Café " + key}, "category": {category}}
 	if city != "" {
 		a["city"] = []string{city}
 	}
-	return locus.Put{Ref: entity.Ref{Source: "pos", Key: key}, Attributes: a}
+	return records.Input{Ref: entity.Ref{Source: "pos", Key: key}, Attributes: a}
 }
 
 // lineOf is the text of a line of the groups, found by its first column.
@@ -116,7 +117,7 @@ func rollupShowsAGroup(tab *tab) {
 	tab.check(`document.querySelector("#group").textContent.includes("Nothing is in this group")`, "an empty group is not said")
 	tab.put(cafe("New", "nothing", "Springfield")) // and begins to be one
 	tab.await(`document.querySelector("#group tfoot td")?.textContent === "1"`)
-	if err := tab.svc.DropRollup(context.Background(), "places_by_category"); err != nil {
+	if err := tab.svc.Rollups().Drop(context.Background(), "places_by_category"); err != nil {
 		tab.Fatal(err)
 	}
 	tab.await(`document.querySelector("h1").textContent === "No such rollup"`)
@@ -153,7 +154,7 @@ func rollupShowsText(tab *tab) {
 
 func rollupIsPaged(tab *tab) {
 	tab.counted("city")
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range 120 {
 		puts = append(puts, cafe(fmt.Sprintf("%03d", i), fmt.Sprintf("category %03d", i), "Springfield"))
 	}

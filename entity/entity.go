@@ -40,6 +40,15 @@ type Entity struct {
 // Anchor is the puid of the first member, under which the entity is stored.
 func (e *Entity) Anchor() PUID { return e.Members[0].PUID }
 
+// PUIDs returns the puids of the members, in their order.
+func (e *Entity) PUIDs() []PUID {
+	puids := make([]PUID, len(e.Members))
+	for i, m := range e.Members {
+		puids[i] = m.PUID
+	}
+	return puids
+}
+
 // Stamp hashes the members and the rules (schema and pack) that an entity was made with, and what people
 // chose for it: its anchor, and values.
 func Stamp(members []Member, rules uint64, pins ...Decision) uint64 {

@@ -150,3 +150,15 @@ func shared(a, b *Record) []SharedFeature {
 	}
 	return both
 }
+
+// Facing returns the explanation with the values of a record on its first side. An explanation has an order of its own.
+func (e Explanation) Facing(first NodeKey) Explanation {
+	if e.A == first {
+		return e
+	}
+	e.A, e.B = e.B, e.A
+	for i := range e.Lines {
+		e.Lines[i].A, e.Lines[i].B = e.Lines[i].B, e.Lines[i].A
+	}
+	return e
+}

@@ -105,6 +105,16 @@ type Schema struct {
 	Bits map[string]map[string]Score
 }
 
+// NameOf returns the first name among attributes, "" if there is none.
+func (s *Schema) NameOf(of map[string][]string) string {
+	for _, a := range s.Attributes {
+		if a.Type == TypeName && len(of[a.Name]) > 0 {
+			return of[a.Name][0]
+		}
+	}
+	return ""
+}
+
 // Attribute answers with the attribute of that name.
 func (s *Schema) Attribute(name string) (Attribute, bool) {
 	for _, a := range s.Attributes {

@@ -20,6 +20,10 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// RulesName names the code that entities are made with: normalisation, features, scoring, clustering. A backend refuses
+// data whose postings and edges were made by other code. Kinds and packs are data.
+const RulesName = "matcher 6"
+
 // MaxCarriers is H: a feature that more records carry is generic and yields no candidates. Some are so
 // sooner, see match.MostCarriers.
 const MaxCarriers = match.GenericAbove

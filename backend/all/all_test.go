@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 func TestOpen(t *testing.T) {
@@ -38,7 +39,7 @@ func TestOpen_PostgreSQL(t *testing.T) {
 // opens opens an installation of two cells, uses one, and answers with how to close it.
 func opens(t *testing.T, url string) (closed func()) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), url, &all.Options{Cells: 2, Rules: "r"})
+	cells, err := storage.Open(t.Context(), url, &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,15 +69,15 @@ func TestOpen_Refuses(t *testing.T) {
 		"":                  "the directory is missing",
 		"sqlite:":           "the directory is missing",
 	} {
-		cells, err := all.Open(t.Context(), url, nil)
-		if !errors.Is(err, all.ErrURL) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
+		cells, err := storage.Open(t.Context(), url, nil)
+		if !errors.Is(err, cell.ErrURL) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "sqlite:DIR") {
 			t.Errorf("%q: %v, want ErrURL and %s", url, err, says)
 		}
 		if cells != nil {
 			t.Errorf("%q: cells beside an error", url)
 		}
 	}
-	if cells, err := all.Open(t.Context(), filepath.Join(t.TempDir(), "no"), &all.Options{MustExist: true}); err == nil || cells != nil {
+	if cells, err := storage.Open(t.Context(), filepath.Join(t.TempDir(), "no"), &storage.Options{MustExist: true}); err == nil || cells != nil {
 		t.Errorf("a directory that must exist: %v, %v", cells, err)
 	}
 }
@@ -91,7 +92,7 @@ func ExampleOpen() {
 	defer os.RemoveAll(dir)
 
 	ctx := context.Background()
-	cells, err := all.Open(ctx, "sqlite:"+dir, &all.Options{Cells: 4})
+	cells, err := storage.Open(ctx, "sqlite:"+dir, &storage.Options{Cells: 4})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -127,8 +128,8 @@ func TestOpen_RefusesParametersOfTheServer(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t, nil).URL("locus")
 	for _, parameter := range []string{"nosuch=1", "options=-c%20fsync=off", "work_mem=much"} {
-		cells, err := all.Open(t.Context(), url+"&"+parameter, &all.Options{Cells: 2})
-		if !errors.Is(err, all.ErrURL) || cells != nil || strings.Contains(err.Error(), "SQLSTATE") {
+		cells, err := storage.Open(t.Context(), url+"&"+parameter, &storage.Options{Cells: 2})
+		if !errors.Is(err, cell.ErrURL) || cells != nil || strings.Contains(err.Error(), "SQLSTATE") {
 			t.Errorf("%s: %v, want ErrURL", parameter, err)
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/copytest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // Rows are the same in every kind of database: those of one arrive in the other.
@@ -33,7 +34,7 @@ func TestCopier(t *testing.T) {
 
 func dial(t *testing.T, url string) resolve.Cell {
 	t.Helper()
-	driver, err := all.Driver(url)
+	driver, err := storage.DriverOf(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func dial(t *testing.T, url string) resolve.Cell {
 			t.Error(err)
 		}
 	})
-	if err := c.Identify(t.Context(), cell.Identity{Map: "m", Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "r"}); err != nil {
+	if err := c.Identify(t.Context(), cell.Identity{Map: "m", Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1}); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -15,11 +15,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/storage"
 )
 
 // installation is one on disk, and how rows are damaged behind its back while it is closed.
@@ -67,22 +69,22 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			svc := serve(t, at.url)
-			records := map[string]locus.PutResult{}
+			written := map[string]records.Result{}
 			for _, key := range []string{"record", "entity", "whole"} {
-				records[key] = put(t, svc, "a", key, key+" house", "415-555-230"+fmt.Sprint(len(records)))
+				written[key] = put(t, svc, "a", key, key+" house", "415-555-230"+fmt.Sprint(len(written)))
 			}
 			if err := svc.Close(); err != nil {
 				t.Fatal(err)
 			}
-			home := func(r locus.PutResult) cell.ID {
-				id, err := svc.Map().Puid(int64(r.PUID))
+			home := func(r records.Result) cell.ID {
+				id, err := svc.Cells().Map().Puid(int64(r.PUID))
 				if err != nil {
 					t.Fatal(err)
 				}
 				return id
 			}
-			at.damage(t, home(records["record"]), fmt.Sprintf("UPDATE record SET body = {text} WHERE puid = %d", int64(records["record"].PUID)))
-			at.damage(t, home(records["entity"]), fmt.Sprintf("UPDATE entity SET body = {blob} WHERE anchor = %d", int64(records["entity"].PUID)))
+			at.damage(t, home(written["record"]), fmt.Sprintf("UPDATE record SET body = {text} WHERE puid = %d", int64(written["record"].PUID)))
+			at.damage(t, home(written["entity"]), fmt.Sprintf("UPDATE entity SET body = {blob} WHERE anchor = %d", int64(written["entity"].PUID)))
 
 			svc = serve(t, at.url)
 			defer func() {
@@ -91,48 +93,48 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 				}
 			}()
 			for range 2 {
-				_, err := svc.Record(t.Context(), entity.Ref{Source: "a", Key: "record"})
-				named(t, err, home(records["record"]), "record", records["record"].PUID)
-				_, err = svc.Entity(t.Context(), records["entity"].Entity)
-				named(t, err, home(records["entity"]), "entity", records["entity"].PUID)
-				results, err := svc.Put(t.Context(), []locus.Put{
+				_, err := svc.Records().Get(t.Context(), entity.Ref{Source: "a", Key: "record"})
+				named(t, err, home(written["record"]), "record", written["record"].PUID)
+				_, err = svc.Entities().Get(t.Context(), written["entity"].Entity)
+				named(t, err, home(written["entity"]), "entity", written["entity"].PUID)
+				results, err := svc.Records().Put(t.Context(), []records.Input{
 					{Ref: entity.Ref{Source: "a", Key: "record"}, Attributes: entity.Attributes{"name": {"record house"}}},
 					{Ref: entity.Ref{Source: "b", Key: "beside"}, Attributes: entity.Attributes{"name": {"beside house"}}},
 				})
 				if err != nil || results[1].Err != nil || results[1].Pending {
 					t.Fatalf("a record beside a damaged one: %+v, %v", results, err)
 				}
-				named(t, results[0].Err, home(records["record"]), "record", records["record"].PUID)
+				named(t, results[0].Err, home(written["record"]), "record", written["record"].PUID)
 			}
-			if r, err := svc.Record(t.Context(), entity.Ref{Source: "a", Key: "whole"}); err != nil || r.Entity != records["whole"].Entity {
+			if r, err := svc.Records().Get(t.Context(), entity.Ref{Source: "a", Key: "whole"}); err != nil || r.Entity != written["whole"].Entity {
 				t.Errorf("a whole record: %+v, %v", r, err)
 			}
-			listsTheOthers(t, svc, home(records["record"]), records["record"].PUID)
-			if e, err := svc.Entity(t.Context(), records["whole"].Entity); err != nil || len(e.Members) != 1 {
+			listsTheOthers(t, svc, home(written["record"]), written["record"].PUID)
+			if e, err := svc.Entities().Get(t.Context(), written["whole"].Entity); err != nil || len(e.Members) != 1 {
 				t.Errorf("a whole entity: %+v, %v", e, err)
 			}
 			// What meets the damaged record waits, and what does not is resolved beside it.
 			if r := put(t, svc, "b", "meets", "record house", "415-555-2300"); !r.Pending {
 				t.Errorf("a record that has to be compared with a damaged one: %+v", r)
 			}
-			if r := put(t, svc, "b", "joins", "whole house", "415-555-2302"); r.Pending || r.Entity != records["whole"].Entity {
-				t.Errorf("a record that has not: %+v, want entity %v", r, records["whole"].Entity)
+			if r := put(t, svc, "b", "joins", "whole house", "415-555-2302"); r.Pending || r.Entity != written["whole"].Entity {
+				t.Errorf("a record that has not: %+v, want entity %v", r, written["whole"].Entity)
 			}
 		})
 	}
 }
 
 // listsTheOthers reads all records in pages: each row but the damaged one is there once, and that one is named.
-func listsTheOthers(t *testing.T, svc *locus.Service, home cell.ID, damaged entity.PUID) {
+func listsTheOthers(t *testing.T, svc *locus.DB, home cell.ID, damaged entity.PUID) {
 	t.Helper()
-	if _, _, err := svc.Records(t.Context(), locus.RecordQuery{}); !errors.Is(err, cell.ErrDamaged) {
+	if _, _, err := svc.Records().List(t.Context(), records.Query{}); !errors.Is(err, cell.ErrDamaged) {
 		t.Errorf("a list of all without a place for damaged rows: %v", err)
 	}
 	for _, limit := range []int{1, 2, 100} {
 		var keys []string
 		named := map[cell.DamagedError]bool{}
-		for q := (locus.RecordQuery{Limit: limit, Damaged: func(d *cell.DamagedError) { named[cell.DamagedError{Cell: d.Cell, Table: d.Table, Key: d.Key}] = true }}); ; {
-			page, next, err := svc.Records(t.Context(), q)
+		for q := (records.Query{Limit: limit, Damaged: func(d *cell.DamagedError) { named[cell.DamagedError{Cell: d.Cell, Table: d.Table, Key: d.Key}] = true }}); ; {
+			page, next, err := svc.Records().List(t.Context(), q)
 			if err != nil {
 				t.Fatalf("pages of %d: %v", limit, err)
 			}
@@ -153,22 +155,22 @@ func listsTheOthers(t *testing.T, svc *locus.Service, home cell.ID, damaged enti
 	}
 }
 
-func serve(t *testing.T, url string) *locus.Service {
+func serve(t *testing.T, url string) *locus.DB {
 	t.Helper()
-	cells, err := all.Open(t.Context(), url, &all.Options{Cells: 4, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), url, &storage.Options{Cells: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := locus.Open(context.WithoutCancel(t.Context()), cells, nil)
+	svc, err := locus.OpenCells(context.WithoutCancel(t.Context()), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return svc
 }
 
-func put(t *testing.T, svc *locus.Service, source, key, name, phone string) locus.PutResult {
+func put(t *testing.T, svc *locus.DB, source, key, name, phone string) records.Result {
 	t.Helper()
-	results, err := svc.Put(t.Context(), []locus.Put{{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "phones": {phone}}}})
+	results, err := svc.Records().Put(t.Context(), []records.Input{{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "phones": {phone}}}})
 	if err == nil {
 		err = results[0].Err
 	}

@@ -14,17 +14,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // written opens an installation of two cells with so many records.
-func written(t *testing.T, url string, records int) (*all.Cells, *resolve.Resolver) {
+func written(t *testing.T, url string, records int) (*storage.Cells, *resolve.Resolver) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), url, &all.Options{Cells: 2, Rules: "r"})
+	cells, err := storage.Open(t.Context(), url, &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func with(url, parameter string) string {
 	return url + "?" + parameter
 }
 
-func movedToItself(t *testing.T, cells *all.Cells, r *resolve.Resolver, id cell.ID, url string) {
+func movedToItself(t *testing.T, cells *storage.Cells, r *resolve.Resolver, id cell.ID, url string) {
 	t.Helper()
 	want, at := inspect(t, cells), cells.Map().URL(id)
 	if _, err := r.Move(t.Context(), cells, id, cell.Destination{URL: url}, nil); err != nil {
@@ -223,7 +224,7 @@ func TestP06_MoveOntoOtherRows(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	dir, other := t.TempDir(), t.TempDir()
-	first, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: "r"})
+	first, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestP06_MoveOntoOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	strange := t.TempDir()
-	second, err := all.Open(t.Context(), strange, &all.Options{Cells: 2, Rules: "r"})
+	second, err := storage.Open(t.Context(), strange, &storage.Options{Cells: 2})
 	if err == nil {
 		err = second.Close()
 	}

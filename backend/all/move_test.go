@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
@@ -22,6 +22,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // A cell moves to another database while records are written: no write
@@ -68,7 +69,7 @@ func place(n int) resolve.Op {
 	}
 }
 
-func resolver(t *testing.T, cells *all.Cells) *resolve.Resolver {
+func resolver(t *testing.T, cells *storage.Cells) *resolve.Resolver {
 	t.Helper()
 	var mu sync.Mutex
 	tick := uint64(1_650_000_000_000)
@@ -90,7 +91,7 @@ func resolver(t *testing.T, cells *all.Cells) *resolve.Resolver {
 }
 
 func moves(t *testing.T, from, to string, id cell.ID) {
-	cells, err := all.Open(t.Context(), from, &all.Options{Cells: 2, Rules: "r"})
+	cells, err := storage.Open(t.Context(), from, &storage.Options{Cells: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func moves(t *testing.T, from, to string, id cell.ID) {
 	}
 
 	// As the next start finds it.
-	if cells, err = all.Open(t.Context(), from, &all.Options{Rules: "r", MustExist: true}); err != nil {
+	if cells, err = storage.Open(t.Context(), from, &storage.Options{MustExist: true}); err != nil {
 		t.Fatal(err)
 	}
 	defer cells.Close()
@@ -175,7 +176,7 @@ func moves(t *testing.T, from, to string, id cell.ID) {
 // contents are what all cells hold together.
 type contents struct{ Records, Entities, Found, Changes int }
 
-func inspect(t *testing.T, cells *all.Cells) (c contents) {
+func inspect(t *testing.T, cells *storage.Cells) (c contents) {
 	t.Helper()
 	ctx := t.Context()
 	for _, id := range cells.Map().Cells() {

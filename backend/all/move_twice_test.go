@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // stepped is a driver whose databases write nothing any more once the process is stopped.
@@ -54,7 +55,7 @@ const impatient = 30 * time.Millisecond
 
 // process is one of several that work with the files of one directory.
 type process struct {
-	cells *all.Cells
+	cells *storage.Cells
 	r     *resolve.Resolver
 
 	mu      sync.Mutex
@@ -114,7 +115,7 @@ func beginAt(t *testing.T, dir string, patience time.Duration, now func() time.T
 	driver := &sqlite.Driver{Dir: dir}
 	var err error
 	p.cells, err = cell.OpenCells(t.Context(), cell.CellsOptions[resolve.Tx]{
-		Authority: "sqlite:cells/g0-0.db", Rules: "r", MovePatience: patience, Now: now,
+		Authority: "sqlite:cells/g0-0.db", MovePatience: patience, Now: now,
 		New:    &cell.Spec{Generations: []cell.Generation{{Cells: 2, URLs: []string{"sqlite:cells/g{g}-{i}.db"}}}},
 		Driver: func(string) (cell.Driver[resolve.Tx], error) { return stepped{driver, p}, nil },
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 )
 
 var (
@@ -26,9 +27,9 @@ var (
 	// ErrStrange means that a database is not the one that its cell was written in, but a copy, a
 	// restored backup or a promoted replica: it may lack what the cell has promised. Cell.Adopt
 	// makes it the cell.
-	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
+	ErrStrange = storage.ErrStrange
 	// ErrRefused means that the server does not let this role in, or not do what it has to do.
-	ErrRefused = fmt.Errorf("postgres: the server refuses the role: %w", cell.ErrUnavailable)
+	ErrRefused = storage.ErrRefused
 	// ErrTx means that a transaction was used after its function had returned.
 	ErrTx = errors.New("postgres: the transaction is over")
 	// ErrURL is cell.ErrURL.

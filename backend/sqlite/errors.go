@@ -11,6 +11,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 )
 
 var (
@@ -26,7 +27,7 @@ var (
 	// ErrPreflight is cell.ErrPreflight.
 	ErrPreflight = cell.ErrPreflight
 	// ErrInUse means that another process has the data directory open.
-	ErrInUse = errors.New("sqlite: data directory in use")
+	ErrInUse = storage.ErrInUse
 	// ErrMissing is cell.ErrMissing: a data directory, or a cell in it, is not there.
 	ErrMissing = cell.ErrMissing
 	// ErrTx means that a transaction was used after its function had returned.

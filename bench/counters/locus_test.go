@@ -18,16 +18,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // embedded is Locus in the program: one cell, and as many services over it as servers are asked for.
 type embedded struct {
 	stored
 	*recording
-	services []*locus.Service
+	services []*locus.DB
 }
 
 // recording are recorders in the program.
@@ -62,15 +63,15 @@ func openLocus(kind string) func(context.Context, *bench, setting) (target, erro
 		e.recording = newRecording(e.names)
 		url := b.place(kind)
 		for range max(s.servers, 1) {
-			cells, err := all.Open(ctx, url, &all.Options{Cells: 1, Rules: locus.Rules})
+			cells, err := storage.Open(ctx, url, &storage.Options{Cells: 1})
 			if err != nil {
 				return nil, err
 			}
-			service, err := locus.Open(ctx, cells, &locus.Options{Counters: e.options(s)})
+			service, err := locus.OpenCells(ctx, cells, &locus.Options{Counters: e.options(s)})
 			if err != nil {
 				return nil, err
 			}
-			e.cells, e.services, e.recorders = cells, append(e.services, service), append(e.recorders, service.Counters())
+			e.cells, e.services, e.recorders = cells, append(e.services, service), append(e.recorders, service.Counters().Recorder())
 		}
 		return e, e.connect(ctx, kind, url)
 	}
@@ -107,7 +108,7 @@ func (e *embedded) close() (err error) {
 // stored is what an installation has in its one cell.
 type stored struct {
 	names []string
-	cells *all.Cells
+	cells *storage.Cells
 	conn  *pgx.Conn // nil of files
 	dir   string    // of these
 }

@@ -17,10 +17,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/client"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/storage"
 )
 
 // served is Locus behind its HTTP API, in a process of its own as Redis is.
@@ -133,7 +133,7 @@ func (s *served) sums(ctx context.Context) (all []int64, err error) {
 }
 
 func (s *served) open(ctx context.Context) (err error) {
-	s.cells, err = all.Open(ctx, s.place, &all.Options{Cells: 1, Rules: locus.Rules, MustExist: true, Notice: time.Minute})
+	s.cells, err = storage.Open(ctx, s.place, &storage.Options{Cells: 1, MustExist: true, Notice: time.Minute})
 	return err
 }
 

@@ -7,15 +7,16 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 )
 
 // judge compares the entities with the truth.
-func judge(ctx context.Context, g *demo.Generator, s *locus.Service) (string, error) {
+func judge(ctx context.Context, g *demo.Generator, s *locus.DB) (string, error) {
 	var score demo.Score
 	for after := (entity.Place{}); ; {
-		page, next, err := s.Entities(ctx, locus.EntityQuery{After: after, Limit: locus.MaxLimit})
+		page, next, err := s.Entities().Search(ctx, entities.Query{After: after, Limit: locus.MaxLimit})
 		if err != nil {
 			return "", err
 		}

@@ -38,9 +38,10 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 type options struct {
@@ -118,15 +119,15 @@ func run(ctx context.Context, o options) error {
 		}
 		defer away.Close()
 	}
-	var service *locus.Service
+	var service *locus.DB
 	var puts []func(context.Context, []demo.Record) error
 	var closes []func() error
 	for range o.services {
-		cells, err := all.Open(ctx, cmp.Or(o.cellmap, dir), &all.Options{Cells: o.cells, Rules: locus.Rules})
+		cells, err := storage.Open(ctx, cmp.Or(o.cellmap, dir), &storage.Options{Cells: o.cells})
 		if err != nil {
 			return err
 		}
-		if service, err = locus.Open(ctx, cells, &locus.Options{OnBatch: stages.add}); err != nil {
+		if service, err = locus.OpenCells(ctx, cells, &locus.Options{OnBatch: stages.add}); err != nil {
 			return err
 		}
 		put, closeAPI, err := target(o, service)
@@ -183,7 +184,7 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	status, err := service.Status(context.WithoutCancel(ctx))
+	status, err := service.Cells().Status(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
@@ -212,8 +213,8 @@ func run(ctx context.Context, o options) error {
 }
 
 // databaseSize is what the cells say that they take.
-func databaseSize(ctx context.Context, service *locus.Service) (sum int64, err error) {
-	status, err := service.Status(context.WithoutCancel(ctx))
+func databaseSize(ctx context.Context, service *locus.DB) (sum int64, err error) {
+	status, err := service.Cells().Status(context.WithoutCancel(ctx))
 	if err != nil {
 		return 0, err
 	}

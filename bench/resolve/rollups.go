@@ -9,6 +9,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // definitions are what is counted with -rollups.
@@ -18,12 +19,12 @@ var definitions = []rollup.Definition{
 }
 
 // define has the rollups follow from the beginning.
-func define(ctx context.Context, s *locus.Service) error {
+func define(ctx context.Context, s *locus.DB) error {
 	for _, d := range definitions {
-		if _, _, err := s.DefineRollup(ctx, d); err != nil {
+		if _, _, err := s.Rollups().Define(ctx, d); err != nil {
 			return err
 		}
-		if _, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{RollupRead: locus.RollupRead{Patience: time.Minute}}); err != nil { // once it serves
+		if _, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Patience: time.Minute}}); err != nil { // once it serves
 			return err
 		}
 	}
@@ -32,16 +33,16 @@ func define(ctx context.Context, s *locus.Service) error {
 
 // verify says how far behind the rollups are when the last put was answered, and holds them against their
 // recomputation.
-func verify(ctx context.Context, s *locus.Service) error {
+func verify(ctx context.Context, s *locus.DB) error {
 	for _, d := range definitions {
 		begin := time.Now()
-		answer, err := s.RollupGroups(ctx, d.Name, locus.RollupQuery{RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}, Limit: 1000})
+		answer, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}, Limit: 1000})
 		if err != nil {
 			return err
 		}
 		caught := time.Since(begin)
 		differs, rows := 0, 0
-		if err := s.VerifyRollup(ctx, d.Name, func(v locus.RollupVerification) error {
+		if err := s.Rollups().Verify(ctx, d.Name, func(v rollups.CellVerification) error {
 			differs += v.Differs
 			rows += v.Rows
 			return nil

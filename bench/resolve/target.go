@@ -15,10 +15,11 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/records"
 )
 
 // target is where records go: the library, or the HTTP API over a connection of this machine.
-func target(o options, s *locus.Service) (put func(context.Context, []demo.Record) error, closeAPI func() error, err error) {
+func target(o options, s *locus.DB) (put func(context.Context, []demo.Record) error, closeAPI func() error, err error) {
 	switch o.via {
 	case "library":
 		return func(ctx context.Context, records []demo.Record) error { return putLibrary(ctx, s, records) },
@@ -29,12 +30,12 @@ func target(o options, s *locus.Service) (put func(context.Context, []demo.Recor
 	return nil, nil, fmt.Errorf("-via is library or http, not %q", o.via)
 }
 
-func putLibrary(ctx context.Context, s *locus.Service, records []demo.Record) error {
-	puts := make([]locus.Put, len(records))
-	for i, r := range records {
-		puts[i] = locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes}
+func putLibrary(ctx context.Context, s *locus.DB, demos []demo.Record) error {
+	puts := make([]records.Input, len(demos))
+	for i, r := range demos {
+		puts[i] = records.Input{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes}
 	}
-	results, err := s.Put(ctx, puts)
+	results, err := s.Records().Put(ctx, puts)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func putLibrary(ctx context.Context, s *locus.Service, records []demo.Record) er
 	return nil
 }
 
-func overHTTP(s *locus.Service, clients int) (func(context.Context, []demo.Record) error, func() error, error) {
+func overHTTP(s *locus.DB, clients int) (func(context.Context, []demo.Record) error, func() error, error) {
 	api := httpapi.New(s, nil)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

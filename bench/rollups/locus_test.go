@@ -10,13 +10,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage"
 )
 
 // tagMany has many values, the other attributes have one.
@@ -33,7 +34,7 @@ measures: {count: count}
 
 // locus is a cell with documents as entities, and what follows it.
 type locus struct {
-	cells  *all.Cells
+	cells  *storage.Cells
 	db     cell.Database[resolve.Tx]
 	ids    []locality.ID
 	puids  []entity.PUID
@@ -46,7 +47,7 @@ type locus struct {
 
 // openLocus makes a cell at a URL and writes all documents into it.
 func openLocus(ctx context.Context, url string, w *world) (*locus, error) {
-	cells, err := all.Open(ctx, url, &all.Options{Cells: 1})
+	cells, err := storage.Open(ctx, url, &storage.Options{Cells: 1})
 	if err != nil {
 		return nil, err
 	}

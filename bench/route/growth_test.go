@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -42,7 +43,7 @@ func activate(b *testing.B) *activation {
 	if testing.Short() {
 		before, after = 2, 4
 	}
-	cells := onPostgres(b, "activation", before, "")
+	cells := onPostgres(b, "activation", before)
 	directory := cell.NewDirectory[resolve.Tx](cells)
 	ctx, stop := context.WithCancel(b.Context())
 	puts := make([][]put, 8)
@@ -135,7 +136,7 @@ func compact(b *testing.B) *compacted {
 	if compaction != nil {
 		return compaction
 	}
-	cells := onPostgres(b, "compact", 4, "")
+	cells := onPostgres(b, "compact", 4)
 	directory, n := cell.NewDirectory[resolve.Tx](cells), little(400_000)
 	for done := 0; done < n; {
 		keys := newKeys(cells.Map(), min(n-done, 20_000))
@@ -187,8 +188,8 @@ func BenchmarkFilterBuild(b *testing.B) {
 
 // BenchmarkMove moves one of two cells to another database while records are written.
 func BenchmarkMove(b *testing.B) {
-	cells := onPostgres(b, "move", 2, locus.Rules)
-	service, err := locus.Open(b.Context(), cells, nil)
+	cells := onPostgres(b, "move", 2)
+	service, err := locus.OpenCells(b.Context(), cells, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -198,14 +199,14 @@ func BenchmarkMove(b *testing.B) {
 		}
 	})
 	n := little(10_000)
-	records := demo.New(1, int64(100*n))
+	invented := demo.New(1, int64(100*n))
 	write := func(first, n int) error {
-		var puts []locus.Put
+		var puts []records.Input
 		for i := range n {
-			r := records.Record(int64(first + i))
-			puts = append(puts, locus.Put{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
+			r := invented.Record(int64(first + i))
+			puts = append(puts, records.Input{Ref: entity.Ref{Source: r.Source, Key: r.Key}, Attributes: r.Attributes})
 		}
-		results, err := service.Put(b.Context(), puts)
+		results, err := service.Records().Put(b.Context(), puts)
 		for _, r := range results {
 			if err == nil {
 				err = r.Err
@@ -231,7 +232,7 @@ func BenchmarkMove(b *testing.B) {
 		})
 	}
 	id := cell.ID{Index: 1}
-	progress, err := service.Move(b.Context(), id, cell.Destination{URL: pgtest.Shared(b).URL("moved")}, nil)
+	progress, err := service.Cells().Move(b.Context(), id, cell.Destination{URL: pgtest.Shared(b).URL("moved")}, nil)
 	stop()
 	wg.Wait()
 	if err != nil {

@@ -15,11 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // These benchmarks start a PostgreSQL server; where there is none they are skipped.
@@ -27,10 +28,10 @@ import (
 func TestMain(m *testing.M) { os.Exit(compare.TestMain(pgtest.Main(m))) }
 
 // onPostgres makes an installation in databases of one server.
-func onPostgres(b *testing.B, name string, cells int, rules string) *all.Cells {
+func onPostgres(b *testing.B, name string, cells int) *storage.Cells {
 	b.Helper()
-	opts := &all.Options{Cells: cells, Notice: time.Second, Connections: 400, Rules: rules}
-	opened, err := all.Open(b.Context(), pgtest.Shared(b).URL(name), opts)
+	opts := &storage.Options{Cells: cells, Notice: time.Second, Connections: 400}
+	opened, err := storage.Open(b.Context(), pgtest.Shared(b).URL(name), opts)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func newKeys(m *cell.Map, n int) []cell.Key {
 
 // BenchmarkGate puts new keys one by one into one cell, eight at a time.
 func BenchmarkGate(b *testing.B) {
-	cells := onPostgres(b, "gate", 1, "")
+	cells := onPostgres(b, "gate", 1)
 	directory, m := cell.NewDirectory[resolve.Tx](cells), cells.Map()
 	put := func(put func(writer int, k cell.Key) error) loop {
 		return func(n int) {

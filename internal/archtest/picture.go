@@ -51,7 +51,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter", "mirror"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "internal/problem", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
 // conformance is what the suites of the Stores have in common; a suite of a library may name it.
 const conformance = "conformance"
@@ -71,12 +71,12 @@ var Picture = map[string]Rule{
 	"locality":  {Tests: []string{mongo, googleUUID}},
 	"cell":      {Imports: []string{"locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
-	"changelog": {Imports: []string{"entity", "locality"}},
+	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
 	"match":     {Imports: []string{"definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"match", "entity", "cell", "changelog", "lease", "rollup", "counter", "locality"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "rollup"},
 		Modules: []string{xxhash},
 	},
 	"lease":      {},
@@ -109,33 +109,84 @@ var Picture = map[string]Rule{
 	},
 
 	"backend/sqlite": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "backend/document", "backend/breaker"},
+		Imports: []string{
+			"backend/breaker", "backend/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
+			"resolve", "rollup", "storage",
+		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
 	"backend/postgres": {
-		Imports: []string{"resolve", "lease", "match", "entity", "cell", "changelog", "rollup", "counter", "locality", "locality/localitypgx", "backend/document", "backend/breaker"},
+		Imports: []string{
+			"backend/breaker", "backend/document", "cell", "changelog", "counter", "entity", "lease", "locality",
+			"locality/localitypgx", "match", "resolve", "rollup", "storage",
+		},
 		Modules: []string{pgx, goose, xxhash},
 	},
 	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
 	"backend/breaker":  {Imports: []string{"cell"}},
-	"backend/all":      {Imports: []string{"backend/sqlite", "backend/postgres", "cell", "resolve"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
+	"backend/all":      {Imports: []string{"backend/postgres", "backend/sqlite"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
+
+	// storage knows backends by what they register.
+	"storage": {Imports: []string{"cell", "resolve"}},
+
+	// What reads across cells, and above it a package for each noun.
+	"internal/problem": {},
+	"internal/engine": {
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup"},
+		Modules: []string{xSync},
+	},
+	"records": {
+		Imports: []string{
+			"cell", "changelog", "entity", "identifier", "internal/engine", "internal/problem", "locality", "match",
+			"resolve",
+		},
+	},
+	"entities": {
+		Imports: []string{"cell", "entity", "internal/engine", "internal/problem", "locality", "match", "records", "resolve"},
+	},
+	"decisions": {
+		Imports: []string{
+			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
+			"records", "resolve",
+		},
+	},
+	"changes": {
+		Imports: []string{"cell", "changelog", "entity", "internal/engine", "internal/problem", "locality", "mirror", "resolve"},
+	},
+	"explain": {
+		Imports: []string{
+			"cell", "changelog", "changes", "decisions", "entities", "entity", "internal/engine", "internal/problem",
+			"locality", "match", "records", "resolve",
+		},
+	},
+	"kinds":    {Imports: []string{"entity", "internal/engine", "lease", "locality", "match", "resolve"}},
+	"rollups":  {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "resolve", "rollup"}},
+	"counters": {Imports: []string{"counter", "internal/engine"}},
+	"cells":    {Imports: []string{"cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups"}},
 
 	"": {
-		Imports: []string{"resolve", "match", "entity", "cell", "changelog", "lease", "rollup", "counter", "identifier", "locality", "mirror"},
-		Modules: []string{xSync},
-		Tests:   []string{pgx}, // bytes flipped behind its back
+		Imports: []string{
+			"cells", "changelog", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
+			"internal/engine", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
+			"storage",
+		},
+		Tests: []string{pgx}, // bytes flipped behind its back
 	},
 
-	"client":              {Imports: []string{"counter"}},
-	"console":             {Imports: []string{"", "match", "entity", "locality", "cell", "changelog", "resolve", "rollup", "counter"}},
+	"client": {Imports: []string{"counter"}},
+	"console": {Imports: []string{
+		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
+		"locality", "match", "resolve", "rollup", "rollups",
+	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
-	"internal/obs":        {Imports: []string{"", "resolve", "counter"}, Modules: []string{prometheus}},
+	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "console", "internal/strictjson", "internal/obs", "internal/chart",
-			"rollup", "counter", "changelog", "resolve", "lease", "match", "entity", "cell", "locality", "mirror",
+			"", "cell", "cells", "changelog", "changes", "console", "counter", "decisions", "entities", "entity",
+			"explain", "internal/chart", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"mirror", "records", "resolve", "rollup", "rollups",
 		},
 		Modules: []string{huma},
 	},
@@ -146,9 +197,10 @@ var Picture = map[string]Rule{
 	"internal/eval":  {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
-			"", "backend/all", "backend/mongodb", "internal/httpapi", "internal/bulk", "internal/demo",
-			"internal/eval", "internal/term", "internal/obs", "internal/chart",
-			"match", "entity", "cell", "changelog", "rollup", "counter", "definition", "locality", "mirror",
+			"", "backend/all", "backend/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
+			"definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
+			"internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
+			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},
 		Modules: []string{cobra, pflag, xTerm}, Tests: []string{mongo},
 	},
@@ -164,7 +216,10 @@ var Picture = map[string]Rule{
 	"docs":                    {},
 	"e2e":                     {},
 	"bench/resolve": {
-		Imports: []string{"", "backend/all", "internal/httpapi", "internal/demo", "resolve", "entity", "rollup", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds"},
+		Imports: []string{
+			"", "backend/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
+			"entity", "internal/demo", "internal/httpapi", "records", "resolve", "rollup", "rollups", "storage",
+		},
 	},
 	"bench/internal/distant":           {}, // a network of some delay, for what is measured over one
 	"bench/internal/processor":         {},
@@ -234,7 +289,11 @@ var Laws = []Law{
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
 	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},
 	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
-	{Module + "/internal", "", []string{"internal", "cmd", "bench", "e2e"}, "libraries stand alone"},
+	{
+		Module + "/internal", "",
+		[]string{"internal", "cmd", "bench", "e2e", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "changelog"},
+		"libraries stand alone; only the nouns are built on the engine",
+	},
 	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
 	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},

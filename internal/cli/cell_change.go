@@ -72,7 +72,7 @@ func (a *app) change(ctx context.Context, cl *client, path string, body any, sho
 	case ctx.Err() != nil:
 		return nil, &failure{Code: "interrupted", Message: "interrupted", Hint: goesOn, Exit: exitInterrupted, Err: err}
 	}
-	f := *explain(ctx, err)
+	f := *explainFailure(ctx, err)
 	if f.Exit == exitUnavailable { // of a conflict the message says what is in the way: the same again would be refused
 		f.Hint = goesOn
 	}

@@ -188,7 +188,7 @@ func TestChanges(t *testing.T) {
 		}), []string{"cell g0-1 moved to postgres://db9/b", "cell g0-3 moved to postgres://db9/a"}},
 		{spread(t, nil), spread(t, nil), nil},
 	} {
-		if diff := cmp.Diff(c.want, changes(c.before, c.m)); diff != "" {
+		if diff := cmp.Diff(c.want, mapChanges(c.before, c.m)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

@@ -105,7 +105,7 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 		if err != nil {
 			return fmt.Errorf("read a cell map: %w", err)
 		}
-		changed := changes(before, m)
+		changed := mapChanges(before, m)
 		before = m
 		if a.json {
 			line, err := json.Marshal(map[string]any{"epoch": m.Epoch(), "changed": changed, "map": raw})
@@ -134,7 +134,7 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 }
 
 // changes says in words what a version of a map changed.
-func changes(before, m *cell.Map) (list []string) {
+func mapChanges(before, m *cell.Map) (list []string) {
 	if before == nil {
 		return []string{"oldest that is kept"}
 	}

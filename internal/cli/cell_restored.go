@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/storage"
 )
 
 func (a *app) cellRestored() *cobra.Command {
@@ -132,7 +132,7 @@ func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) erro
 		}
 		return a.confirm(f.yes, "Was it restored from a backup, and does no server work with it?")
 	}
-	opts := &all.Options{MustExist: true, Rules: locus.Rules, Notice: w.notice, Restored: true, UnsafeDurability: w.unsafe}
+	opts := &storage.Options{MustExist: true, Notice: w.notice, Restored: true, UnsafeDurability: w.unsafe}
 	if pairs != nil {
 		opts.Readdress = &cell.Readdress{URL: cell.Rewrite(pairs), Agree: func(m *cell.Map, cells []cell.Readdressed) error {
 			for _, r := range cells {
@@ -146,7 +146,7 @@ func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) erro
 			return agree(m)
 		}}
 	}
-	cells, err := all.Open(c.Context(), w.place, opts)
+	cells, err := storage.Open(c.Context(), w.place, opts)
 	if errors.Is(err, errAgreed) {
 		return nil
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/storage"
 )
 
 // newerMongo is where NEW begins in OLD=NEW.
@@ -62,8 +64,8 @@ func shownMongo(uri string) string {
 }
 
 // handOver has the copy of a database of documents belong to the installation, which has its new id already.
-func (a *app) handOver(ctx context.Context, cells *locus.Cells, w where, pair *[2]string) (err error) {
-	identity, err := locus.DocumentsOf(ctx, cells)
+func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair *[2]string) (err error) {
+	identity, err := engine.DocumentsOf(ctx, cells)
 	switch {
 	case err != nil:
 		return err

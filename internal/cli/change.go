@@ -14,6 +14,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 )
 
 func (a *app) changeCommand() *cobra.Command {
@@ -76,7 +77,7 @@ func (a *app) changeTail() *cobra.Command {
 }
 
 func (t *tailing) check(c *cobra.Command) error {
-	_, err := locus.ParseWatermark(t.after)
+	_, err := changelog.ParseWatermark(t.after)
 	switch {
 	case err != nil:
 		return usage("--after g0-0:17,g0-3:4, as it was printed last", "--after %.60q is no watermark", t.after)
@@ -134,7 +135,7 @@ func (t *tailing) print(raw json.RawMessage) error {
 	if t.json {
 		return t.printRaw(typed("result", raw))
 	}
-	var c locus.CellChange
+	var c changes.Change
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return fmt.Errorf("read a change: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
@@ -61,13 +61,13 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 			return "", "", fmt.Errorf("read a line of the check: %w", err)
 		}
 		if of.Type == httpapi.LineDifference {
-			d, err := resultOf[locus.Difference](raw)
+			d, err := resultOf[cells.Difference](raw)
 			if err == nil {
 				err = a.printDifference(&d, raw)
 			}
 			return "check", fmt.Sprintf("found %s %s of cell %v", d.What, d.ID, d.Cell), err
 		}
-		p, err := resultOf[locus.CheckProgress](raw)
+		p, err := resultOf[cells.CheckProgress](raw)
 		if page = max(p.Rows, page); p.Done {
 			rows, page = rows+int64(page), 0
 		}
@@ -99,7 +99,7 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	return f
 }
 
-func (a *app) printDifference(d *locus.Difference, raw json.RawMessage) error {
+func (a *app) printDifference(d *cells.Difference, raw json.RawMessage) error {
 	if a.json {
 		return a.printRaw(raw)
 	}

@@ -21,10 +21,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/storage"
 )
 
 // client speaks the HTTP API, to a server or to the handler in this process.
@@ -121,7 +122,7 @@ func dial(address string) (*client, error) {
 // openClient opens an installation and talks to its handler without a network.
 func (a *app) openClient(ctx context.Context, w where, to access) (*client, error) {
 	log := a.logger(slog.LevelError)
-	svc, err := open(ctx, w, &all.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
+	svc, err := open(ctx, w, &storage.Options{MustExist: to != makes}, &locus.Options{Logger: log, ReadOnly: to == reads, Passive: to == looks, CountItself: true})
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +134,8 @@ func (a *app) openClient(ctx context.Context, w where, to access) (*client, erro
 }
 
 // open opens an installation.
-func open(ctx context.Context, w where, options *all.Options, service *locus.Options) (*locus.Service, error) {
-	options.Rules, options.Notice, options.UnsafeDurability = locus.Rules, w.notice, w.unsafe
+func open(ctx context.Context, w where, options *storage.Options, service *locus.Options) (*locus.DB, error) {
+	options.Notice, options.UnsafeDurability = w.notice, w.unsafe
 	if w.mongodb != "" {
 		d, err := documents(ctx, w)
 		if err != nil {
@@ -142,7 +143,7 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 		}
 		service.Documents = d
 	}
-	cells, err := all.Open(ctx, w.place, options)
+	cells, err := storage.Open(ctx, w.place, options)
 	if err != nil && service.Documents != nil {
 		err = errors.Join(err, service.Documents.Close(context.WithoutCancel(ctx)))
 	}
@@ -153,7 +154,7 @@ func open(ctx context.Context, w where, options *all.Options, service *locus.Opt
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	svc, err := locus.Open(ctx, cells, service) // closes the cells if it cannot
+	svc, err := locus.OpenCells(ctx, cells, service) // closes the cells if it cannot
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}

@@ -113,7 +113,7 @@ func TestDial_Refuses(t *testing.T) {
 		"http://h/prefix": "a path", "http://h/%zz": "parsed",
 	} {
 		_, err := dial(address)
-		f := explain(t.Context(), err)
+		f := explainFailure(t.Context(), err)
 		if f.Exit != exitInvalid || !strings.Contains(f.Message, says) || !strings.Contains(f.Hint, "http://127.0.0.1:7070") || strings.Contains(f.Message, "canary") {
 			t.Errorf("%q: exit %d, %q, want %q", address, f.Exit, f.Message, says)
 		}

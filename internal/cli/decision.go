@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -122,7 +122,7 @@ func decisionTable() *term.Table {
 	return &term.Table{Header: []string{"verdict", "record", "other", "value", "author", "reason", "at", "state"}}
 }
 
-func addDecision(t *term.Table, d *locus.Decided) {
+func addDecision(t *term.Table, d *decisions.Decided) {
 	other, value, state := "", "", "counts"
 	if d.Pair() {
 		other = addressOf(d.RefB, d.B)
@@ -162,7 +162,7 @@ func (a *app) decisionList() *cobra.Command {
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
 			t := decisionTable()
 			err := pages.list(c.Context(), a, cl, "/v1/decisions", "decisions", decisionQuery(of, withdrawn), func(raw json.RawMessage) error {
-				var d locus.Decided
+				var d decisions.Decided
 				if err := json.Unmarshal(raw, &d); err != nil {
 					return fmt.Errorf("read a decision: %w", err)
 				}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/demo"
@@ -124,15 +125,15 @@ func (s *showing) listenNear(given bool) ([]net.Listener, error) {
 	}
 }
 
-func (a *app) demoBanner(svc *locus.Service, base, dir string, s *showing) error {
+func (a *app) demoBanner(svc *locus.DB, base, dir string, s *showing) error {
 	if a.json {
-		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": dir, "cells": len(svc.Map().Cells()), "version": version(), "seed": s.seed})
+		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": dir, "cells": len(svc.Cells().Map().Cells()), "version": version(), "seed": s.seed})
 	}
 	kept := "nothing is kept; not for production"
 	if s.keep != "" {
 		kept = "kept; not for production"
 	}
-	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir), plural(len(svc.Map().Cells()), "cell"), kept)
+	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir), plural(len(svc.Cells().Map().Cells()), "cell"), kept)
 	a.say("console        %s", a.talk.Paint("36;1", base+"/"))
 	if s.noLoad {
 		a.say("API            %s/v1", base)
@@ -268,7 +269,7 @@ func row(r demo.Record) *bulk.Row {
 // score compares the entities with what the generator knows, once nothing is left to be redone.
 func (a *app) score(ctx context.Context, cl *client, truth map[entity.Ref]int64) error {
 	for {
-		var status locus.Status
+		var status cells.Status
 		if _, err := cl.get(ctx, "/v1/status", nil, &status); err != nil {
 			return err
 		}

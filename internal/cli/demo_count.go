@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -27,11 +27,11 @@ func (a *app) prepare(ctx context.Context, cl *client, g *demo.Generator) error 
 			return err
 		}
 	}
-	var status locus.Status
+	var status cells.Status
 	if _, err := cl.get(ctx, "/v1/status", nil, &status); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(status.Cells, func(c locus.CellStatus) bool { return c.Counts.Records > 0 }) {
+	if slices.ContainsFunc(status.Cells, func(c cells.CellStatus) bool { return c.Counts.Records > 0 }) {
 		return nil
 	}
 	now := time.Now().Truncate(time.Minute)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -48,12 +48,12 @@ func (a *app) entityHow() *cobra.Command {
 				return err
 			}
 			var how struct {
-				Threshold json.Number        `json:"threshold"`
-				Component int                `json:"component"`
-				Cut       json.Number        `json:"cut"`
-				Steps     []howStep          `json:"steps"`
-				Events    []locus.CellChange `json:"events"`
-				Since     time.Time          `json:"since"`
+				Threshold json.Number      `json:"threshold"`
+				Component int              `json:"component"`
+				Cut       json.Number      `json:"cut"`
+				Steps     []howStep        `json:"steps"`
+				Events    []changes.Change `json:"events"`
+				Since     time.Time        `json:"since"`
 			}
 			raw, err := cl.get(c.Context(), "/v1/entities/"+e.ID.String()+"/how", nil, &how)
 			if err != nil {
@@ -136,7 +136,7 @@ func (a *app) entityHistory() *cobra.Command {
 }
 
 // events prints changes, the oldest first.
-func (a *app) events(events []locus.CellChange, since time.Time) error {
+func (a *app) events(events []changes.Change, since time.Time) error {
 	if !since.IsZero() {
 		a.say("the logs were looked through back to %s", since.UTC().Format(timeMilli))
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
@@ -24,6 +24,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/storage"
 )
 
 // Exit codes. More may come: an unknown code is a failure.
@@ -80,7 +81,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return exitDone
 	}
-	f := explain(ctx, err)
+	f := explainFailure(ctx, err)
 	if a.json {
 		outcome := f.Outcome
 		if outcome == "" {
@@ -115,15 +116,15 @@ var sentinels = []struct {
 	{cell.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{counter.ErrDamaged, "damaged", exitFailed, damagedHint},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
-	{all.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
-	{all.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
+	{storage.ErrInUse, "in_use", exitFailed, "talk to the server that has it, --url http://127.0.0.1:7070; or stop it"},
+	{cell.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
-	{all.ErrStrange, "strange", exitFailed, ""},
-	{all.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
+	{storage.ErrStrange, "strange", exitFailed, ""},
+	{storage.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
 	{cell.ErrWentBack, "went_back", exitFailed, ""},
-	{all.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
-	{all.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
-	{all.ErrPreflight, "preflight", exitFailed, ""},
+	{cell.ErrIdentity, "identity", exitFailed, "put back the files of this directory, from a backup if need be"},
+	{cell.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
+	{cell.ErrPreflight, "preflight", exitFailed, ""},
 	{mirror.ErrForeign, "conflict", exitConflict, "name another --collection; or, if the mirror there is needed no more, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/DATABASE"},
@@ -146,13 +147,13 @@ var sentinels = []struct {
 	{syscall.ENOSPC, "no_room", exitUnavailable, "make room on the disk"},
 	{context.DeadlineExceeded, "unavailable", exitUnavailable, "try again in a moment"},
 	{fs.ErrPermission, "forbidden", exitFailed, "see who owns the file or the directory"},
-	{all.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
+	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
 const damagedHint = "locus check says what else is damaged, and repairs what can be"
 
 // explain finds out what to tell.
-func explain(ctx context.Context, err error) *failure {
+func explainFailure(ctx context.Context, err error) *failure {
 	var known *failure
 	var problem *httpapi.Problem
 	var file *bulk.FileError

@@ -19,11 +19,12 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage"
 )
 
 // Every code of the HTTP API has an exit code.
@@ -85,10 +86,10 @@ func TestExplain(t *testing.T) {
 		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "harmless"},
 		{"no such generation", nil, fmt.Errorf("plan: %w: 40 cells", cell.ErrMap), 2, "invalid", "", "40 cells"},
 		{"a cell is down", nil, fmt.Errorf("cell g0-1: %w", cell.ErrUnavailable), 6, "unavailable", "", "try again"},
-		{"no url", nil, fmt.Errorf("open: %w", all.ErrURL), 2, "invalid", "", "PGPASSFILE"},
-		{"in use", nil, fmt.Errorf("open: %w", all.ErrInUse), 1, "in_use", "", "--url http://127.0.0.1:7070"},
-		{"missing", nil, fmt.Errorf("open: %w", all.ErrMissing), 4, "not_found", "", "locus ingest"},
-		{"newer data", nil, fmt.Errorf("open: %w", all.ErrFormat), 1, "newer_format", "", ""},
+		{"no url", nil, fmt.Errorf("open: %w", cell.ErrURL), 2, "invalid", "", "PGPASSFILE"},
+		{"in use", nil, fmt.Errorf("open: %w", storage.ErrInUse), 1, "in_use", "", "--url http://127.0.0.1:7070"},
+		{"missing", nil, fmt.Errorf("open: %w", cell.ErrMissing), 4, "not_found", "", "locus ingest"},
+		{"newer data", nil, fmt.Errorf("open: %w", cell.ErrFormat), 1, "newer_format", "", ""},
 		{"disk full", nil, &fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 6, "no_room", "", "disk"},
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},
 		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrUnknownOutcome, locus.ErrUnavailable), 6, "unconfirmed", "", "harmless"},
@@ -99,7 +100,7 @@ func TestExplain(t *testing.T) {
 		if ctx == nil {
 			ctx = t.Context()
 		}
-		f := explain(ctx, c.err)
+		f := explainFailure(ctx, c.err)
 		if f.Exit != c.exit || f.Code != c.code || f.Outcome != c.outcome || !strings.Contains(f.Message+" "+f.Hint, c.says) {
 			t.Errorf("%s: exit %d, code %s, outcome %q, %q, %q", c.name, f.Exit, f.Code, f.Outcome, f.Message, f.Hint)
 		}

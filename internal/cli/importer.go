@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
@@ -45,7 +45,7 @@ type importer struct {
 	mu    sync.Mutex // guards what commit writes and the progress line reads: the state's rows and counts
 	state bulk.State // of what is committed
 	// watermark contains what this run has written.
-	watermark locus.Watermark
+	watermark changelog.Watermark
 	told      int // of how many attributes it was said that columns are alternatives
 }
 

@@ -14,12 +14,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 )
 
 // ingesting are the flags of an import.
@@ -47,7 +48,7 @@ func (a *app) ingestCommand() *cobra.Command {
 				return err
 			}
 			cl, err := a.connect(c, unless(o.dryRun, makes))
-			if o.dryRun && errors.Is(err, all.ErrMissing) {
+			if o.dryRun && errors.Is(err, cell.ErrMissing) {
 				// A directory that an import would make has the built-in kind.
 				kinds, err := chosen(match.Kinds(), o.kind)
 				if err != nil {
@@ -90,8 +91,8 @@ func columnsValue(to *map[string]string) pflag.Value {
 
 func (o *ingesting) check(files []string) error {
 	switch {
-	case o.batch < 1 || o.batch > locus.MaxBatch:
-		return usage("--batch 500", "--batch %d: want 1 to %d", o.batch, locus.MaxBatch)
+	case o.batch < 1 || o.batch > records.MaxBatch:
+		return usage("--batch 500", "--batch %d: want 1 to %d", o.batch, records.MaxBatch)
 	case o.limit < 0 || o.maxRejects < 0:
 		return usage("", "--limit and --max-rejects cannot be below 0")
 	case !slices.Contains([]string{"", "csv", "jsonl"}, o.format):

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/kinds"
 )
 
 // progressOf shows how far the other side is.
-var progressOf = steps(func(p locus.RulesProgress) (step, line string, err error) { return p.Step, p.String(), nil })
+var progressOf = steps(func(p kinds.Progress) (step, line string, err error) { return p.Step, p.String(), nil })
 
 // diffRules shows what other rules would change.
 func (a *app) diffRules(c *cobra.Command, kind string, request httpapi.KindRequest) error {
@@ -34,21 +34,21 @@ func (a *app) diffed(c *cobra.Command, cl *client, kind string, request httpapi.
 	if a.json {
 		return a.printRaw(result)
 	}
-	d, err := resultOf[locus.RulesDiff](result)
+	d, err := resultOf[kinds.Diff](result)
 	if err != nil {
 		return err
 	}
 	return a.printDiff(&d)
 }
 
-func (a *app) printDiff(d *locus.RulesDiff) error {
+func (a *app) printDiff(d *kinds.Diff) error {
 	fmt.Fprintf(a.stdout, "kind %s, version %d, pack %s: %s records, %s entities now, %s then\n",
 		term.Escape(d.Kind), d.Version, d.Pack, term.Count(int64(d.Records)), term.Count(int64(d.Before)), term.Count(int64(d.After)))
 	fmt.Fprintf(a.stdout, "%s stay, %s of these show other values; %s come of several, %s come apart\n",
 		term.Count(int64(d.Stay)), term.Count(int64(d.Changed)), term.Count(int64(d.Merged)), term.Count(int64(d.Split)))
 	for _, part := range []struct {
 		what string
-		of   []locus.RulesExample
+		of   []kinds.Example
 	}{{"merge", d.Merges}, {"split", d.Splits}} {
 		if len(part.of) == 0 {
 			continue

@@ -145,7 +145,7 @@ const replay = "replayed"
 // doubtful says what to do where nobody knows whether a hit counts: another run of the command has another key,
 // if none was given.
 func doubtful(ctx context.Context, err error, keyed bool) error {
-	f := explain(ctx, err)
+	f := explainFailure(ctx, err)
 	if f.Outcome == httpapi.Unknown && !keyed {
 		f.Hint = "see whether it was counted: locus metric series NAME; with --key and --at it could be said again"
 	}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/mirror"
 )
@@ -21,7 +21,7 @@ const mirrorBeat = 200 * time.Millisecond
 func (m *mirroring) follow(ctx context.Context) error {
 	progress := term.NewProgress(m.stderr, m.talk.Terminal && !m.json, nil)
 	defer progress.Close()
-	var status locus.Status // how many ids there are is not known; it is about as many as records
+	var status cells.Status // how many ids there are is not known; it is about as many as records
 	if _, err := m.source.get(ctx, "/v1/status", nil, &status); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
@@ -49,7 +48,7 @@ func (s *source) Tail(ctx context.Context) (map[cell.ID]changelog.Seq, error) {
 func (s *source) Changes(ctx context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	var list httpapi.ChangeList
 	_, err := s.get(ctx, "/v1/changes", url.Values{
-		"cell": {of.String()}, "after": {locus.Watermark{of: after}.String()}, "limit": {strconv.Itoa(limit)},
+		"cell": {of.String()}, "after": {changelog.Watermark{of: after}.String()}, "limit": {strconv.Itoa(limit)},
 	}, &list)
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok && p.Code == httpapi.CodeTrimmed {
 		err = fmt.Errorf("%w: %w", changelog.ErrTrimmed, err)

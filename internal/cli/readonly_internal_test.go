@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
 )
 
 // asking are the commands that only read, with arguments for the installation of TestP06_AskingChangesNothing, whose
@@ -102,7 +102,7 @@ func TestP06_AskingListsAllCommands(t *testing.T) {
 // mapAndHeads are what no question may change: the map and the heads of all cells.
 func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 	t.Helper()
-	cells, err := all.Open(t.Context(), place, &all.Options{MustExist: true, Rules: locus.Rules})
+	cells, err := storage.Open(t.Context(), place, &storage.Options{MustExist: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 				return path
 			}
 			records := file("places.csv", "id,name,phones\n1,Golden Bakery,+1 212 555 0101\n2,Moe's Pizza,+1 212 555 0102\n3,Golden Bakery,+1 212 555 0101\n")
-			cells, err := all.Open(t.Context(), at, &all.Options{Cells: 2, Rules: locus.Rules, Notice: time.Second})
+			cells, err := storage.Open(t.Context(), at, &storage.Options{Cells: 2, Notice: time.Second})
 			if err == nil {
 				err = cells.Close()
 			}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -82,7 +82,7 @@ func TestPrintStatus(t *testing.T) {
 	t.Parallel()
 	var out, talk bytes.Buffer
 	a := &app{stdout: &out, stderr: &talk}
-	s := &locus.Status{Ready: true, Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []locus.CellStatus{
+	s := &cells.Status{Ready: true, Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []cells.CellStatus{
 		{Stats: cell.Stats{Cell: cell.ID{Gen: 0, Index: 3}, URL: "sqlite:cells/g0-3.db", PUIDs: 7, Bytes: 4096}, Counts: entity.Counts{Records: 7, Entities: 5}},
 	}}
 	if err := a.printStatus(s); err != nil {

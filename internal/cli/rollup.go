@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/rollups"
 )
 
 func (a *app) rollupCommand() *cobra.Command {
@@ -129,7 +129,7 @@ func (a *app) rollupStatus() *cobra.Command {
 }
 
 func (a *app) printRollup(of *httpapi.Rollup) error {
-	color := map[locus.RollupState]string{locus.RollupFollowing: "32", locus.RollupFailed: "31", locus.RollupPartial: "33"}[of.State]
+	color := map[rollups.State]string{rollups.Following: "32", rollups.Failed: "31", rollups.Partial: "33"}[of.State]
 	a.say("rollup %s   %s   generation %s   %s, lag %s   %s", a.talk.Paint("1", of.Name), a.talk.Paint(color, string(of.State)),
 		generationsOf(of), counted(of.Groups, "group", "groups"), millis(of.LagMS), verifiedText(of.VerifiedAt))
 	t := &term.Table{
@@ -153,14 +153,14 @@ func verifiedText(at time.Time) string {
 
 // unwell is the failure of a rollup that cannot go on in some cell.
 func unwell(of *httpapi.Rollup) error {
-	if of.State != locus.RollupFailed && of.State != locus.RollupPartial {
+	if of.State != rollups.Failed && of.State != rollups.Partial {
 		return nil
 	}
 	for _, in := range of.Cells {
 		if in.Reason == "" {
 			continue
 		}
-		if of.State == locus.RollupPartial {
+		if of.State == rollups.Partial {
 			return unanswered([]string{in.Cell.String()})
 		}
 		return &failure{

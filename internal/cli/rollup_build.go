@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/rollups"
 )
 
 // buildPoll is how often it is asked how far a generation is.
@@ -62,7 +62,7 @@ func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw jso
 	if outcome == "rebuilding" {
 		outcome = "rebuilt"
 	}
-	if of.State == locus.RollupPartial { // some cells do not say how many groups they have
+	if of.State == rollups.Partial { // some cells do not say how many groups they have
 		a.say("%s: rollup %s, generation %d serves", outcome, of.Name, of.Generation)
 		return nil
 	}
@@ -113,7 +113,7 @@ func (a *app) buildLine(of *httpapi.Rollup, raw json.RawMessage) string {
 		return string(typed("progress", raw))
 	case a.json:
 		return `{"type":"progress"}`
-	case of.State != locus.RollupBuilding:
+	case of.State != rollups.Building:
 		return fmt.Sprintf("building generation %d beside %d, which serves: %d of %d cells", of.Building, of.Generation, of.Built, len(of.Cells))
 	}
 	return fmt.Sprintf("building generation %d: %d of %d cells, %s", of.Building, of.Built, len(of.Cells), counted(of.Groups, "group", "groups"))

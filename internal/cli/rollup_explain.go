@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/rollups"
 )
 
 func (a *app) rollupExplain() *cobra.Command {
@@ -56,7 +57,7 @@ func (a *app) rollupExplain() *cobra.Command {
 					}
 					continue
 				}
-				var e locus.RollupEffect
+				var e rollups.CellEffect
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return fmt.Errorf("read a change: %w", err)
 				}

@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // getting are the flags of reading groups.
@@ -72,7 +74,7 @@ func (a *app) rollupGet() *cobra.Command {
 
 // check refuses flags that do not go together.
 func (g *getting) check(c *cobra.Command, args []string) error {
-	_, err := locus.ParseWatermark(g.min)
+	_, err := changelog.ParseWatermark(g.min)
 	list := c.Flags().Changed("limit") || g.cursor != "" || g.all
 	switch {
 	case err != nil:
@@ -217,7 +219,7 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 // reading says what an answer is true at.
 func (a *app) reading(r *httpapi.RollupReading, skipped int64) {
 	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS), r.Generation, verifiedText(r.VerifiedAt))
-	if r.State == locus.RollupFailed {
+	if r.State == rollups.Failed {
 		a.say("%s   it stands still: locus rollup status %s says why", a.talk.Paint("31", "failed"), r.Rollup)
 	}
 	if len(r.Missing) > 0 {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/rollups"
 )
 
 func (a *app) rollupVerify() *cobra.Command {
@@ -77,7 +77,7 @@ func (v *verifying) all(c *cobra.Command, cl *client, names []string) error {
 // verifyLine is what stands in a line of progress: how many things were counted, or what was found in a cell.
 type verifyLine struct {
 	Type string `json:"type"`
-	locus.RollupVerification
+	rollups.CellVerification
 }
 
 // one compares one rollup.
@@ -90,7 +90,7 @@ func (v *verifying) one(c *cobra.Command, cl *client, name string) error {
 		}
 		if of.Type == httpapi.LineVerified && of.Verification != nil {
 			cells++
-			if err := v.differences(name, &of.RollupVerification); err != nil {
+			if err := v.differences(name, &of.CellVerification); err != nil {
 				return "", "", err
 			}
 		}
@@ -122,7 +122,7 @@ func (v *verifying) one(c *cobra.Command, cl *client, name string) error {
 }
 
 // differences tells which groups of a cell are not what they should be.
-func (v *verifying) differences(name string, of *locus.RollupVerification) error {
+func (v *verifying) differences(name string, of *rollups.CellVerification) error {
 	for _, d := range of.Differences {
 		if v.json {
 			if err := v.printJSON(map[string]any{

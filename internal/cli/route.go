@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -63,7 +63,7 @@ var negative = regexp.MustCompile(`in (-[0-9]+)$`)
 
 // walked is the way of an address, and where it leads on to.
 type walked struct {
-	locus.Route
+	explain.Route
 	record, entity *cell.ID // where the record and the entity live
 	took           time.Duration
 }

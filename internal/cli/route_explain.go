@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/term"
 )
 
 // explainRoute prints the long form of a way. How full cells are is left out if nobody says.
 func (a *app) explainRoute(c *cobra.Command, cl *client, w *walked) error {
-	var s locus.Status
-	known := map[cell.ID]locus.CellStatus{}
+	var s cells.Status
+	known := map[cell.ID]cells.CellStatus{}
 	if _, err := cl.get(c.Context(), "/v1/status", nil, &s); err == nil {
 		for _, of := range s.Cells {
 			known[of.Cell] = of
@@ -45,11 +45,11 @@ func (a *app) explainRoute(c *cobra.Command, cl *client, w *walked) error {
 // guide writes the long form.
 type guide struct {
 	strings.Builder
-	known map[cell.ID]locus.CellStatus
+	known map[cell.ID]cells.CellStatus
 	style term.Style
 }
 
-func newGuide(known map[cell.ID]locus.CellStatus, style term.Style) *guide {
+func newGuide(known map[cell.ID]cells.CellStatus, style term.Style) *guide {
 	style.Terminal = true // a drawing is aligned wherever it goes
 	return &guide{known: known, style: style}
 }

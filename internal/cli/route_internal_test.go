@@ -10,9 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/locality"
 )
@@ -39,7 +40,7 @@ func found(m *cell.Map, answers ...cell.Answer) *walked {
 	if len(answers) > 0 {
 		key.TookMS = 0.42
 	}
-	return &walked{Route: locus.Route{Address: "vendor:88231", Key: &key}, took: 1500 * time.Microsecond}
+	return &walked{Route: explain.Route{Address: "vendor:88231", Key: &key}, took: 1500 * time.Microsecond}
 }
 
 func TestRoute_Text(t *testing.T) {
@@ -78,10 +79,10 @@ func TestRoute_Text(t *testing.T) {
 		}, computed...)},
 		"key that nobody asked for":     {found(m), []string{"key     hash 0x80e51c93   cell g2-24   cell g1-4   cell g0-2   3 probes, 1.5 ms"}},
 		"key that may be anywhere":      {found(m, cell.AnswerUnavailable), []string{"key     hash 0x80e51c93   cell g2-24: no answer   1 probe, 0.4 ms"}},
-		"puid":                          {&walked{Route: locus.Route{PUID: &byPuid}}, []string{fmt.Sprintf("puid    %-36v   computed: cell g1-4 (its range lies 1 behind the start of the cell: generation 1)", puid)}},
-		"puid of no cell":               {&walked{Route: locus.Route{PUID: &nowhere}}, []string{fmt.Sprintf("puid    %-36d   computed: no cell: its range lies 257 behind a start, and there are 4 generations", nowhere.PUID)}},
-		"id":                            {&walked{Route: locus.Route{ID: &byID}}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00   computed: cell g2-24 (generation 2 started at 2026-11-15T00:00:00.000Z, the next at 2026-11-29T00:00:00.000Z)"}},
-		"record whose cell nobody said": {&walked{Route: locus.Route{ID: &byID, Record: &puid}}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00   computed: cell g2-24 (generation 2 started at 2026-11-15T00:00:00.000Z, the next at 2026-11-29T00:00:00.000Z)", fmt.Sprintf("puid    %-36v   computed", puid)}},
+		"puid":                          {&walked{Route: explain.Route{PUID: &byPuid}}, []string{fmt.Sprintf("puid    %-36v   computed: cell g1-4 (its range lies 1 behind the start of the cell: generation 1)", puid)}},
+		"puid of no cell":               {&walked{Route: explain.Route{PUID: &nowhere}}, []string{fmt.Sprintf("puid    %-36d   computed: no cell: its range lies 257 behind a start, and there are 4 generations", nowhere.PUID)}},
+		"id":                            {&walked{Route: explain.Route{ID: &byID}}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00   computed: cell g2-24 (generation 2 started at 2026-11-15T00:00:00.000Z, the next at 2026-11-29T00:00:00.000Z)"}},
+		"record whose cell nobody said": {&walked{Route: explain.Route{ID: &byID, Record: &puid}}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00   computed: cell g2-24 (generation 2 started at 2026-11-15T00:00:00.000Z, the next at 2026-11-29T00:00:00.000Z)", fmt.Sprintf("puid    %-36v   computed", puid)}},
 	} {
 		got := strings.Split(strings.TrimSuffix(c.w.text(), "\n"), "\n")
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -91,10 +92,10 @@ func TestRoute_Text(t *testing.T) {
 }
 
 // status is what a server says of the cells of a map, which hold 1,000 records each.
-func status(m *cell.Map) map[cell.ID]locus.CellStatus {
-	known := map[cell.ID]locus.CellStatus{}
+func status(m *cell.Map) map[cell.ID]cells.CellStatus {
+	known := map[cell.ID]cells.CellStatus{}
 	for _, c := range m.Cells() {
-		s := locus.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1}}
+		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1}}
 		s.Counts.Records = 1000
 		if int(c.Gen) < m.Current() {
 			s.Head.Keys, s.Filter = cell.Sealed, true

@@ -21,12 +21,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/storage"
 )
 
 const defaultAddr = "127.0.0.1:7070"
@@ -175,7 +176,7 @@ func closeAll(listeners []net.Listener) error {
 // openServed opens an installation whose work is measured, and answers with what its server needs to log
 // and to measure in the same place. A server that resolves makes garbage fast: it may have twice as much
 // of it before it collects as other programs, unless GOGC says otherwise.
-func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Service, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.DB, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
@@ -189,7 +190,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving) (*locus.Servi
 
 // serve serves until ctx ends, then drains and closes the service. Ready is called with the address
 // once it answers.
-func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
+func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) error {
 	options.Hosts, options.ShutdownTimeout, options.Linger = s.hosts, s.shutdown, s.linger
 	options.OnDrain = func(step string) { a.say("stopping: %s", step) }
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
@@ -210,8 +211,8 @@ func (a *app) serve(ctx context.Context, svc *locus.Service, options *httpapi.Op
 }
 
 // options are those of opening the databases.
-func (s *serving) options(log *slog.Logger) *all.Options {
-	return &all.Options{
+func (s *serving) options(log *slog.Logger) *storage.Options {
+	return &storage.Options{
 		Cells: s.cells, Connections: s.connections,
 		OnEvent: func(e cell.Event) {
 			attrs := []any{"what", e.What, "cell", e.Cell, "epoch", e.Epoch}
@@ -225,14 +226,14 @@ func (s *serving) options(log *slog.Logger) *all.Options {
 }
 
 // banner says where things are, whether data stays, and what is next.
-func (a *app) banner(svc *locus.Service, base string, w where, s *serving) error {
-	m := svc.Map()
+func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
+	m := svc.Cells().Map()
 	if a.json {
 		ready := map[string]any{"type": "ready", "url": base, "cells": len(m.Cells()), "version": version(), "epoch": m.Epoch(), "generation": m.Current()}
 		if until := m.Until(); !until.IsZero() {
 			ready["until"] = until.UTC()
 		}
-		if d := svc.Documents(); d != "" {
+		if d := svc.Cells().Documents(); d != "" {
 			ready["documents"] = d
 		}
 		if w.shared {
@@ -249,7 +250,7 @@ func (a *app) banner(svc *locus.Service, base string, w where, s *serving) error
 			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
 	}
 	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
-	if d := svc.Documents(); d != "" {
+	if d := svc.Cells().Documents(); d != "" {
 		a.say("documents      %s", term.Escape(d))
 	}
 	a.say("API            %s/v1", base)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -21,7 +21,7 @@ func (a *app) statusCommand() *cobra.Command {
 			"  locus status --json | jq .counts.records",
 		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
-			var s locus.Status
+			var s cells.Status
 			raw, err := cl.get(c.Context(), "/v1/status", nil, &s)
 			if err != nil {
 				return err
@@ -39,7 +39,7 @@ func (a *app) statusCommand() *cobra.Command {
 	})
 }
 
-func (a *app) printStatus(s *locus.Status) error {
+func (a *app) printStatus(s *cells.Status) error {
 	ready := a.talk.Paint("32", "ready")
 	if !s.Ready {
 		ready = a.talk.Paint("31", "not ready")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -25,7 +25,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 				return err
 			}
 			defer cl.close()
-			result, err := a.change(c.Context(), cl, "/v1/vacuum", nil, steps(func(v locus.Vacuumed) (step, line string, err error) {
+			result, err := a.change(c.Context(), cl, "/v1/vacuum", nil, steps(func(v cells.Vacuumed) (step, line string, err error) {
 				return v.Cell.String(), fmt.Sprintf("cell %v written anew, %s trimmed", v.Cell, plural(v.Trimmed, "change")), nil
 			}))
 			if err != nil {

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -16,26 +18,26 @@ import (
 
 // How tells how an entity came to be.
 type How struct {
-	Entity    Entity             `json:"entity"`
-	Threshold match.Score        `json:"threshold" doc:"Bits from which two records are taken for one thing"`
-	Component int                `json:"component" doc:"How many records were clustered together with those of the entity"`
-	Cut       match.Score        `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
-	Steps     []locus.HowStep    `json:"steps" doc:"In their order: those that made the entity, and the last one with each group of records that was refused"`
-	Events    []locus.CellChange `json:"events" doc:"The latest changes of the entity and its records, the oldest first"`
-	Since     time.Time          `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
-	TookMS    float64            `json:"took_ms" doc:"Milliseconds that it took to find out"`
+	Entity    Entity           `json:"entity"`
+	Threshold match.Score      `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Component int              `json:"component" doc:"How many records were clustered together with those of the entity"`
+	Cut       match.Score      `json:"cut" doc:"Bits that it took to connect them: the threshold, and more where they would be too many"`
+	Steps     []explain.Step   `json:"steps" doc:"In their order: those that made the entity, and the last one with each group of records that was refused"`
+	Events    []changes.Change `json:"events" doc:"The latest changes of the entity and its records, the oldest first"`
+	Since     time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
+	TookMS    float64          `json:"took_ms" doc:"Milliseconds that it took to find out"`
 }
 
 // History is what the logs still hold of an entity.
 type History struct {
-	Entity Entity             `json:"entity"`
-	Events []locus.CellChange `json:"events" doc:"Puts of its records, and what became of the entities that they were, the oldest first"`
-	Since  time.Time          `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
+	Entity Entity           `json:"entity"`
+	Events []changes.Change `json:"events" doc:"Puts of its records, and what became of the entities that they were, the oldest first"`
+	Since  time.Time        `json:"since,omitzero" doc:"From when on no event is missing; left out if it is the beginning"`
 }
 
 // RelationList are the things that an entity has to do with.
 type RelationList struct {
-	Relations []locus.Relation `json:"relations" doc:"The best first, at most 16, each other entity once"`
+	Relations []entities.Relation `json:"relations" doc:"The best first, at most 16, each other entity once"`
 }
 
 // WhatIfRequest is the body of POST /v1/what-if.
@@ -66,12 +68,12 @@ func (s *Server) how(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.svc.How(c, id)
+	h, err := s.svc.Explain().How(c, id)
 	if err != nil {
 		return nil, err
 	}
 	return How{
-		Entity: s.found(c, &locus.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold, Component: h.Component,
+		Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold, Component: h.Component,
 		Cut: h.Cut, Steps: h.Steps, Events: h.Events, Since: h.Since, TookMS: milliseconds(h.Took),
 	}, nil
 }
@@ -83,11 +85,11 @@ func (s *Server) history(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.svc.History(c, id)
+	h, err := s.svc.Explain().History(c, id)
 	if err != nil {
 		return nil, err
 	}
-	return History{Entity: s.found(c, &locus.Entity{Entity: h.Entity, Requested: id}), Events: h.Events, Since: h.Since}, nil
+	return History{Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: id}), Events: h.Events, Since: h.Since}, nil
 }
 
 func (s *Server) relations(c *call) (any, error) {
@@ -95,7 +97,7 @@ func (s *Server) relations(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.svc.Relations(c, id)
+	list, err := s.svc.Entities().Relations(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +109,14 @@ func (s *Server) whatIf(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.svc.WhatIf(c, q)
+	found, err := s.svc.Explain().WhatIf(c, q)
 	if err != nil {
 		return nil, err
 	}
 	return Supposed{s.supposed(found.Before), s.supposed(found.After), milliseconds(found.Took)}, nil
 }
 
-func (s *Server) supposed(list []locus.SupposedEntity) []SupposedEntity {
+func (s *Server) supposed(list []explain.ScenarioEntity) []SupposedEntity {
 	out := make([]SupposedEntity, len(list))
 	for i, e := range list {
 		out[i] = SupposedEntity{e.ID, e.Records, s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
@@ -122,7 +124,7 @@ func (s *Server) supposed(list []locus.SupposedEntity) []SupposedEntity {
 	return out
 }
 
-func decodeWhatIf(body []byte) (q locus.WhatIf, err error) {
+func decodeWhatIf(body []byte) (q explain.Scenario, err error) {
 	fields, err := object(body, "of", "delete", "decide", "bits", "threshold")
 	if err != nil {
 		return q, err
@@ -131,7 +133,7 @@ func decodeWhatIf(body []byte) (q locus.WhatIf, err error) {
 		return q, err
 	}
 	if v, given := fields["delete"]; given {
-		if q.Delete, err = textsAt(v, "/delete", "addresses", locus.MaxSupposed); err != nil {
+		if q.Delete, err = textsAt(v, "/delete", "addresses", explain.MaxScenario); err != nil {
 			return q, err
 		}
 	}
@@ -140,15 +142,15 @@ func decodeWhatIf(body []byte) (q locus.WhatIf, err error) {
 			return q, wrongKind("/decide", v, "an array of decisions")
 		}
 		for i, v := range v.Items() {
-			if i == locus.MaxSupposed {
-				return q, fault(CodeTooLarge, "/decide", "there are more than %d decisions", locus.MaxSupposed)
+			if i == explain.MaxScenario {
+				return q, fault(CodeTooLarge, "/decide", "there are more than %d decisions", explain.MaxScenario)
 			}
 			in := decodeDecision(v)
 			if in.fault != nil {
 				in.fault.Pointer = itemPointer("decide", i) + in.fault.Pointer
 				return q, in.fault
 			}
-			q.Decide = append(q.Decide, in.Decide)
+			q.Decide = append(q.Decide, in.Input)
 		}
 	}
 	if v, given := fields["bits"]; given {
@@ -157,8 +159,8 @@ func decodeWhatIf(body []byte) (q locus.WhatIf, err error) {
 		}
 		q.Bits = map[string]match.Score{}
 		for name, v := range v.Members() {
-			if len(q.Bits) == locus.MaxSupposed {
-				return q, fault(CodeTooLarge, "/bits", "there are more than %d levels", locus.MaxSupposed)
+			if len(q.Bits) == explain.MaxScenario {
+				return q, fault(CodeTooLarge, "/bits", "there are more than %d levels", explain.MaxScenario)
 			}
 			if q.Bits[name], err = bitsAt(v, "/bits/"+escapePointer(name)); err != nil {
 				return q, err

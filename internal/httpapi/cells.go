@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 )
 
 // CellList is the installation: what its cell map says, and what each cell does.
@@ -70,11 +70,11 @@ type MapHistory struct {
 
 // cells asks every cell. One that does not answer is in the list all the same, and says so.
 func (s *Server) cells(c *call) (any, error) {
-	status, err := s.svc.Status(c)
+	status, err := s.svc.Cells().Status(c)
 	if err != nil {
 		return nil, err
 	}
-	m := s.svc.Map()
+	m := s.svc.Cells().Map()
 	spec := m.Spec()
 	list := CellList{Epoch: m.Epoch(), Until: m.Until(), Authority: spec.Authority}
 	for g, gen := range spec.Generations {
@@ -98,7 +98,7 @@ func redacted(urls []string) []string {
 	return shown
 }
 
-func oneCell(m *cell.Map, of locus.CellStatus) Cell {
+func oneCell(m *cell.Map, of cells.CellStatus) Cell {
 	return Cell{
 		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
 		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, Told: of.Head.Told,
@@ -107,25 +107,25 @@ func oneCell(m *cell.Map, of locus.CellStatus) Cell {
 }
 
 // answers tells whether a cell could be asked: every cell has lived in one database at least.
-func answers(of locus.CellStatus) bool { return of.Head.Incarnation > 0 }
+func answers(of cells.CellStatus) bool { return of.Head.Incarnation > 0 }
 
 func (s *Server) cell(c *call) (any, error) {
 	id, err := c.cellID()
 	if err != nil {
 		return nil, err
 	}
-	m := s.svc.Map()
+	m := s.svc.Cells().Map()
 	if !m.Has(id) {
 		return nil, noCell(m, id)
 	}
-	of, err := s.svc.CellStatus(c, id)
+	of, err := s.svc.Cells().Cell(c, id)
 	if err != nil && c.Err() != nil {
 		return nil, err
 	}
 	return detail(m, of), nil // one that does not answer says so
 }
 
-func detail(m *cell.Map, of locus.CellStatus) CellDetail {
+func detail(m *cell.Map, of cells.CellStatus) CellDetail {
 	d := CellDetail{Cell: oneCell(m, of)}
 	g := int(of.Cell.Gen)
 	d.Cells, d.Starts = m.Count(g), m.Starts(g)
@@ -159,10 +159,10 @@ func (c *call) cellID() (cell.ID, error) {
 }
 
 // cellMap is the newest map that this server knows, as it is stored.
-func (s *Server) cellMap(*call) (any, error) { return s.svc.Map(), nil }
+func (s *Server) cellMap(*call) (any, error) { return s.svc.Cells().Map(), nil }
 
 func (s *Server) mapHistory(c *call) (any, error) {
-	maps, err := s.svc.Maps(c)
+	maps, err := s.svc.Cells().Maps(c)
 	if err != nil {
 		return nil, err
 	}

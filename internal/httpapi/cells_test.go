@@ -51,7 +51,7 @@ func TestMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Spec().ID != f.svc.Map().Spec().ID || m.Count(0) != 2 {
+	if m.Spec().ID != f.svc.Cells().Map().Spec().ID || m.Count(0) != 2 {
 		t.Errorf("map %s with %d cells", m.Spec().ID, m.Count(0))
 	}
 	at, err := m.Puid(int64(item.PUID))

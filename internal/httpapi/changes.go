@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 )
 
 // ChangeList is a page of changes: of each cell in order, between two cells in none.
 type ChangeList struct {
-	Changes []locus.CellChange `json:"changes" doc:"None if there is nothing new"`
-	Next    locus.Watermark    `json:"next" doc:"The after of the next page; there always is one, since there will be more changes"`
+	Changes []changes.Change    `json:"changes" doc:"None if there is nothing new"`
+	Next    changelog.Watermark `json:"next" doc:"The after of the next page; there always is one, since there will be more changes"`
 }
 
 // portion is how many changes are read at once for a page, which is cut by its bytes.
@@ -30,10 +30,10 @@ func (s *Server) changes(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := ChangeList{Changes: []locus.CellChange{}, Next: q.After}
+	list := ChangeList{Changes: []changes.Change{}, Next: q.After}
 	for size := 0; len(list.Changes) < limit && size <= pageBytes; {
 		q.After, q.Limit = list.Next, min(limit-len(list.Changes), portion)
-		found, next, err := s.svc.Changes(c, q)
+		found, next, err := s.svc.Changes().Read(c, q)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (s *Server) changes(c *call) (any, error) {
 }
 
 // upTo is the place after some changes of what was read, whose end is next.
-func upTo(after locus.Watermark, kept, rest []locus.CellChange, next locus.Watermark) locus.Watermark {
+func upTo(after changelog.Watermark, kept, rest []changes.Change, next changelog.Watermark) changelog.Watermark {
 	at := maps.Clone(next)
 	for i := range rest {
 		if seq, ok := after[rest[i].Cell]; ok {
@@ -62,7 +62,7 @@ func upTo(after locus.Watermark, kept, rest []locus.CellChange, next locus.Water
 		}
 	}
 	for i := range kept {
-		if slices.ContainsFunc(rest, func(c locus.CellChange) bool { return c.Cell == kept[i].Cell }) {
+		if slices.ContainsFunc(rest, func(c changes.Change) bool { return c.Cell == kept[i].Cell }) {
 			at[kept[i].Cell] = kept[i].Seq
 		}
 	}
@@ -70,9 +70,9 @@ func upTo(after locus.Watermark, kept, rest []locus.CellChange, next locus.Water
 }
 
 // changeQuery reads which changes are asked for; After is nil if the query does not say.
-func (s *Server) changeQuery(c *call) (q locus.ChangeQuery, err error) {
+func (s *Server) changeQuery(c *call) (q changes.Query, err error) {
 	if text, given := c.query["cell"]; given {
-		m := s.svc.Map()
+		m := s.svc.Cells().Map()
 		for name := range strings.SplitSeq(text, ",") {
 			id, err := cell.ParseID(name)
 			if err != nil {

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
 )
 
 // inOrder checks that each cell's changes rise, and counts them by kind.
-func inOrder(t *testing.T, changes []locus.CellChange) map[changelog.Kind]int {
+func inOrder(t *testing.T, changes []changes.Change) map[changelog.Kind]int {
 	t.Helper()
 	kinds, last := map[changelog.Kind]int{}, map[cell.ID]changelog.Seq{}
 	for _, c := range changes {
@@ -38,7 +38,7 @@ func TestChanges_PagesAreTheLogs(t *testing.T) {
 		f.diner("a", fmt.Sprint(i), fmt.Sprint("City", i), "")
 	}
 	for _, limit := range []int{1, 2, 3, 7, 1000} {
-		var all []locus.CellChange
+		var all []changes.Change
 		for after := ""; ; {
 			page := decode[httpapi.ChangeList](f.get(fmt.Sprintf("/v1/changes?limit=%d%s", limit, after)))
 			if len(page.Changes) > limit {
@@ -93,7 +93,7 @@ func TestChanges_PagesAreBounded(t *testing.T) {
 			}
 		}
 	}
-	var all []locus.CellChange
+	var all []changes.Change
 	pages := 0
 	for after := ""; ; pages++ {
 		a := f.get("/v1/changes?limit=1000" + after)

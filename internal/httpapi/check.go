@@ -3,8 +3,8 @@
 package httpapi
 
 import (
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
@@ -30,9 +30,9 @@ func (s *Server) check(c *call, progress func(any)) (any, error) {
 	}
 	all := Checked{Cells: len(opts.Cells)}
 	if opts.Cells == nil {
-		all.Cells = len(s.svc.Map().Cells())
+		all.Cells = len(s.svc.Cells().Map().Cells())
 	}
-	err = s.svc.CheckCells(c, opts, func(d locus.Difference) error {
+	err = s.svc.Cells().Check(c, opts, func(d cells.Difference) error {
 		all.Differs++
 		if d.Repaired {
 			all.Repaired++
@@ -40,7 +40,7 @@ func (s *Server) check(c *call, progress func(any)) (any, error) {
 		d.ID, d.Stored, d.Want, d.Advice = printable(d.ID), printable(d.Stored), printable(d.Want), printable(d.Advice)
 		progress(d)
 		return nil
-	}, func(p locus.CheckProgress) error {
+	}, func(p cells.CheckProgress) error {
 		progress(p)
 		return nil
 	})
@@ -51,7 +51,7 @@ func (s *Server) check(c *call, progress func(any)) (any, error) {
 }
 
 // checking reads the body of a check; an empty one checks everything.
-func (c *call) checking() (opts locus.Checking, err error) {
+func (c *call) checking() (opts cells.Checking, err error) {
 	if len(c.body) == 0 {
 		return opts, nil
 	}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -145,7 +147,7 @@ func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	if err != nil {
 		return console.Snapshot{}, err
 	}
-	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Map(), History: &p.history}, nil
+	return console.Snapshot{Time: time.Now(), Status: status, Map: p.svc.Cells().Map(), History: &p.history}, nil
 }
 
 // overview is a snapshot with what Locus has counted of itself, for the first screen.
@@ -156,7 +158,7 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 		if received, known := console.Total(s.Own, console.Received); known {
 			p.history.Add(s.Time, received)
 		}
-		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]locus.Decision, error) { return p.svc.Joins(ctx), nil })
+		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) { return p.svc.Changes().Matches(ctx), nil })
 		if queue, err := p.queue(ctx); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""
 		}
@@ -176,10 +178,10 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
 		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"],
-		Kind: c.query["kind"], Kinds: p.svc.Kinds(), Schema: p.svc.Schema(c.query["kind"]), Further: c.query["cursor"] != "",
+		Kind: c.query["kind"], Kinds: p.svc.Kinds().Schemas(), Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "",
 	}
 	if shown.Schema == nil {
-		shown.Schema, shown.Kind, shown.Problem = p.svc.Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
+		shown.Schema, shown.Kind, shown.Problem = p.svc.Kinds().Schema(""), "", fmt.Sprintf("There is no kind %.64q.", shown.Kind)
 		return p.pages.Search(body, shown)
 	}
 	if c.query["value"] != "" { // one more filter, under whose name the cursor is found on the next page
@@ -194,14 +196,14 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	q, err := c.query.entities()
 	var next entity.Place
 	switch {
-	case len(shown.Name) > locus.MaxQuery:
+	case len(shown.Name) > entities.MaxText:
 		err, shown.Problem = nil, "These words are longer than 256 bytes."
 	case err == nil:
 		q.After, q.Limit = after, pageLimit
 		if q.Order == "" { // also when nothing is asked for, unlike in lists for programs
-			q.Order = locus.OrderBest
+			q.Order = entities.OrderBest
 		}
-		shown.Found, next, err = p.svc.Entities(c, q)
+		shown.Found, next, err = p.svc.Entities().Search(c, q)
 	}
 	if _, invalid := errors.AsType[*locus.InvalidError](err); invalid || toFault(err, "").Code == CodeInvalid {
 		shown.Problem = toFault(err, "").Detail
@@ -234,7 +236,7 @@ func (p *site) jump(c *call) (found bool, err error) {
 	if notID != nil && notPUID != nil && !strings.Contains(text, ":") {
 		return false, nil
 	}
-	e, err := p.svc.Find(c, text)
+	e, err := p.svc.Entities().Find(c, text)
 	switch {
 	case err == nil:
 		// The page of a former id says that it is one.
@@ -252,17 +254,17 @@ func (p *site) entityPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	why, err := p.svc.Why(c, id)
+	why, err := p.svc.Explain().Why(c, id)
 	if err != nil {
 		return err
 	}
-	home, err := p.svc.Map().Entity(why.Entity.ID)
+	home, err := p.svc.Cells().Map().Entity(why.Entity.ID)
 	if err != nil {
 		return err
 	}
-	how, _ := p.svc.How(c, why.Entity.ID) // without it the page says that it is not known
+	how, _ := p.svc.Explain().How(c, why.Entity.ID) // without it the page says that it is not known
 	return p.pages.Entity(body, console.Entity{
-		Why: why, Schema: p.svc.Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
+		Why: why, Schema: p.svc.Kinds().Schema(why.Entity.Kind), Home: home.String(), RecordPath: RecordPath,
 		How: how, Standing: p.around(c, why.Entity.ID), Author: c.author(),
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 )
 
@@ -83,7 +83,7 @@ func (c *call) author() string {
 		return ""
 	}
 	name, err := url.QueryUnescape(cookie.Value)
-	if err != nil || !utf8.ValidString(name) || len(name) > locus.MaxAuthor {
+	if err != nil || !utf8.ValidString(name) || len(name) > decisions.MaxAuthor {
 		return ""
 	}
 	return strings.TrimSpace(name)
@@ -127,7 +127,7 @@ func back(fields values, say url.Values) string {
 
 // decideForm makes a decision, or withdraws it.
 func (p *site) decideForm(c *call, fields values) (string, error) {
-	results, err := p.svc.Decide(c, []locus.Decide{{
+	results, err := p.svc.Decisions().Decide(c, []decisions.Input{{
 		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
 		Author: fields["author"], Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
 	}})
@@ -151,7 +151,7 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	result, err := p.svc.Merge(c, id.String(), fields["address"], locus.By{Author: fields["author"], Reason: fields["reason"]})
+	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"]})
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +167,7 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	results, err := p.svc.Unmerge(c, id.String(), []string{fields["address"]}, locus.By{Author: fields["author"], Reason: fields["reason"]})
+	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"]})
 	if err != nil {
 		return "", err
 	}

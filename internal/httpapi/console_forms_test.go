@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -36,9 +36,9 @@ func (a answer) leads() string {
 }
 
 // decided are the decisions that stand.
-func (f *fixture) decided() []locus.Decided {
+func (f *fixture) decided() []decisions.Decided {
 	f.Helper()
-	page, err := f.svc.Decisions(f.Context(), locus.DecisionQuery{})
+	page, err := f.svc.Decisions().List(f.Context(), decisions.Query{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (f *fixture) decided() []locus.Decided {
 // entityOf is the id of the entity that a record is in now.
 func (f *fixture) entityOf(address string) string {
 	f.Helper()
-	e, err := f.svc.Find(f.Context(), address)
+	e, err := f.svc.Entities().Find(f.Context(), address)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -23,11 +23,11 @@ func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 	prefix := counter.Metric(shown.Prefix)
 	var err error
 	shown.Top, err = recently(c, p.looks, "top/"+string(prefix), func(ctx context.Context) ([]counter.Ranked, error) {
-		return p.svc.Counters().Top(ctx, counter.TopQuery{Day: time.Now(), Prefix: prefix, K: console.TopAtOnce})
+		return p.svc.Counters().Recorder().Top(ctx, counter.TopQuery{Day: time.Now(), Prefix: prefix, K: console.TopAtOnce})
 	})
 	if err == nil {
 		shown.Metrics, err = recently(c, p.looks, "metrics/"+string(prefix)+"\x00"+string(shown.After), func(ctx context.Context) ([]counter.Info, error) {
-			return p.svc.Counters().Metrics(ctx, prefix, shown.After, console.MetricsAtOnce+1)
+			return p.svc.Counters().Recorder().Metrics(ctx, prefix, shown.After, console.MetricsAtOnce+1)
 		})
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *site) view(ctx context.Context, name counter.Metric, view console.View,
 	from, to, step := view.Range(day)
 	key := "view/" + string(view) + from.Format(time.DateOnly) + "/" + cut(string(name), counter.MaxMetric+1)
 	return recently(ctx, p.looks, key, func(ctx context.Context) (*counter.Series, error) {
-		return p.svc.Counters().Series(ctx, counter.Query{Metrics: []counter.Metric{name}, From: from, To: to, Step: step})
+		return p.svc.Counters().Recorder().Series(ctx, counter.Query{Metrics: []counter.Metric{name}, From: from, To: to, Step: step})
 	})
 }
 
@@ -77,7 +77,7 @@ func (p *site) view(ctx context.Context, name counter.Metric, view console.View,
 func (p *site) own(ctx context.Context) (*counter.Series, error) {
 	from, to, step := console.DayView.Range(time.Now())
 	prefix := counter.Metric(locus.OwnMetrics)
-	return p.svc.Counters().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
+	return p.svc.Counters().Recorder().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
 }
 
 // noMetric says that nothing was counted under a name.

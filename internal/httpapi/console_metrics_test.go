@@ -18,7 +18,7 @@ func (f *fixture) countHits(n int64, metrics ...counter.Metric) {
 	for _, m := range metrics {
 		batch = append(batch, counter.Hit{Metric: m, N: n})
 	}
-	results, err := f.svc.Counters().Add(f.Context(), batch)
+	results, err := f.svc.Counters().Recorder().Add(f.Context(), batch)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestConsole_Picture(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.countHits(4711, evil)
-	if results, err := f.svc.Counters().Add(t.Context(), []counter.Hit{{Metric: "temp", Kind: counter.Gauge, N: -7}}); err != nil || results[0] != nil {
+	if results, err := f.svc.Counters().Recorder().Add(t.Context(), []counter.Hit{{Metric: "temp", Kind: counter.Gauge, N: -7}}); err != nil || results[0] != nil {
 		t.Fatal(results, err)
 	}
 	day := time.Now().UTC().Format(time.DateOnly)

@@ -9,6 +9,9 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/locality"
 )
 
@@ -20,9 +23,9 @@ const (
 )
 
 // queue is the head of the review queue, of as many pairs as are counted.
-func (p *site) queue(ctx context.Context) (*locus.ReviewPage, error) {
-	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*locus.ReviewPage, error) {
-		return p.svc.Review(ctx, locus.ReviewQuery{Limit: locus.MaxReview})
+func (p *site) queue(ctx context.Context) (*decisions.ReviewPage, error) {
+	return recently(ctx, p.looks, reviewLook, func(ctx context.Context) (*decisions.ReviewPage, error) {
+		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview})
 	})
 }
 
@@ -56,38 +59,38 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 
 // pair reads all that stands around two records.
 func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
-	why, err := p.svc.WhyNot(c, a, b)
+	why, err := p.svc.Explain().WhyNot(c, a, b)
 	if err != nil {
 		return nil, err
 	}
-	recA, err := p.svc.Record(c, why.A)
+	recA, err := p.svc.Records().Get(c, why.A)
 	if err != nil {
 		return nil, err
 	}
-	recB, err := p.svc.Record(c, why.B)
+	recB, err := p.svc.Records().Get(c, why.B)
 	if err != nil {
 		return nil, err
 	}
-	entityA, err := p.svc.Entity(c, recA.Entity)
+	entityA, err := p.svc.Entities().Get(c, recA.Entity)
 	if err != nil {
 		return nil, err
 	}
-	entityB, err := p.svc.Entity(c, recB.Entity)
+	entityB, err := p.svc.Entities().Get(c, recB.Entity)
 	if err != nil {
 		return nil, err
 	}
 	return &console.Pair{
-		WhyNot: why, A: recA.Record, B: recB.Record, EntityA: entityA.Entity, EntityB: entityB.Entity, Schema: p.svc.Schema(recA.Kind),
+		WhyNot: why, A: recA.Record, B: recB.Record, EntityA: entityA.Entity, EntityB: entityB.Entity, Schema: p.svc.Kinds().Schema(recA.Kind),
 	}, nil
 }
 
 // said is the decision that was just made, as the query names its records; nil if there is none: what the page says
 // was decided, was.
-func (p *site) said(c *call) (*locus.Decided, error) {
+func (p *site) said(c *call) (*decisions.Decided, error) {
 	if c.query["said"] == "" {
 		return nil, nil
 	}
-	page, err := p.svc.Decisions(c, locus.DecisionQuery{Of: c.query["said"], Withdrawn: true, Limit: locus.MaxLimit})
+	page, err := p.svc.Decisions().List(c, decisions.Query{Of: c.query["said"], Withdrawn: true, Limit: locus.MaxLimit})
 	if err != nil {
 		if codes[toFault(err, "").Code].status >= http.StatusInternalServerError {
 			return nil, err
@@ -105,7 +108,7 @@ func (p *site) said(c *call) (*locus.Decided, error) {
 
 // kindsPage shows the kinds of things.
 func (p *site) kindsPage(_ *call, body *bytes.Buffer) error {
-	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.KindRules(), Packs: p.svc.Packs()})
+	return p.pages.Kinds(body, console.Kinds{Rules: p.svc.Kinds().List(), Packs: p.svc.Kinds().Packs()})
 }
 
 // whatIfPage shows what would be, and the form that makes it so.
@@ -114,12 +117,12 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	e, err := p.svc.Entity(c, id)
+	e, err := p.svc.Entities().Get(c, id)
 	if err != nil {
 		return err
 	}
 	shown := console.WhatIf{Entity: e.Entity, Author: c.author()}
-	ask := locus.WhatIf{Of: e.ID.String()}
+	ask := explain.Scenario{Of: e.ID.String()}
 	switch {
 	case c.query["without"] != "":
 		shown.Question, shown.Address = console.Without, c.query["without"]
@@ -129,12 +132,12 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		ask.Decide = apart(e, shown.Address)
 	case c.query["merge"] != "":
 		shown.Question, shown.Address = console.Merge, c.query["merge"]
-		ask.Decide = []locus.Decide{{Verdict: "same", A: ask.Of, B: shown.Address}}
+		ask.Decide = []decisions.Input{{Verdict: "same", A: ask.Of, B: shown.Address}}
 	default:
 		http.Redirect(c.w, c.r, "/entities/"+e.ID.String(), http.StatusSeeOther)
 		return nil
 	}
-	if shown.Supposed, err = p.svc.WhatIf(c, ask); err != nil {
+	if shown.Supposed, err = p.svc.Explain().WhatIf(c, ask); err != nil {
 		f := toFault(err, "")
 		if codes[f.Code].status >= http.StatusInternalServerError {
 			return err
@@ -145,24 +148,24 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 }
 
 // apart are the decisions by which a record would be another thing than all others of its entity.
-func apart(e *locus.Entity, record string) []locus.Decide {
-	var decisions []locus.Decide
+func apart(e *entities.Entity, record string) []decisions.Input {
+	var list []decisions.Input
 	for _, m := range e.Members {
 		if record != m.Ref.String() && record != m.PUID.String() {
-			decisions = append(decisions, locus.Decide{Verdict: "different", A: record, B: m.Ref.String()})
+			list = append(list, decisions.Input{Verdict: "different", A: record, B: m.Ref.String()})
 		}
 	}
-	return decisions
+	return list
 }
 
 // around reads what people decided about an entity and what it has to do with others; nil if that cannot be read
 // now: the page of an entity is there without it.
 func (p *site) around(c *call, id locality.ID) *console.Standing {
-	decided, err := p.svc.Decisions(c, locus.DecisionQuery{Of: id.String(), Withdrawn: true})
+	decided, err := p.svc.Decisions().List(c, decisions.Query{Of: id.String(), Withdrawn: true})
 	if err != nil {
 		return nil
 	}
-	relations, err := p.svc.Relations(c, id)
+	relations, err := p.svc.Entities().Relations(c, id)
 	if err != nil {
 		return nil
 	}

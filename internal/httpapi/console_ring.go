@@ -11,7 +11,9 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
 )
 
 // ringPage shows the cells and, if one was typed, the way of an address. What keeps the way from
@@ -29,7 +31,7 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 		}
 	}
 	if shown.Address != "" {
-		shown.Route, err = p.svc.Route(c, shown.Address)
+		shown.Route, err = p.svc.Explain().Route(c, shown.Address)
 		if err != nil {
 			shown.Problem = toFault(err, "").Detail
 			if shown.Route == nil {
@@ -44,8 +46,8 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 }
 
 // arithmetic is the part of a way that needs no cell; nil if what was typed is no address.
-func arithmetic(m *cell.Map, address string) *locus.Route {
-	router, r := cell.NewRouter(m), &locus.Route{Address: address}
+func arithmetic(m *cell.Map, address string) *explain.Route {
+	router, r := cell.NewRouter(m), &explain.Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {
 		way, _ := router.ExplainEntity(id) // with an error it says what the id contains
 		r.ID = &way
@@ -56,7 +58,7 @@ func arithmetic(m *cell.Map, address string) *locus.Route {
 		r.PUID = &way
 		return r
 	}
-	ref, err := locus.ParseRef(address)
+	ref, err := records.ParseRef(address)
 	if err != nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 const (
@@ -27,19 +28,19 @@ const (
 
 // rollupsPage shows how all rollups stand.
 func (p *site) rollupsPage(c *call, body *bytes.Buffer) error {
-	all, err := recently(c, p.looks, "rollups", p.svc.Rollups)
+	all, err := recently(c, p.looks, "rollups", p.svc.Rollups().List)
 	if err != nil {
 		return err
 	}
-	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Schema("")})
+	return p.pages.Rollups(body, console.Rollups{Time: time.Now(), Rollups: all, Schema: p.svc.Kinds().Schema("")})
 }
 
 // rollupPage shows the groups of a rollup, or one of them. What keeps them from being read is said on the
 // page, which shows how the rollup stands all the same.
 func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	name := c.r.PathValue("name")
-	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*locus.RollupStatus, error) {
-		return p.svc.Rollup(ctx, name)
+	status, err := recently(c, p.looks, "rollup/"+cut(name, 64), func(ctx context.Context) (*rollups.Status, error) {
+		return p.svc.Rollups().Get(ctx, name)
 	})
 	if errors.Is(err, rollup.ErrNotFound) {
 		return p.noRollup(c, name)
@@ -56,9 +57,9 @@ func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 }
 
 // question reads what is asked of a rollup. What is not to be understood is said, and the beginning shown.
-func (p *site) question(c *call, shown *console.Rollup) locus.RollupQuery {
+func (p *site) question(c *call, shown *console.Rollup) rollups.Query {
 	d := &shown.Status.Definition
-	q := locus.RollupQuery{RollupRead: locus.RollupRead{Partial: true, Patience: readingPatience}}
+	q := rollups.Query{Read: rollups.Read{Partial: true, Patience: readingPatience}}
 	values := make([]string, len(d.Group))
 	for i := range values {
 		values[i] = c.query[console.GroupParam(i)]
@@ -101,11 +102,11 @@ func (p *site) question(c *call, shown *console.Rollup) locus.RollupQuery {
 }
 
 // groups asks for groups, and for what changed one of them.
-func (p *site) groups(c *call, shown *console.Rollup, q locus.RollupQuery) {
+func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	name, group := shown.Status.Name, shown.Group
 	key := fmt.Sprintf("%q %q %q %q", name, q.By, q.After, group)
-	answer, err := recently(c, p.looks, "groups/"+key, func(ctx context.Context) (*locus.RollupAnswer, error) {
-		return p.svc.RollupGroups(ctx, name, q)
+	answer, err := recently(c, p.looks, "groups/"+key, func(ctx context.Context) (*rollups.Answer, error) {
+		return p.svc.Rollups().Query(ctx, name, q)
 	})
 	switch {
 	case err == nil:
@@ -117,8 +118,8 @@ func (p *site) groups(c *call, shown *console.Rollup, q locus.RollupQuery) {
 	if group == nil {
 		return
 	}
-	shown.Effects, err = recently(c, p.looks, "effects/"+key, func(ctx context.Context) ([]locus.RollupEffect, error) {
-		effects, err := p.svc.ExplainRollup(ctx, name, group, effectsShown)
+	shown.Effects, err = recently(c, p.looks, "effects/"+key, func(ctx context.Context) ([]rollups.CellEffect, error) {
+		effects, err := p.svc.Rollups().Explain(ctx, name, group, effectsShown)
 		return effects[max(0, len(effects)-effectsShown):], err
 	})
 	if err != nil {

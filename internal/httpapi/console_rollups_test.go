@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // countedPlaces defines a rollup, puts places, and waits until they are counted.
 func (f *fixture) countedPlaces(categories ...string) {
 	f.Helper()
-	if _, _, err := f.svc.DefineRollup(f.Context(), rollup.Definition{
+	if _, _, err := f.svc.Rollups().Define(f.Context(), rollup.Definition{
 		Name: "places", Kind: "place", Group: []string{"category"}, Dimension: "city",
 		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count}, {Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
 	}); err != nil {
@@ -25,18 +26,18 @@ func (f *fixture) countedPlaces(categories ...string) {
 	}
 	latest := func() {
 		f.Helper()
-		if _, err := f.svc.RollupGroups(f.Context(), "places", locus.RollupQuery{RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}}); err != nil {
+		if _, err := f.svc.Rollups().Query(f.Context(), "places", rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}}); err != nil {
 			f.Fatal(err)
 		}
 	}
 	latest() // from now on changes say what they are counted by
-	var puts []locus.Put
+	var puts []records.Input
 	for i, category := range categories {
-		p := locus.Put{Attributes: map[string][]string{"name": {"Place " + category}, "category": {category}, "city": {"Springfield"}}}
+		p := records.Input{Attributes: map[string][]string{"name": {"Place " + category}, "category": {category}, "city": {"Springfield"}}}
 		p.Source, p.Key = "pos", string(rune('a'+i))
 		puts = append(puts, p)
 	}
-	if _, err := f.svc.Put(f.Context(), puts); len(puts) > 0 && err != nil {
+	if _, err := f.svc.Records().Put(f.Context(), puts); len(puts) > 0 && err != nil {
 		f.Fatal(err)
 	}
 	latest()
@@ -97,10 +98,10 @@ func TestConsole_RollupOfTwoAttributes(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	f.countedPlaces("bakery")
-	if _, _, err := f.svc.DefineRollup(f.Context(), rollup.Definition{Name: "two", Kind: "place", Group: []string{"category", "city"}}); err != nil {
+	if _, _, err := f.svc.Rollups().Define(f.Context(), rollup.Definition{Name: "two", Kind: "place", Group: []string{"category", "city"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.svc.RollupGroups(f.Context(), "two", locus.RollupQuery{RollupRead: locus.RollupRead{Latest: true, Patience: time.Minute}}); err != nil {
+	if _, err := f.svc.Rollups().Query(f.Context(), "two", rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}}); err != nil {
 		t.Fatal(err)
 	}
 	f.says(f.get("/rollups/two").page(200), `href="/rollups/two?g1=bakery&amp;g2=Springfield"`, `name="g2"`)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -200,7 +200,7 @@ func TestConsole_SearchPages(t *testing.T) {
 			next = strings.ReplaceAll(before[strings.LastIndex(before, `"`)+1:], "&amp;", "&")
 		}
 	}
-	if status := decode[locus.Status](f.get("/v1/status")); pages != 3 || int64(len(seen)) != status.Counts.Entities {
+	if status := decode[cells.Status](f.get("/v1/status")); pages != 3 || int64(len(seen)) != status.Counts.Entities {
 		t.Errorf("%d entities on %d pages, there are %d", len(seen), pages, status.Counts.Entities)
 	}
 	cursor := "/entities?q=other&cursor=" + strings.Repeat("A", 32)

@@ -3,9 +3,11 @@
 package httpapi
 
 import (
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/records"
 )
 
 // DecideRequest is the body of POST /v1/decisions.
@@ -32,21 +34,21 @@ type DecideResponse struct {
 
 // DecideResult is what became of a decision.
 type DecideResult struct {
-	Decision  *locus.Decided  `json:"decision,omitempty" doc:"As it stands; left out if it was refused"`
-	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A rollup read with it as min_watermark contains what follows from the decision"`
-	Error     *Fault          `json:"error,omitempty"`
+	Decision  *decisions.Decided  `json:"decision,omitempty" doc:"As it stands; left out if it was refused"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A rollup read with it as min_watermark contains what follows from the decision"`
+	Error     *Fault              `json:"error,omitempty"`
 }
 
 // DecisionList is a page of decisions.
 type DecisionList struct {
-	Decisions []locus.Decided `json:"decisions"`
-	Cursor    string          `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Decisions []decisions.Decided `json:"decisions"`
+	Cursor    string              `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
 // ReviewList is a page of the review queue.
 type ReviewList struct {
-	Pairs  []locus.ReviewPair `json:"pairs" doc:"The best first"`
-	Cursor string             `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
+	Pairs  []decisions.ReviewPair `json:"pairs" doc:"The best first"`
+	Cursor string                 `json:"cursor,omitempty" doc:"Where the next page begins; missing at the end of the list, and only there"`
 }
 
 // UnmergeRequest is the body of POST /v1/entities/{id}/unmerge.
@@ -58,7 +60,7 @@ type UnmergeRequest struct {
 
 // decision is an item of a batch as it was read.
 type decision struct {
-	locus.Decide
+	decisions.Input
 	refusal
 }
 
@@ -92,19 +94,19 @@ func decodeDecision(v strictjson.Value) (in decision) {
 }
 
 func (s *Server) decide(c *call) (any, error) {
-	items, err := decodeBatch(c.body, "decisions", locus.MaxBatch, decodeDecision)
+	items, err := decodeBatch(c.body, "decisions", records.MaxBatch, decodeDecision)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]locus.Decide, 0, len(items))
+	list := make([]decisions.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
-			list = append(list, items[i].Decide)
+			list = append(list, items[i].Input)
 		}
 	}
-	var results []locus.DecideResult
+	var results []decisions.Result
 	if len(list) > 0 {
-		if results, err = s.svc.Decide(c, list); err != nil {
+		if results, err = s.svc.Decisions().Decide(c, list); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +122,7 @@ func (s *Server) decide(c *call) (any, error) {
 	return answer, nil
 }
 
-func decided(r locus.DecideResult, pointer string) DecideResult {
+func decided(r decisions.Result, pointer string) DecideResult {
 	if r.Err != nil {
 		return DecideResult{Error: toFault(r.Err, pointer)}
 	}
@@ -140,7 +142,7 @@ func (s *Server) listDecisions(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions(c, locus.DecisionQuery{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
+	page, err := s.svc.Decisions().List(c, decisions.Query{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,7 @@ func (s *Server) review(c *call) (any, error) {
 	limit := 20
 	if text, given := c.query["limit"]; given {
 		var err error
-		if limit, err = c.query.atMost("limit", text, locus.MaxReview); err != nil {
+		if limit, err = c.query.atMost("limit", text, decisions.MaxReview); err != nil {
 			return nil, err
 		}
 	}
@@ -167,7 +169,7 @@ func (s *Server) review(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Review(c, locus.ReviewQuery{After: string(after), Limit: limit})
+	page, err := s.svc.Decisions().Review(c, decisions.ReviewQuery{After: string(after), Limit: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -183,11 +185,11 @@ func (s *Server) unmerge(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := textsAt(fields["records"], "/records", "records", locus.MaxUnmerged)
+	records, err := textsAt(fields["records"], "/records", "records", decisions.MaxUnmerged)
 	if err != nil {
 		return nil, err
 	}
-	by := locus.By{}
+	by := decisions.By{}
 	for name, to := range map[string]*string{"author": &by.Author, "reason": &by.Reason} {
 		if v, given := fields[name]; given {
 			if *to, err = textAt(v, "/"+name); err != nil {
@@ -195,7 +197,7 @@ func (s *Server) unmerge(c *call) (any, error) {
 			}
 		}
 	}
-	results, err := s.svc.Unmerge(c, id.String(), records, by)
+	results, err := s.svc.Decisions().Unmerge(c, id.String(), records, by)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -62,7 +62,7 @@ func TestReview_AnAnswerTakesThePairOffTheQueue(t *testing.T) {
 	if len(un.Results) != 1 || un.Results[0].Error != nil || un.Results[0].Decision.EntityA == un.Results[0].Decision.EntityB {
 		t.Errorf("%+v", un)
 	}
-	w := decode[locus.WhyNot](f.get("/v1/why-not?a=a:oak&b=b:mill"))
+	w := decode[explain.Comparison](f.get("/v1/why-not?a=a:oak&b=b:mill"))
 	if w.Reason != "decided" || w.Decided == nil || len(w.Reasons) < 2 {
 		t.Errorf("%+v", w)
 	}

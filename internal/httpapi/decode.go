@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/records"
 )
 
 // item is one record of a batch: a put, or why it is none.
 type item struct {
-	put locus.Put
+	put records.Input
 	refusal
 	// slab is where the values of attributes with one value lie; a record has about ten of them.
 	slab []string
@@ -35,7 +35,7 @@ func (r *refusal) refused() *Fault { return r.fault }
 
 // decodePut reads a batch of records.
 func decodePut(body []byte) ([]item, error) {
-	return decodeBatch(body, "records", locus.MaxBatch, decodeRecord)
+	return decodeBatch(body, "records", records.MaxBatch, decodeRecord)
 }
 
 // decodeBatch reads a batch, whose items stand under a name. What is wrong with the document refuses all of it;

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 )
@@ -125,7 +125,7 @@ func (s *Server) entity(e *entity.Entity, requested locality.ID) Entity {
 // merged translates a view, whose values name the members that say so.
 func (s *Server) merged(kind string, view entity.View, member func(int) entity.Ref) View {
 	out := View{}
-	schema := s.svc.Schema(kind)
+	schema := s.svc.Kinds().Schema(kind)
 	for _, a := range view {
 		merged := ViewAttribute{Name: a.Name, Values: make([]ViewValue, 0, len(a.Values))}
 		if declared, ok := schema.Attribute(a.Name); !ok || !declared.Many {
@@ -148,7 +148,7 @@ func (s *Server) getEntity(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.svc.Entity(c, id)
+	e, err := s.svc.Entities().Get(c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *Server) getEntity(c *call) (any, error) {
 }
 
 func (s *Server) find(c *call) (any, error) {
-	e, err := s.svc.Find(c, c.query["address"])
+	e, err := s.svc.Entities().Find(c, c.query["address"])
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *Server) find(c *call) (any, error) {
 }
 
 // found names the survivor in a header too, for clients that only look there.
-func (s *Server) found(c *call, e *locus.Entity) Entity {
+func (s *Server) found(c *call, e *entities.Entity) Entity {
 	if e.Redirected() {
 		c.w.Header().Set("Content-Location", "/v1/entities/"+e.ID.String())
 	}
@@ -187,7 +187,7 @@ func (s *Server) listEntities(c *call) (any, error) {
 	q.After, q.Limit = after, limit
 	list := EntityList{Entities: make([]Entity, 0, min(limit, stride))}
 	size := 0
-	for e, err := range s.svc.EachEntity(c, q) {
+	for e, err := range s.svc.Entities().Each(c, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -203,17 +203,17 @@ func (s *Server) listEntities(c *call) (any, error) {
 }
 
 // entities reads what entities are asked for.
-func (q values) entities() (locus.EntityQuery, error) {
-	query := locus.EntityQuery{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: locus.Order(q["order"])}
-	if len(query.Text) > locus.MaxQuery {
-		return query, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(query.Text), locus.MaxQuery)
+func (q values) entities() (entities.Query, error) {
+	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"])}
+	if len(query.Text) > entities.MaxText {
+		return query, fault(CodeInvalid, "?q", "q has %d bytes, at most %d are taken", len(query.Text), entities.MaxText)
 	}
 	for _, text := range q.list("filter") {
 		attribute, value, found := strings.Cut(text, ":")
 		if !found {
 			return query, fault(CodeInvalid, "?filter", "%.60q is not a filter: want ATTRIBUTE:VALUE, such as city:Oakland", text)
 		}
-		query.Where = append(query.Where, locus.Filter{Attribute: attribute, Value: value})
+		query.Where = append(query.Where, entities.Filter{Attribute: attribute, Value: value})
 	}
 	return query, nil
 }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/records"
 )
 
 // words tell names apart, for the matcher too.
@@ -220,15 +220,15 @@ func TestP12_PagesAreBounded(t *testing.T) {
 	for i := range 16 {
 		description = append(description, strings.Repeat(words[i%len(words)], 400)+fmt.Sprint(i))
 	}
-	var puts []locus.Put
+	var puts []records.Input
 	for i := range n {
 		name := fmt.Sprintf("%s %c%c", words[i%len(words)], 'a'+i%26, 'a'+i/26)
-		puts = append(puts, locus.Put{
+		puts = append(puts, records.Input{
 			Ref:        entity.Ref{Source: "guide", Key: fmt.Sprint(i)},
 			Attributes: entity.Attributes{"name": {name}, "description": description},
 		})
 	}
-	results, err := f.svc.Put(t.Context(), puts)
+	results, err := f.svc.Records().Put(t.Context(), puts)
 	if err != nil {
 		t.Fatal(err)
 	}

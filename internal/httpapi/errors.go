@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -209,12 +210,12 @@ var sentinels = []struct {
 	{cell.ErrWentBack, CodeUnavailable},
 	{lease.ErrLost, CodeLeaseLost},
 	{cell.ErrNoRoom, CodeNoRoom},
-	{locus.ErrNoKind, CodeNotFound},
-	{locus.ErrNoPack, CodeNotFound},
-	{locus.ErrOtherKind, CodeConflict},
+	{kinds.ErrNoKind, CodeNotFound},
+	{kinds.ErrNoPack, CodeNotFound},
+	{kinds.ErrOtherKind, CodeConflict},
 	{locus.ErrDocuments, CodeUnavailable},
 	{locus.ErrReadOnly, CodeUnavailable},
-	{locus.ErrTooMany, CodeRange},
+	{kinds.ErrTooMany, CodeRange},
 	{resolve.ErrRules, CodeInvalid},
 	{resolve.ErrSwitching, CodeConflict},
 	{resolve.ErrFormat, CodeUnavailable},

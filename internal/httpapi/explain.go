@@ -7,15 +7,17 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
 )
 
 // Why explains what holds an entity together.
 type Why struct {
-	Entity    Entity       `json:"entity"`
-	Threshold match.Score  `json:"threshold" doc:"Bits from which two records are taken for one thing"`
-	Records   []Record     `json:"records" doc:"The records of the entity, in its order"`
-	Joins     []locus.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
+	Entity    Entity         `json:"entity"`
+	Threshold match.Score    `json:"threshold" doc:"Bits from which two records are taken for one thing"`
+	Records   []Record       `json:"records" doc:"The records of the entity, in its order"`
+	Joins     []explain.Join `json:"joins" doc:"The comparisons that connect the records, strongest first"`
 }
 
 // Schema is the kind of things that are resolved.
@@ -40,26 +42,28 @@ func (s *Server) why(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	why, err := s.svc.Why(c, id)
+	why, err := s.svc.Explain().Why(c, id)
 	if err != nil {
 		return nil, err
 	}
-	e := &locus.Entity{Entity: why.Entity, Requested: why.Requested}
+	e := &entities.Entity{Entity: why.Entity, Requested: why.Requested}
 	answer := Why{Entity: s.found(c, e), Threshold: why.Threshold, Records: make([]Record, 0, len(why.Records)), Joins: why.Joins}
 	for _, r := range why.Records {
 		answer.Records = append(answer.Records, record(r, why.Entity.ID))
 	}
 	if answer.Joins == nil {
-		answer.Joins = []locus.Join{}
+		answer.Joins = []explain.Join{}
 	}
 	return answer, nil
 }
 
-func (s *Server) whyNot(c *call) (any, error) { return s.svc.WhyNot(c, c.query["a"], c.query["b"]) }
+func (s *Server) whyNot(c *call) (any, error) {
+	return s.svc.Explain().WhyNot(c, c.query["a"], c.query["b"])
+}
 
-func (s *Server) route(c *call) (any, error) { return s.svc.Route(c, c.query["address"]) }
+func (s *Server) route(c *call) (any, error) { return s.svc.Explain().Route(c, c.query["address"]) }
 
-func (s *Server) status(c *call) (any, error) { return s.svc.Status(c) }
+func (s *Server) status(c *call) (any, error) { return s.svc.Cells().Status(c) }
 
 func (s *Server) schema(c *call) (any, error) {
 	kind, err := s.kind(c.query["kind"])
@@ -67,7 +71,7 @@ func (s *Server) schema(c *call) (any, error) {
 		return nil, err
 	}
 	answer := Schema{Kind: kind.Kind, Version: kind.Version}
-	for _, k := range s.svc.Kinds() {
+	for _, k := range s.svc.Kinds().Schemas() {
 		answer.Kinds = append(answer.Kinds, k.Kind)
 	}
 	for _, a := range kind.Attributes {
@@ -78,11 +82,11 @@ func (s *Server) schema(c *call) (any, error) {
 
 // kind answers with the kind of that name; "" is that of records that name none.
 func (s *Server) kind(name string) (*match.Schema, error) {
-	if kind := s.svc.Schema(name); kind != nil {
+	if kind := s.svc.Kinds().Schema(name); kind != nil {
 		return kind, nil
 	}
 	var names []string
-	for _, k := range s.svc.Kinds() {
+	for _, k := range s.svc.Kinds().Schemas() {
 		names = append(names, k.Kind)
 	}
 	text := fmt.Sprintf("there is no kind %.64q: there are %s", name, strings.Join(names, ", "))

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 )
@@ -186,31 +187,31 @@ func TestPutResult(t *testing.T) {
 	t.Parallel()
 	ref := entity.Ref{Source: "s", Key: "k"}
 	for _, test := range []struct {
-		result locus.PutResult
+		result records.Result
 		want   string
 	}{
 		{
-			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Founded},
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Founded},
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"founded"}`,
 		},
 		{
-			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Watermark: locus.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Watermark: changelog.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","watermark":"g0-0:17,g0-3:4"}`,
 		},
 		{
-			locus.PutResult{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Pending: true},
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Joined, Pending: true},
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"joined","pending":true}`,
 		},
 		{
-			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrUnknownOutcome, cell.ErrUnavailable)},
+			records.Result{Ref: ref, Err: fmt.Errorf("put: %w: %w", cell.ErrUnknownOutcome, cell.ErrUnavailable)},
 			`{"source":"s","key":"k","error":{"code":"unconfirmed","detail":"the commit was sent and its reply lost: send the same again, it is harmless if it was done","pointer":"/records/3","outcome":"unknown"}}`,
 		},
 		{
-			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
+			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrUnavailable)},
 			`{"source":"s","key":"k","error":{"code":"unavailable","detail":"a cell does not answer in time: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 		{
-			locus.PutResult{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},
+			records.Result{Ref: ref, Err: fmt.Errorf("put: %w", cell.ErrFenced)},
 			`{"source":"s","key":"k","error":{"code":"stale_map","detail":"this server's cell map is too old for that: try again after the seconds of Retry-After","pointer":"/records/3","outcome":"not_applied"}}`,
 		},
 	} {

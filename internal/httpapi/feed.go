@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 )
 
 // mediaEvents is the type of an answer that is a stream of server-sent events.
@@ -44,7 +46,7 @@ const (
 
 // FeedMark is the data of events that are no changes.
 type FeedMark struct {
-	Watermark locus.Watermark `json:"watermark"`
+	Watermark changelog.Watermark `json:"watermark"`
 }
 
 // wantsEvents tells whether a client asks for events.
@@ -71,18 +73,18 @@ func (s *Server) followChanges(c *call) error {
 	defer cut()
 	defer context.AfterFunc(s.streams, cut)()
 	f := &feed{w: c.w, control: http.NewResponseController(c.w), at: q.After}
-	f.read = func(ctx context.Context, after locus.Watermark, idle time.Duration) ([]locus.CellChange, locus.Watermark, error) {
+	f.read = func(ctx context.Context, after changelog.Watermark, idle time.Duration) ([]changes.Change, changelog.Watermark, error) {
 		if idle > feedSoon && q.Cells == nil && s.nothingAfter(ctx, after, idle/2) {
 			return nil, after, nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, s.opts.RequestTimeout)
 		defer cancel()
 		if after == nil {
-			tail, err := s.svc.Tail(ctx, q.Cells)
+			tail, err := s.svc.Changes().Tail(ctx, q.Cells)
 			return nil, tail, err
 		}
 		q.After = after
-		return s.svc.Changes(ctx, q)
+		return s.svc.Changes().Read(ctx, q)
 	}
 	_ = f.control.SetReadDeadline(time.Time{}) // there is nothing left to read, however long it takes
 	err = f.follow(ctx)
@@ -104,14 +106,14 @@ func (s *Server) followChanges(c *call) error {
 
 // nothingAfter tells whether all logs ended at a place not long ago. Feeds for which nothing comes ask that
 // together, instead of each its own question to every cell.
-func (s *Server) nothingAfter(ctx context.Context, at locus.Watermark, age time.Duration) bool {
-	tail, err := s.tail.get(ctx, age, func(ctx context.Context) (locus.Watermark, error) { return s.svc.Tail(ctx, nil) })
+func (s *Server) nothingAfter(ctx context.Context, at changelog.Watermark, age time.Duration) bool {
+	tail, err := s.tail.get(ctx, age, func(ctx context.Context) (changelog.Watermark, error) { return s.svc.Changes().Tail(ctx, nil) })
 	return err == nil && maps.Equal(tail, at)
 }
 
 // feedQuery reads which changes are to be followed. Who comes again says where it was in a header, while the
 // address stays the same.
-func (s *Server) feedQuery(c *call) (locus.ChangeQuery, error) {
+func (s *Server) feedQuery(c *call) (changes.Query, error) {
 	q, err := s.changeQuery(c)
 	if err != nil {
 		return q, err
@@ -121,7 +123,7 @@ func (s *Server) feedQuery(c *call) (locus.ChangeQuery, error) {
 	}
 	q.Limit = locus.MaxLimit
 	if text := strings.Join(c.r.Header[lastEventID], ","); text != "" {
-		if q.After, err = locus.ParseWatermark(text); err != nil {
+		if q.After, err = changelog.ParseWatermark(text); err != nil {
 			return q, fault(CodeInvalid, "", "the header Last-Event-ID is %.60q: want the id of an event of this feed", text)
 		}
 	}
@@ -133,10 +135,10 @@ type feed struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	// at is the place up to which everything was written, nil to begin at the end of the log.
-	at locus.Watermark
+	at changelog.Watermark
 	// read answers with what comes after a place, and the place after that; of nil with the end of the log.
 	// It may be behind by a part of the time for which nothing came.
-	read  func(ctx context.Context, after locus.Watermark, idle time.Duration) ([]locus.CellChange, locus.Watermark, error)
+	read  func(ctx context.Context, after changelog.Watermark, idle time.Duration) ([]changes.Change, changelog.Watermark, error)
 	begun bool
 	wrote time.Time
 }
@@ -170,7 +172,7 @@ func (f *feed) follow(ctx context.Context) error {
 }
 
 // write hands changes to the reader, or a sign of life if there was none for a while.
-func (f *feed) write(changes []locus.CellChange, next locus.Watermark) error {
+func (f *feed) write(changes []changes.Change, next changelog.Watermark) error {
 	if !f.begun {
 		h := f.w.Header()
 		h.Set("Content-Type", mediaEvents)
@@ -205,7 +207,7 @@ func (f *feed) write(changes []locus.CellChange, next locus.Watermark) error {
 }
 
 // event writes one event.
-func (f *feed) event(kind string, id locus.Watermark, data any) error {
+func (f *feed) event(kind string, id changelog.Watermark, data any) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "event: %s\n", kind)
 	if id != nil {

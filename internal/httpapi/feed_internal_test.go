@@ -19,15 +19,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 )
 
 // logs are those of two cells, as a feed reads them.
 type logs struct {
 	mu    sync.Mutex
-	last  locus.Watermark
+	last  changelog.Watermark
 	reads int
 	err   error
 }
@@ -38,7 +38,7 @@ func (l *logs) write(id cell.ID, n int) {
 	l.last[id] += changelog.Seq(n)
 }
 
-func (l *logs) read(_ context.Context, after locus.Watermark, _ time.Duration) (changes []locus.CellChange, next locus.Watermark, err error) {
+func (l *logs) read(_ context.Context, after changelog.Watermark, _ time.Duration) (list []changes.Change, next changelog.Watermark, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reads++
@@ -47,10 +47,10 @@ func (l *logs) read(_ context.Context, after locus.Watermark, _ time.Duration) (
 	}
 	for id, last := range l.last {
 		for seq := after[id] + 1; after != nil && seq <= last; seq++ {
-			changes = append(changes, locus.CellChange{Cell: id, Change: changelog.Change{Seq: seq, Kind: changelog.Put}})
+			list = append(list, changes.Change{Cell: id, Change: changelog.Change{Seq: seq, Kind: changelog.Put}})
 		}
 	}
-	return changes, maps.Clone(l.last), nil
+	return list, maps.Clone(l.last), nil
 }
 
 // recorder is what a feed has written so far, for a test that reads it while the feed goes on.
@@ -90,7 +90,7 @@ func (r *recorder) forget() {
 }
 
 // started runs a feed in a bubble of its own.
-func started(t *testing.T, l *logs, at locus.Watermark) (rec *recorder, stop func() error) {
+func started(t *testing.T, l *logs, at changelog.Watermark) (rec *recorder, stop func() error) {
 	t.Helper()
 	rec = &recorder{ResponseRecorder: httptest.NewRecorder()}
 	f := &feed{w: rec, control: http.NewResponseController(rec), at: at, read: l.read}
@@ -102,7 +102,7 @@ func started(t *testing.T, l *logs, at locus.Watermark) (rec *recorder, stop fun
 }
 
 // kinds are the events so far.
-func kinds(rec *recorder) (kinds []string) {
+func kindsOf(rec *recorder) (kinds []string) {
 	for line := range strings.Lines(rec.text()) {
 		if kind, ok := strings.CutPrefix(line, "event: "); ok {
 			kinds = append(kinds, strings.TrimSpace(kind))
@@ -119,7 +119,7 @@ var (
 func TestFeed_SaysWhereItBeginsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &logs{last: locus.Watermark{here: 7, there: 2}}
+		l := &logs{last: changelog.Watermark{here: 7, there: 2}}
 		rec, stop := started(t, l, nil)
 		if got, want := rec.text(), "event: start\nid: g0-0:7,g0-1:2\ndata: {\"watermark\":\"g0-0:7,g0-1:2\"}\n\n"; got != want || !rec.flushed() {
 			t.Errorf("begins with %q, want %q", got, want)
@@ -145,22 +145,22 @@ func TestFeed_SaysWhereItBeginsAndGoesOn(t *testing.T) {
 func TestFeed_IsQuietButAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &logs{last: locus.Watermark{here: 7}}
-		rec, stop := started(t, l, locus.Watermark{here: 7})
+		l := &logs{last: changelog.Watermark{here: 7}}
+		rec, stop := started(t, l, changelog.Watermark{here: 7})
 		<-time.After(time.Minute)
 		synctest.Wait()
 		most := int(time.Minute/feedLate) + 20
 		if l.reads > most || l.reads < most/2 {
 			t.Errorf("%d readings in a minute, at most %d are expected", l.reads, most)
 		}
-		beats := kinds(rec)[1:]
+		beats := kindsOf(rec)[1:]
 		if n := len(beats); n < 15 || n > 20 || !slices.Equal(slices.Compact(beats), []string{EventHeartbeat}) {
 			t.Errorf("%d events: %s", n, beats)
 		}
 		// A number that was passed over is told by the next sign of life.
 		rec.forget()
 		l.mu.Lock()
-		l.last = locus.Watermark{here: 7, there: 0}
+		l.last = changelog.Watermark{here: 7, there: 0}
 		l.mu.Unlock()
 		<-time.After(2 * feedBeat)
 		synctest.Wait()
@@ -184,7 +184,7 @@ func TestFeed_FailsBeforeItBegins(t *testing.T) {
 func TestFeed_NobodyReads(t *testing.T) {
 	t.Parallel()
 	w := gone{httptest.NewRecorder()}
-	f := &feed{w: w, control: http.NewResponseController(w), read: (&logs{last: locus.Watermark{here: 1}}).read}
+	f := &feed{w: w, control: http.NewResponseController(w), read: (&logs{last: changelog.Watermark{here: 1}}).read}
 	if err := f.follow(t.Context()); !errors.Is(err, errLeft) {
 		t.Errorf("the feed goes on: %v", err)
 	}
@@ -209,9 +209,9 @@ func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{ResponseRecorder: httptest.NewRecorder()}
-		f := &feed{w: w, control: http.NewResponseController(w), at: locus.Watermark{here: 1}}
-		changes := []locus.CellChange{{Cell: here, Change: changelog.Change{Seq: 2}}, {Cell: here, Change: changelog.Change{Seq: 3}}}
-		if err := f.write(changes, locus.Watermark{here: 3}); err != nil {
+		f := &feed{w: w, control: http.NewResponseController(w), at: changelog.Watermark{here: 1}}
+		changes := []changes.Change{{Cell: here, Change: changelog.Change{Seq: 2}}, {Cell: here, Change: changelog.Change{Seq: 3}}}
+		if err := f.write(changes, changelog.Watermark{here: 3}); err != nil {
 			t.Fatal(err)
 		}
 		want := time.Now().Add(streamWrite)
@@ -222,11 +222,11 @@ func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 			t.Errorf("a proxy may collect events: %q", got)
 		}
 		w.err = http.ErrNotSupported // it has no network, as in tests
-		if err := f.write(changes, locus.Watermark{here: 3}); err != nil {
+		if err := f.write(changes, changelog.Watermark{here: 3}); err != nil {
 			t.Errorf("without anything to flush: %v", err)
 		}
 		w.err = errors.New("reset by peer")
-		if err := f.write(changes, locus.Watermark{here: 3}); !errors.Is(err, errLeft) || !errors.Is(err, w.err) {
+		if err := f.write(changes, changelog.Watermark{here: 3}); !errors.Is(err, errLeft) || !errors.Is(err, w.err) {
 			t.Errorf("the reader is gone: %v", err)
 		}
 	})
@@ -236,8 +236,8 @@ func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &logs{last: locus.Watermark{here: 7}}
-		rec, stop := started(t, l, locus.Watermark{here: 7})
+		l := &logs{last: changelog.Watermark{here: 7}}
+		rec, stop := started(t, l, changelog.Watermark{here: 7})
 		<-time.After(time.Minute)
 		synctest.Wait()
 		l.write(here, 1)
@@ -249,7 +249,7 @@ func TestFeed_LooksAgainSoonAfterAChange(t *testing.T) {
 		l.write(here, 1)
 		<-time.After(2 * feedSoon)
 		synctest.Wait()
-		if got := kinds(rec); !slices.Equal(got, []string{EventChange}) {
+		if got := kindsOf(rec); !slices.Equal(got, []string{EventChange}) {
 			t.Errorf("%v after a change there is %v", 2*feedSoon, got)
 		}
 		_ = stop()
@@ -270,8 +270,8 @@ func TestFeed_EscapesNothingForPages(t *testing.T) {
 func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := &logs{last: locus.Watermark{here: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "here")), there: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "there"))}}
-		events := func(at locus.Watermark) (ids []locus.Watermark, changes []string) {
+		l := &logs{last: changelog.Watermark{here: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "here")), there: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "there"))}}
+		events := func(at changelog.Watermark) (ids []changelog.Watermark, changes []string) {
 			rec := httptest.NewRecorder()
 			f := &feed{w: rec, control: http.NewResponseController(rec), at: at}
 			found, next, err := l.read(context.Background(), at, 0)
@@ -280,7 +280,7 @@ func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 			}
 			for event := range bytes.SplitSeq(bytes.TrimSpace(rec.Body.Bytes()), []byte("\n\n")) {
 				lines := strings.Split(string(event), "\n")
-				id, err := locus.ParseWatermark(strings.TrimPrefix(lines[1], "id: "))
+				id, err := changelog.ParseWatermark(strings.TrimPrefix(lines[1], "id: "))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -291,7 +291,7 @@ func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 			}
 			return ids, changes
 		}
-		ids, all := events(locus.Watermark{here: 0, there: 0})
+		ids, all := events(changelog.Watermark{here: 0, there: 0})
 		for i, id := range ids {
 			_, rest := events(id)
 			got := slices.Sorted(slices.Values(slices.Concat(all[:i], rest)))
@@ -356,9 +356,9 @@ func TestWantsEvents(t *testing.T) {
 func TestUpTo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		after := locus.Watermark{}
-		next := locus.Watermark{}
-		var found []locus.CellChange
+		after := changelog.Watermark{}
+		next := changelog.Watermark{}
+		var found []changes.Change
 		for _, id := range []cell.ID{here, there} {
 			begin := changelog.Seq(rapid.IntRange(0, 3).Draw(t, fmt.Sprint("begin ", id)))
 			if rapid.Bool().Draw(t, "named") {
@@ -366,7 +366,7 @@ func TestUpTo(t *testing.T) {
 			}
 			for range rapid.IntRange(0, 4).Draw(t, fmt.Sprint("changes of ", id)) {
 				begin++
-				found = append(found, locus.CellChange{Cell: id, Change: changelog.Change{Seq: begin}})
+				found = append(found, changes.Change{Cell: id, Change: changelog.Change{Seq: begin}})
 			}
 			next[id] = begin
 		}

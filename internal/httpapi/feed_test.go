@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
@@ -87,11 +87,11 @@ func (f *feed) created() string {
 	f.Helper()
 	for {
 		e := f.expect(httpapi.EventChange)
-		var c locus.CellChange
+		var c changes.Change
 		if err := json.Unmarshal([]byte(e.data), &c); err != nil {
 			f.Fatal(err)
 		}
-		if w, err := locus.ParseWatermark(e.id); err != nil || w[c.Cell] != c.Seq {
+		if w, err := changelog.ParseWatermark(e.id); err != nil || w[c.Cell] != c.Seq {
 			f.Errorf("the event %s has the change %s", e.id, e.data)
 		}
 		if c.Kind == changelog.Created {
@@ -133,7 +133,7 @@ func TestFeed_FollowsAndIsTakenUpAgain(t *testing.T) {
 		whole.created()
 	}
 	whole.leave()
-	if w, _ := locus.ParseWatermark(r.follow("?cell=g0-1").expect(httpapi.EventStart).id); len(w) != 1 {
+	if w, _ := changelog.ParseWatermark(r.follow("?cell=g0-1").expect(httpapi.EventStart).id); len(w) != 1 {
 		t.Errorf("of one cell: %v", w)
 	}
 	r.stop()

@@ -14,19 +14,21 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // RollupReading is what an answer of a rollup is true at.
 type RollupReading struct {
-	Rollup     string            `json:"rollup"`
-	Watermark  locus.Watermark   `json:"watermark" doc:"The answer equals the recomputation from what each cell held there"`
-	AsOf       time.Time         `json:"as_of" doc:"When that was"`
-	LagMS      int64             `json:"lag_ms" doc:"For how long the oldest change has waited that is not in the answer"`
-	Generation int64             `json:"generation"`
-	State      locus.RollupState `json:"state" enum:"building,following,failed,partial"`
-	VerifiedAt time.Time         `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation"`
-	Missing    []cell.ID         `json:"missing,omitempty" doc:"Cells that could not be asked; only with partial=true"`
+	Rollup     string              `json:"rollup"`
+	Watermark  changelog.Watermark `json:"watermark" doc:"The answer equals the recomputation from what each cell held there"`
+	AsOf       time.Time           `json:"as_of" doc:"When that was"`
+	LagMS      int64               `json:"lag_ms" doc:"For how long the oldest change has waited that is not in the answer"`
+	Generation int64               `json:"generation"`
+	State      rollups.State       `json:"state" enum:"building,following,failed,partial"`
+	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation"`
+	Missing    []cell.ID           `json:"missing,omitempty" doc:"Cells that could not be asked; only with partial=true"`
 }
 
 // RollupGroups is a page of groups, or the largest ones.
@@ -73,7 +75,7 @@ func (Measures) Schema(huma.Registry) *huma.Schema {
 type RollupEffects struct {
 	Rollup  string               `json:"rollup"`
 	Group   []string             `json:"group"`
-	Effects []locus.RollupEffect `json:"effects" doc:"The latest last, as far as the logs go back; counted and counts say under which values of the dimension the thing was counted before, and is since"`
+	Effects []rollups.CellEffect `json:"effects" doc:"The latest last, as far as the logs go back; counted and counts say under which values of the dimension the thing was counted before, and is since"`
 }
 
 // GroupPath is the path of a group of a rollup.
@@ -90,7 +92,7 @@ func ofGroup(name, what string, group []string) string {
 	return path
 }
 
-func reading(a *locus.RollupAnswer) RollupReading {
+func reading(a *rollups.Answer) RollupReading {
 	return RollupReading{
 		Rollup: a.Name, Watermark: a.Watermark, AsOf: a.AsOf, LagMS: a.Lag.Milliseconds(), Generation: a.Generation,
 		State: a.State, VerifiedAt: a.Verified, Missing: a.Missing,
@@ -153,7 +155,7 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.svc.RollupGroups(c, name, q)
+	a, err := s.svc.Rollups().Query(c, name, q)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +176,8 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 }
 
 // groupQuery reads the query of a list of groups.
-func (s *Server) groupQuery(c *call) (q locus.RollupQuery, err error) {
-	if q.RollupRead, err = c.reading(); err != nil {
+func (s *Server) groupQuery(c *call) (q rollups.Query, err error) {
+	if q.Read, err = c.reading(); err != nil {
 		return q, err
 	}
 	top, largest := c.query["top"]
@@ -199,7 +201,7 @@ func (s *Server) groupQuery(c *call) (q locus.RollupQuery, err error) {
 }
 
 // reading says how groups are to be read.
-func (c *call) reading() (r locus.RollupRead, err error) {
+func (c *call) reading() (r rollups.Read, err error) {
 	if r.Min, err = c.query.watermark("min_watermark"); err != nil {
 		return r, err
 	}
@@ -215,11 +217,11 @@ func (s *Server) rollupGroup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := locus.RollupQuery{Group: group}
-	if q.RollupRead, err = c.reading(); err != nil {
+	q := rollups.Query{Group: group}
+	if q.Read, err = c.reading(); err != nil {
 		return nil, err
 	}
-	a, err := s.svc.RollupGroups(c, name, q)
+	a, err := s.svc.Rollups().Query(c, name, q)
 	if err != nil {
 		return nil, err
 	}
@@ -239,9 +241,9 @@ func (s *Server) explainRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	effects, err := s.svc.ExplainRollup(c, name, group, limit)
+	effects, err := s.svc.Rollups().Explain(c, name, group, limit)
 	if effects == nil {
-		effects = []locus.RollupEffect{}
+		effects = []rollups.CellEffect{}
 	}
 	return RollupEffects{Rollup: name, Group: group, Effects: effects}, err
 }

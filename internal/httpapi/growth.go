@@ -37,7 +37,7 @@ type Changed struct {
 }
 
 func (s *Server) changed() Changed {
-	m := s.svc.Map()
+	m := s.svc.Cells().Map()
 	return Changed{Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor()}
 }
 
@@ -46,7 +46,7 @@ func (s *Server) planGrowth(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.PlanGrowth(c, g)
+	return s.svc.Cells().PlanGrowth(c, g)
 }
 
 func (s *Server) grow(c *call, progress func(any)) (any, error) {
@@ -54,7 +54,7 @@ func (s *Server) grow(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.svc.Grow(c, g, func(p cell.Progress) { progress(p) }); err != nil {
+	if err := s.svc.Cells().Grow(c, g, func(p cell.Progress) { progress(p) }); err != nil {
 		return nil, err
 	}
 	return s.changed(), nil
@@ -65,11 +65,11 @@ func (s *Server) compact(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := number(body, "to", s.svc.Map().Current())
+	to, err := number(body, "to", s.svc.Cells().Map().Current())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.svc.Compact(c, to, func(p cell.Progress) { progress(p) }); err != nil {
+	if err := s.svc.Cells().Compact(c, to, func(p cell.Progress) { progress(p) }); err != nil {
 		return nil, err
 	}
 	return s.changed(), nil
@@ -94,10 +94,10 @@ func (s *Server) move(c *call, progress func(any)) (any, error) {
 		}
 		to.Replace = string(replace.Raw()) == "true"
 	}
-	if m := s.svc.Map(); !m.Has(id) {
+	if m := s.svc.Cells().Map(); !m.Has(id) {
 		return nil, noCell(m, id)
 	}
-	return s.svc.Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
+	return s.svc.Cells().Move(c, id, to, func(p cell.MoveProgress) { progress(p) })
 }
 
 // growth reads the body of a plan.
@@ -173,7 +173,7 @@ func (s *Server) place(v strictjson.Value, pointer string) (string, error) {
 	if _, secret, err := cell.ParseURL(v.Text()); err == nil && secret {
 		return "", fault(CodeInvalid, pointer, "it holds a password, and every cell keeps a copy of the map: put it into the server's environment (PGPASSWORD) or its password file")
 	}
-	if err := s.svc.CheckURL(v.Text()); err != nil {
+	if err := s.svc.Cells().CheckURL(v.Text()); err != nil {
 		return "", fault(CodeInvalid, pointer, "%s", plain(err))
 	}
 	return v.Text(), nil

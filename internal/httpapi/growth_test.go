@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	}
 	f.do(http.MethodPost, "/v1/cells/plan", `{"cells":6,"to":1}`).refused(400, httpapi.CodeUnknownField)
 	f.do(http.MethodPost, "/v1/cells/plan", `{"cells":6`).refused(400, httpapi.CodeMalformed)
-	if n := f.svc.Map().Generations(); n != 1 {
+	if n := f.svc.Cells().Map().Generations(); n != 1 {
 		t.Errorf("a plan has left %d generations", n)
 	}
 }
@@ -110,7 +110,7 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	}
 	found()
 	again := lines(f.do(http.MethodPost, "/v1/cells/grow", `{"cells":6}`))
-	if again.last["type"] != httpapi.LineResult || again.last["epoch"].(float64) < got.last["epoch"].(float64) || f.svc.Map().Generations() != 2 {
+	if again.last["type"] != httpapi.LineResult || again.last["epoch"].(float64) < got.last["epoch"].(float64) || f.svc.Cells().Map().Generations() != 2 {
 		t.Errorf("a second time: %v, %v", again.steps, again.last)
 	}
 	list := decode[httpapi.CellList](f.get("/v1/cells"))
@@ -196,7 +196,7 @@ func TestGrow_EndsWithTheClient(t *testing.T) {
 			t.Errorf("read on: %v", err)
 		}
 		res.Body.Close()
-		if m := r.svc.Map(); m.Generations() != 2 || m.Current() != 0 {
+		if m := r.svc.Cells().Map(); m.Generations() != 2 || m.Current() != 0 {
 			t.Errorf("%d generations, current %d", m.Generations(), m.Current())
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.observe(pattern, out.status, start)
 		if out.status >= http.StatusInternalServerError && !s.healthy[pattern] && s.svc != nil {
-			s.svc.CountError()
+			s.svc.Counters().CountError()
 		}
 	}()
 	if err := s.guard(out, r, pattern); err != nil {

@@ -16,8 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/storage"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,20 +26,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fixture is a server over an installation of its own.
 type fixture struct {
 	*testing.T
-	svc    *locus.Service
+	svc    *locus.DB
 	server *httpapi.Server
 }
 
 // soon is the notice of a generation that is waited for; a map speaks for a second more at most.
 const soon = 4 * time.Second
 
-func openService(t testing.TB, dir string, notice time.Duration) *locus.Service {
+func openService(t testing.TB, dir string, notice time.Duration) *locus.DB {
 	t.Helper()
-	cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 2, Rules: locus.Rules, Notice: notice})
+	cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 2, Notice: notice})
 	if err != nil {
 		t.Fatal(err)
 	}
-	svc, err := locus.Open(t.Context(), cells, nil)
+	svc, err := locus.OpenCells(t.Context(), cells, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/rollups"
 )
 
 // Liveness is the answer of /livez.
@@ -42,7 +43,7 @@ type CellHealth struct {
 }
 
 // healthOf is a status as /readyz tells it.
-func healthOf(status *locus.Status) Health {
+func healthOf(status *cells.Status) Health {
 	h := Health{
 		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Switching: status.Switching,
 		Cells: make([]CellHealth, 0, len(status.Cells)),
@@ -88,14 +89,14 @@ func (r *recent[T]) get(ctx context.Context, age time.Duration, ask func(context
 const patience = 5 * time.Second
 
 // recentStatus is the state of the stores, at most a second old.
-func (s *Server) recentStatus(ctx context.Context) (*locus.Status, error) {
-	return s.ready.get(ctx, time.Second, s.svc.Status)
+func (s *Server) recentStatus(ctx context.Context) (*cells.Status, error) {
+	return s.ready.get(ctx, time.Second, s.svc.Cells().Status)
 }
 
 // recentRollups are the rollups, at most a second old, and how many changes were counted until now.
-func (s *Server) recentRollups(ctx context.Context) ([]locus.RollupStatus, int64, error) {
-	all, err := s.standing.get(ctx, time.Second, s.svc.Rollups)
-	return all, s.svc.Applied(), err
+func (s *Server) recentRollups(ctx context.Context) ([]rollups.Status, int64, error) {
+	all, err := s.standing.get(ctx, time.Second, s.svc.Rollups().List)
+	return all, s.svc.Rollups().Applied(), err
 }
 
 func (s *Server) livez(*call) (any, error) { return Liveness{Live: true}, nil }

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 )
 
 // A shared installation is ready without one of its cells, and says which.
 func TestHealthOf(t *testing.T) {
 	t.Parallel()
-	status := &locus.Status{
+	status := &cells.Status{
 		Ready: true, Reason: "cell g0-1 does not answer\x1b", Epoch: 9, Until: time.UnixMilli(1e12).UTC(), Redo: 3,
-		Cells: []locus.CellStatus{
+		Cells: []cells.CellStatus{
 			{Stats: cell.Stats{Cell: cell.ID{}, Head: cell.Head{Keys: cell.Sealed, Incarnation: 1}}, Writes: true},
 			{Stats: cell.Stats{Cell: cell.ID{Index: 1}}},
 		},

@@ -65,7 +65,7 @@ func (s *Server) addHits(c *call) (any, error) {
 	}
 	var became counter.Answer
 	if len(b.Hits) > 0 {
-		if became, err = s.svc.AddHits(c, b); err != nil {
+		if became, err = s.svc.Counters().Add(c, b); err != nil {
 			return nil, err
 		}
 		if err := ofAll(became.Results); err != nil {

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/all"
+	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/storage"
 )
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -163,12 +164,12 @@ func TestHits_Once(t *testing.T) {
 func TestErrors_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	open := func() *locus.Service {
-		cells, err := all.Open(t.Context(), dir, &all.Options{Cells: 1, Rules: locus.Rules})
+	open := func() *locus.DB {
+		cells, err := storage.Open(t.Context(), dir, &storage.Options{Cells: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc, err := locus.Open(t.Context(), cells, &locus.Options{CountItself: true})
+		svc, err := locus.OpenCells(t.Context(), cells, &locus.Options{CountItself: true})
 		if err != nil {
 			t.Fatal(err)
 		}

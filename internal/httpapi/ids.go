@@ -5,8 +5,8 @@ package httpapi
 import (
 	"strconv"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/locality"
@@ -32,14 +32,14 @@ type IDAnswer struct {
 
 // Tail is where the logs end.
 type Tail struct {
-	Watermark locus.Watermark `json:"watermark" doc:"Everything that was acknowledged before the question lies up to it"`
+	Watermark changelog.Watermark `json:"watermark" doc:"Everything that was acknowledged before the question lies up to it"`
 }
 
 // idStride is how many states are read at once for a page, which is cut by its bytes.
 const idStride = 64
 
 func (s *Server) logEnds(c *call) (any, error) {
-	tail, err := s.svc.Tail(c, nil)
+	tail, err := s.svc.Changes().Tail(c, nil)
 	return Tail{tail}, err
 }
 
@@ -48,7 +48,7 @@ func (s *Server) listIDs(c *call) (any, error) {
 	if err != nil {
 		return nil, fault(CodeInvalid, "?cell", "%.40q names no cell: want one like g1-19", c.query["cell"])
 	}
-	if m := s.svc.Map(); !m.Has(id) {
+	if m := s.svc.Cells().Map(); !m.Has(id) {
 		f := noCell(m, id)
 		f.Pointer = "?cell"
 		return nil, f
@@ -65,7 +65,7 @@ func (s *Server) listIDs(c *call) (any, error) {
 	}
 	list := IDList{IDs: []mirror.State{}}
 	for size := 0; ; {
-		states, next, err := s.svc.ListStates(c, id, after, min(limit-len(list.IDs), idStride))
+		states, next, err := s.svc.Changes().ListStates(c, id, after, min(limit-len(list.IDs), idStride))
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (s *Server) lookIDs(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.svc.States(c, ids, records)
+	states, err := s.svc.Changes().States(c, ids, records)
 	return IDAnswer{states}, err
 }
 

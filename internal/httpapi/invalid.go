@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
@@ -97,7 +98,7 @@ func schemaFault(invalid *match.SchemaError) *Fault {
 
 // ofRules tells whether an error is about kinds and packs, and says what to do by itself.
 func ofRules(err error) bool {
-	for _, e := range []error{locus.ErrNoKind, locus.ErrNoPack, locus.ErrOtherKind, locus.ErrTooMany, resolve.ErrRules, resolve.ErrSwitching} {
+	for _, e := range []error{kinds.ErrNoKind, kinds.ErrNoPack, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrSwitching} {
 		if errors.Is(err, e) {
 			return true
 		}

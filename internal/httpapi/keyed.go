@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
 )
 
 // keyedError is an error of a call that names external keys. Who asked reads the keys as they are. The
@@ -55,7 +55,7 @@ func (c *call) refs() (refs []entity.Ref) {
 		}
 	}
 	for _, address := range named {
-		if ref, err := locus.ParseRef(address); err == nil {
+		if ref, err := records.ParseRef(address); err == nil {
 			refs = append(refs, ref)
 		}
 	}

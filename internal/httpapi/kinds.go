@@ -5,8 +5,8 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )
@@ -53,7 +53,7 @@ type PackList struct {
 	Packs []resolve.Pack `json:"packs" doc:"The latest last"`
 }
 
-func oneKind(k locus.KindRules) Kind {
+func oneKind(k kinds.Rules) Kind {
 	of := Kind{Kind: k.Schema.Kind, Version: k.Schema.Version, Default: k.Default, Pack: k.Pack}
 	if c := k.Change; c != nil {
 		of.Switch = &SwitchState{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(), Cells: c.Done()}
@@ -63,7 +63,7 @@ func oneKind(k locus.KindRules) Kind {
 
 func (s *Server) listKinds(*call) (any, error) {
 	list := KindList{Kinds: []Kind{}}
-	for _, k := range s.svc.KindRules() {
+	for _, k := range s.svc.Kinds().List() {
 		list.Kinds = append(list.Kinds, oneKind(k))
 	}
 	return list, nil
@@ -71,14 +71,14 @@ func (s *Server) listKinds(*call) (any, error) {
 
 // kindOf is the kind of a path.
 func (s *Server) kindOf(name string) (any, error) {
-	for _, k := range s.svc.KindRules() {
+	for _, k := range s.svc.Kinds().List() {
 		if k.Schema.Kind == name {
 			of := oneKind(k)
 			of.Schema = string(k.Schema.YAML())
 			return of, nil
 		}
 	}
-	return nil, locus.ErrNoKind
+	return nil, kinds.ErrNoKind
 }
 
 func (s *Server) getKind(c *call) (any, error) {
@@ -106,7 +106,7 @@ func (s *Server) putKind(c *call) (any, error) {
 	if schema.Kind != name {
 		return nil, fault(CodeInvalid, "/kind", "the schema is of kind %.64q, the path of %.64q", schema.Kind, name)
 	}
-	created, err := s.svc.CreateKind(c, schema)
+	created, err := s.svc.Kinds().Create(c, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *Server) putKind(c *call) (any, error) {
 }
 
 // proposal reads the body of a switch or of a comparison.
-func (c *call) proposal() (p locus.Proposal, err error) {
+func (c *call) proposal() (p kinds.Proposal, err error) {
 	if p.Kind, err = c.path("kind"); err != nil {
 		return p, err
 	}
@@ -156,7 +156,7 @@ func (s *Server) diffKind(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.Diff(c, p, func(p locus.RulesProgress) { progress(p) })
+	return s.svc.Kinds().Compare(c, p, func(p kinds.Progress) { progress(p) })
 }
 
 func (s *Server) switchKind(c *call, progress func(any)) (any, error) {
@@ -164,14 +164,14 @@ func (s *Server) switchKind(c *call, progress func(any)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.svc.Switch(c, p, func(p locus.RulesProgress) { progress(p) }); err != nil {
+	if err := s.svc.Kinds().Switch(c, p, func(p kinds.Progress) { progress(p) }); err != nil {
 		return nil, err
 	}
 	return s.kindOf(p.Kind)
 }
 
 func (s *Server) listPacks(*call) (any, error) {
-	return PackList{Packs: append([]resolve.Pack{}, s.svc.Packs()...)}, nil
+	return PackList{Packs: append([]resolve.Pack{}, s.svc.Kinds().Packs()...)}, nil
 }
 
 func (s *Server) buildPack(c *call, progress func(any)) (any, error) {
@@ -183,5 +183,5 @@ func (s *Server) buildPack(c *call, progress func(any)) (any, error) {
 	if !given || v.Kind() != strictjson.String {
 		return nil, fault(CodeInvalid, "/kind", "kind is missing: the name of the kind whose records are counted")
 	}
-	return s.svc.BuildPack(c, v.Text(), func(p locus.RulesProgress) { progress(p) })
+	return s.svc.Kinds().BuildPack(c, v.Text(), func(p kinds.Progress) { progress(p) })
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
 )
@@ -30,7 +30,7 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	f := &fixture{t, svc, httpapi.New(svc, nil)}
 	// Keys of each cell.
 	var keys [2][]string
-	m := svc.Map()
+	m := svc.Cells().Map()
 	for i := 0; len(keys[0]) < 40 || len(keys[1]) < 40; i++ {
 		at := m.Home(m.KeyOf("lock", fmt.Sprint(i)).Position())
 		keys[at.Index] = append(keys[at.Index], fmt.Sprint(i))
@@ -92,9 +92,9 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 		t.Errorf("/readyz: %s", ready.Body)
 	}
 	unlock()
-	var status *locus.Status
+	var status *cells.Status
 	for end := time.Now().Add(patience); ; {
-		if status, err = svc.Status(t.Context()); err != nil {
+		if status, err = svc.Cells().Status(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if status.Redo == 0 && status.Reason == "" {

@@ -43,7 +43,7 @@ func (s *Server) listMetrics(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.svc.Counters().Metrics(c, counter.Metric(c.query["prefix"]), counter.Metric(after), limit+1)
+	found, err := s.svc.Counters().Recorder().Metrics(c, counter.Metric(c.query["prefix"]), counter.Metric(after), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Server) top(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	found, err := s.svc.Counters().Top(c, q)
+	found, err := s.svc.Counters().Recorder().Top(c, q)
 	if err != nil {
 		return nil, err
 	}
@@ -87,5 +87,5 @@ func (s *Server) explainHit(c *call) (any, error) {
 	if f != nil {
 		return nil, f
 	}
-	return s.svc.Counters().Explain(c, counter.Metric(c.query["metric"]), at)
+	return s.svc.Counters().Recorder().Explain(c, counter.Metric(c.query["metric"]), at)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/changelog"
 )
 
 // Limits of a query that only this interface has.
@@ -142,12 +143,12 @@ func (q values) limit() (int, error) {
 }
 
 // watermark reads a watermark, nil if it is not there.
-func (q values) watermark(name string) (locus.Watermark, error) {
+func (q values) watermark(name string) (changelog.Watermark, error) {
 	text, given := q[name]
 	if !given {
 		return nil, nil
 	}
-	w, err := locus.ParseWatermark(text)
+	w, err := changelog.ParseWatermark(text)
 	if err != nil {
 		f := toFault(err, "")
 		f.Pointer, f.Errors = pointerTo(name), nil

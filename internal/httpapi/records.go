@@ -10,9 +10,11 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -40,7 +42,7 @@ func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
 	if f != nil {
 		return f
 	}
-	problems := locus.Check(schema, now, locus.Put{
+	problems := records.Check(schema, now, records.Input{
 		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Kind: r.Kind, Observed: observed, Attributes: entity.Attributes(r.Attributes),
 	})
 	if len(problems) == 0 {
@@ -68,8 +70,8 @@ type PutResult struct {
 	Outcome resolve.Outcome `json:"outcome,omitempty" enum:"founded,joined,updated,unchanged,stale"`
 	Pending bool            `json:"pending,omitempty" doc:"The record is durable, its entity is not worked out yet: a cell that it takes does not answer, or another server is at it"`
 	// Watermark contains the write: who reads a rollup with it as min_watermark finds the write in it.
-	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
-	Error     *Fault          `json:"error,omitempty"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the write, for the min_watermark of a rollup"`
+	Error     *Fault              `json:"error,omitempty"`
 }
 
 // Record is a stored record.
@@ -105,7 +107,7 @@ type Deleted struct {
 	Entity  locality.ID `json:"entity"`
 	Pending bool        `json:"pending,omitempty" doc:"The record is deleted, what it alone held together is not separated yet"`
 	// Watermark contains the deletion.
-	Watermark locus.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the deletion, for the min_watermark of a rollup"`
+	Watermark changelog.Watermark `json:"watermark,omitempty" doc:"A place in the logs of cells at or after the deletion, for the min_watermark of a rollup"`
 }
 
 // RecordPath is the path of a record. It escapes everything that a client or a proxy on the way could
@@ -127,15 +129,15 @@ func (s *Server) putRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	puts := make([]locus.Put, 0, len(items))
+	puts := make([]records.Input, 0, len(items))
 	for i := range items {
 		if items[i].fault == nil {
 			puts = append(puts, items[i].put)
 		}
 	}
-	var results []locus.PutResult
+	var results []records.Result
 	if len(puts) > 0 {
-		if results, err = s.svc.Put(c, puts); err != nil {
+		if results, err = s.svc.Records().Put(c, puts); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +165,7 @@ func (s *Server) putRecords(c *call) (any, error) {
 	return answer, nil
 }
 
-func putResult(i int, r locus.PutResult) PutResult {
+func putResult(i int, r records.Result) PutResult {
 	if r.Err != nil {
 		return refusedItem(r.Ref, toFault(r.Err, itemPointer("records", i)))
 	}
@@ -180,7 +182,7 @@ func (s *Server) getRecord(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.svc.Record(c, ref)
+	r, err := s.svc.Records().Get(c, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +198,9 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	remove := s.svc.Delete
+	remove := s.svc.Records().Delete
 	if erase {
-		remove = s.svc.Erase
+		remove = s.svc.Records().Erase
 	}
 	results, err := remove(c, []entity.Ref{ref})
 	if err != nil {
@@ -233,7 +235,7 @@ func (s *Server) listRecords(c *call) (any, error) {
 		}
 	}
 	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Record, entity.PUID, error) {
-		found, next, err := s.svc.Records(c, locus.RecordQuery{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
+		found, next, err := s.svc.Records().List(c, records.Query{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
 		records := make([]Record, 0, len(found))
 		for _, r := range found {
 			if kind == "" || r.Kind == kind {

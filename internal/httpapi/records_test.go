@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -226,11 +226,11 @@ func TestPutRecords_RefusesTheWholeDocument(t *testing.T) {
 func TestPutRecords_TakesAFullBatch(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	var records []string
-	for i := range locus.MaxBatch {
-		records = append(records, fmt.Sprintf(`{"source":"x","key":"%d","attributes":{"name":"Number %d"}}`, i, i))
+	var list []string
+	for i := range records.MaxBatch {
+		list = append(list, fmt.Sprintf(`{"source":"x","key":"%d","attributes":{"name":"Number %d"}}`, i, i))
 	}
-	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", one(strings.Join(records, ",")))).Results
+	results := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", one(strings.Join(list, ",")))).Results
 	for i, r := range results {
 		if r.Error != nil || r.Key != fmt.Sprint(i) {
 			t.Fatalf("result %d: %+v", i, r)

@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 // RollupDefinition is how a rollup.Definition is written.
@@ -34,18 +34,18 @@ type RollupList struct {
 
 // Rollup is how a rollup stands.
 type Rollup struct {
-	Name       string            `json:"name"`
-	State      locus.RollupState `json:"state" enum:"building,following,failed,partial" doc:"partial: some cell does not answer"`
-	Definition rollup.Definition `json:"definition" doc:"That of the generation that serves, or of the first one while it is being built"`
-	Generation int64             `json:"generation" doc:"The one that serves; 0 if none does yet"`
-	Building   int64             `json:"building,omitempty" doc:"The one that is to take its place"`
-	Built      int               `json:"built,omitempty" doc:"How many cells hold that one"`
-	Trouble    string            `json:"trouble,omitempty" doc:"Why it cannot be built in one of them"`
-	Groups     int64             `json:"groups" doc:"In all cells: a group that two of them have counts twice"`
-	Watermark  locus.Watermark   `json:"watermark" doc:"What it contains of the logs of the cells"`
-	LagMS      int64             `json:"lag_ms" doc:"For how long the oldest change has waited that it does not contain, in the cell where that is longest"`
-	VerifiedAt time.Time         `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation, in the cell where that is longest ago"`
-	Cells      []RollupCell      `json:"cells" doc:"In the order of the map"`
+	Name       string              `json:"name"`
+	State      rollups.State       `json:"state" enum:"building,following,failed,partial" doc:"partial: some cell does not answer"`
+	Definition rollup.Definition   `json:"definition" doc:"That of the generation that serves, or of the first one while it is being built"`
+	Generation int64               `json:"generation" doc:"The one that serves; 0 if none does yet"`
+	Building   int64               `json:"building,omitempty" doc:"The one that is to take its place"`
+	Built      int                 `json:"built,omitempty" doc:"How many cells hold that one"`
+	Trouble    string              `json:"trouble,omitempty" doc:"Why it cannot be built in one of them"`
+	Groups     int64               `json:"groups" doc:"In all cells: a group that two of them have counts twice"`
+	Watermark  changelog.Watermark `json:"watermark" doc:"What it contains of the logs of the cells"`
+	LagMS      int64               `json:"lag_ms" doc:"For how long the oldest change has waited that it does not contain, in the cell where that is longest"`
+	VerifiedAt time.Time           `json:"verified_at,omitzero" doc:"When it was last found equal to its recomputation, in the cell where that is longest ago"`
+	Cells      []RollupCell        `json:"cells" doc:"In the order of the map"`
 }
 
 // RollupCell is how a rollup stands in one cell.
@@ -77,7 +77,7 @@ type RollupVerified struct {
 	Differs int `json:"differs" doc:"How many of them differ; anything but 0 is a bug"`
 }
 
-func oneRollup(of *locus.RollupStatus) Rollup {
+func oneRollup(of *rollups.Status) Rollup {
 	r := Rollup{
 		Name: of.Name, State: of.State, Definition: of.Definition, Generation: of.Generation, Building: of.Building, Built: of.Built, Trouble: printable(of.Trouble), Groups: of.Groups,
 		Watermark: of.Watermark, LagMS: of.Lag.Milliseconds(), VerifiedAt: of.Verified, Cells: make([]RollupCell, 0, len(of.Cells)),
@@ -92,7 +92,7 @@ func oneRollup(of *locus.RollupStatus) Rollup {
 }
 
 func (s *Server) listRollups(c *call) (any, error) {
-	all, err := s.svc.Rollups(c)
+	all, err := s.svc.Rollups().List(c)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s *Server) getRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := s.svc.Rollup(c, name)
+	of, err := s.svc.Rollups().Get(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Server) putRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, changed, err := s.svc.DefineRollup(c, *d)
+	of, changed, err := s.svc.Rollups().Define(c, *d)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (c *call) definition() (*rollup.Definition, error) {
 func (s *Server) deleteRollup(c *call) (any, error) {
 	name, err := c.path("name")
 	if err == nil {
-		err = s.svc.DropRollup(c, name)
+		err = s.svc.Rollups().Drop(c, name)
 	}
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Server) rebuildRollup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := s.svc.RebuildRollup(c, name)
+	of, err := s.svc.Rollups().Rebuild(c, name)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (s *Server) verifyRollup(c *call, progress func(any)) (any, error) {
 		return nil, err
 	}
 	var all RollupVerified
-	err = s.svc.VerifyRollup(c, name, func(v locus.RollupVerification) error {
+	err = s.svc.Rollups().Verify(c, name, func(v rollups.CellVerification) error {
 		all.Cells++
 		all.Things += v.Things
 		all.Rows += v.Rows

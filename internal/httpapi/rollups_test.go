@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollups"
 )
 
 const byCity = "kind: place\ngroup: city\ndimension: region\nmeasures:\n  places: count\n  phones: {distinct: phones}\n"
@@ -333,7 +333,7 @@ func TestP04_VerifyOfARollupThatStandsStill(t *testing.T) {
 	for some := range slices.Chunk(records, 500) {
 		f.do(http.MethodPost, "/v1/records", one(strings.Join(some, ",")))
 	}
-	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != locus.RollupFailed; {
+	for deadline := time.Now().Add(time.Minute); decode[httpapi.Rollup](f.get("/v1/rollups/wide")).State != rollups.Failed; {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not stand still: ", f.get("/v1/rollups/wide").Body)
 		}

@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -127,7 +129,7 @@ func (s *Server) routes() []route {
 			}, lists...),
 		},
 		{
-			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: locus.WhyNot{}, failures: finding,
+			method: "GET", path: "/v1/why-not", class: reads, handle: s.whyNot, answer: explain.Comparison{}, failures: finding,
 			summary: "Why two records are in one entity or in two",
 			query: []param{
 				{"a", "Entity id, puid or SOURCE:KEY", true},
@@ -140,12 +142,12 @@ func (s *Server) routes() []route {
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/route", class: reads, handle: s.route, answer: locus.Route{}, failures: reading,
+			method: "GET", path: "/v1/route", class: reads, handle: s.route, answer: explain.Route{}, failures: reading,
 			summary: "Where an address lives, and why",
 			query:   []param{{"address", "Entity id, puid or SOURCE:KEY", true}},
 		},
 		{
-			method: "GET", path: "/v1/status", class: reads, price: priceSearch, handle: s.status, answer: locus.Status{}, failures: reading,
+			method: "GET", path: "/v1/status", class: reads, price: priceSearch, handle: s.status, answer: cells.Status{}, failures: reading,
 			summary: "The state of the installation and of each cell",
 		},
 		{
@@ -209,7 +211,7 @@ func (s *Server) routes() []route {
 			summary: "Create a kind of things. 201 if it is new, 200 if it is the same already; another one of that name is refused, since a switch changes it",
 		},
 		{
-			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: locus.RulesDiff{},
+			method: "POST", path: "/v1/kinds/{kind}/diff", class: admin, stream: s.diffKind, body: KindRequest{}, answer: kinds.Diff{},
 			failures: append([]Code{CodeNotFound, CodeRange}, changing...),
 			summary:  "What would merge, split and change if a kind were resolved by another schema or pack; changes nothing",
 		},

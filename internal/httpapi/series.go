@@ -166,7 +166,7 @@ func (s *Server) querySeries(c *call) (any, error) {
 }
 
 func (s *Server) series(c *call, q counter.Query) (any, error) {
-	found, err := s.svc.Counters().Series(c, q)
+	found, err := s.svc.Counters().Recorder().Series(c, q)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,11 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/rollups"
 )
 
 // Options of New. The zero value of a field means its default.
@@ -107,7 +110,7 @@ func or[T int | time.Duration](v, preset T) T {
 
 // Server answers HTTP requests out of a service. It is safe for many goroutines.
 type Server struct {
-	svc         *locus.Service
+	svc         *locus.DB
 	opts        Options
 	pages       *console.Console
 	mux         *http.ServeMux
@@ -118,9 +121,9 @@ type Server struct {
 	cursorKey   []byte
 	document    func() ([]byte, error) // of OpenAPI; made when somebody asks for it
 	healthy     map[string]bool        // patterns of class health
-	ready       recent[*locus.Status]
-	standing    recent[[]locus.RollupStatus]
-	tail        recent[locus.Watermark]
+	ready       recent[*cells.Status]
+	standing    recent[[]rollups.Status]
+	tail        recent[changelog.Watermark]
 	draining    atomic.Bool // told to stop: not ready any more
 	closing     atomic.Bool // takes no new work any more
 	// streams ends when event streams have to end.
@@ -130,10 +133,10 @@ type Server struct {
 
 // New makes the interface of an open service, which stays the caller's to close. The server needs
 // no network: ServeHTTP is all of it.
-func New(svc *locus.Service, options *Options) *Server {
+func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
 		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
-		cursorKey: cursorKey(svc.Map().Spec().Salt), healthy: map[string]bool{},
+		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
+	"github.com/locus-db/locus/rollups"
 )
 
 // mediaLines is the type of an answer that is a stream of JSON lines.
@@ -82,9 +83,9 @@ type lines struct {
 // progress writes how far the work is, or a part of its result. It may be called by many goroutines.
 func (l *lines) progress(v any) {
 	switch v.(type) { // what is part of the result is not said twice
-	case locus.RollupVerification:
+	case rollups.CellVerification:
 		l.write(LineVerified, v)
-	case locus.Difference:
+	case cells.Difference:
 		l.write(LineDifference, v)
 	default:
 		l.write(LineProgress, v)

@@ -2,7 +2,7 @@
 
 package httpapi
 
-import "github.com/locus-db/locus"
+import "github.com/locus-db/locus/cells"
 
 // Vacuumed is the answer to POST /v1/vacuum.
 type Vacuumed struct {
@@ -12,7 +12,7 @@ type Vacuumed struct {
 
 func (s *Server) vacuum(c *call, progress func(any)) (any, error) {
 	var all Vacuumed
-	err := s.svc.Vacuum(c, func(v locus.Vacuumed) {
+	err := s.svc.Cells().Vacuum(c, func(v cells.Vacuumed) {
 		all.Cells++
 		if v.Behind {
 			all.Behind++

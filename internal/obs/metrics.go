@@ -28,7 +28,7 @@ type Metrics struct {
 	groups   *prometheus.HistogramVec
 	grouped  prometheus.Histogram
 	watch    watch
-	rollups  rollups
+	rollups  rollupMetrics
 }
 
 // NewMetrics makes metrics in which nothing has happened yet.

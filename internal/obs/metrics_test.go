@@ -16,12 +16,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollups"
 )
 
 // text is what a scrape answers.
@@ -35,10 +36,10 @@ func text(t testing.TB, m *obs.Metrics) string {
 	return rec.Body.String()
 }
 
-func status() *locus.Status {
-	return &locus.Status{
+func status() *cells.Status {
+	return &cells.Status{
 		Ready: true, Epoch: 3, Queue: 4, Counts: entity.Counts{Records: 10, Entities: 7, Merges: 2, Splits: 1},
-		Cells: []locus.CellStatus{
+		Cells: []cells.CellStatus{
 			{Stats: cell.Stats{Cell: cell.ID{}, PUIDs: 6, Bytes: 1 << 40}, Counts: entity.Counts{Records: 6}, Redo: 1},
 			{Stats: cell.Stats{Cell: cell.ID{Index: 1}, PUIDs: 4}, Counts: entity.Counts{Records: 4}},
 		},
@@ -61,7 +62,7 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 	m.Hits("counted", 7)
 	m.HitGroup(counter.Group{Hits: 64, Took: 3 * time.Millisecond})
 	m.HitGroup(counter.Group{Hits: 1, Err: errors.New("down")})
-	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
+	m.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	got := text(t, m)
 	for _, want := range []string{
 		`locus_records_total{outcome="founded"} 5`,
@@ -98,7 +99,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	m.Batch(resolve.Batched{Ops: 1})
 	m.Hits("counted", 1)
 	m.HitGroup(counter.Group{Hits: 1})
-	m.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
+	m.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	got := text(t, m)
 	problems, err := promlint.New(strings.NewReader(got)).Lint()
 	if err != nil || len(problems) > 0 {
@@ -121,10 +122,10 @@ func TestMetrics_Conventions(t *testing.T) {
 func TestP01_MetricsSayWhatIsDown(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
-	m.Watch(func(context.Context) (*locus.Status, error) {
+	m.Watch(func(context.Context) (*cells.Status, error) {
 		s := status()
 		s.Counts = s.Cells[0].Counts
-		s.Cells[1] = locus.CellStatus{Stats: cell.Stats{Cell: cell.ID{Index: 1}}, Down: true}
+		s.Cells[1] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Index: 1}}, Down: true}
 		return s, nil
 	})
 	got := text(t, m)
@@ -148,7 +149,7 @@ func TestMetrics_EachIsOnItsOwn(t *testing.T) {
 		t.Errorf("what happened elsewhere is counted:\n%s", got)
 	}
 	for range 2 { // the last one who is to be asked is
-		a.Watch(func(context.Context) (*locus.Status, error) { return status(), nil })
+		a.Watch(func(context.Context) (*cells.Status, error) { return status(), nil })
 	}
 	if got := text(t, a); !strings.Contains(got, "\nlocus_ready 1\n") {
 		t.Error(got)
@@ -161,13 +162,13 @@ func TestMetrics_Rollups(t *testing.T) {
 	if got := text(t, m); strings.Contains(got, "locus_rollup_") {
 		t.Errorf("known without having asked:\n%s", got)
 	}
-	m.WatchRollups(func(context.Context) ([]locus.RollupStatus, int64, error) {
-		all := []locus.RollupStatus{
-			{Name: "by-city", State: locus.RollupFollowing, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: locus.RollupFailed, Groups: 3},
+	m.WatchRollups(func(context.Context) ([]rollups.Status, int64, error) {
+		all := []rollups.Status{
+			{Name: "by-city", State: rollups.Following, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: rollups.Failed, Groups: 3},
 		}
-		all = append(all, locus.RollupStatus{Name: "in-part", State: locus.RollupPartial, Groups: 3})
+		all = append(all, rollups.Status{Name: "in-part", State: rollups.Partial, Groups: 3})
 		for i := range 500 {
-			all = append(all, locus.RollupStatus{Name: fmt.Sprintf("x%03d", i)})
+			all = append(all, rollups.Status{Name: fmt.Sprintf("x%03d", i)})
 		}
 		return all, 42, nil
 	})
@@ -189,7 +190,7 @@ func TestMetrics_Rollups(t *testing.T) {
 	if problems, err := promlint.New(strings.NewReader(got)).Lint(); err != nil || len(problems) > 0 {
 		t.Errorf("%+v, %v", problems, err)
 	}
-	m.WatchRollups(func(context.Context) ([]locus.RollupStatus, int64, error) { return nil, 43, errors.New("down") })
+	m.WatchRollups(func(context.Context) ([]rollups.Status, int64, error) { return nil, 43, errors.New("down") })
 	if got := text(t, m); !strings.Contains(got, "locus_rollup_applied_changes_total 43\n") || strings.Contains(got, "locus_rollup_groups") {
 		t.Errorf("%s", got)
 	}
@@ -201,11 +202,11 @@ func TestMetrics_OldFiguresNeverPassForNew(t *testing.T) {
 	if got := text(t, m); strings.Contains(got, "locus_ready") {
 		t.Errorf("ready without having asked:\n%s", got)
 	}
-	m.Watch(func(context.Context) (*locus.Status, error) { return nil, errors.New("down") })
+	m.Watch(func(context.Context) (*cells.Status, error) { return nil, errors.New("down") })
 	if got := text(t, m); !strings.Contains(got, "\nlocus_ready 0\n") || strings.Contains(got, "locus_entities") {
 		t.Errorf("%s", got)
 	}
-	m.Watch(func(context.Context) (*locus.Status, error) { return &locus.Status{Reason: "cell"}, nil })
+	m.Watch(func(context.Context) (*cells.Status, error) { return &cells.Status{Reason: "cell"}, nil })
 	if got := text(t, m); !strings.Contains(got, "\nlocus_ready 0\n") || !strings.Contains(got, "\nlocus_entities 0\n") {
 		t.Errorf("%s", got)
 	}

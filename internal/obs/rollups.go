@@ -8,29 +8,29 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/rollups"
 )
 
 // RollupsFunc answers with all rollups, and with how many changes this process has counted in them. It is
 // asked at each scrape as a StatusFunc is.
-type RollupsFunc func(context.Context) (rollups []locus.RollupStatus, applied int64, err error)
+type RollupsFunc func(context.Context) (all []rollups.Status, applied int64, err error)
 
 // WatchRollups says whom to ask for the rollups of the installation.
-func (m *Metrics) WatchRollups(rollups RollupsFunc) { m.rollups.ask.Store(&rollups) }
+func (m *Metrics) WatchRollups(ask RollupsFunc) { m.rollups.ask.Store(&ask) }
 
 // maxRollups is how many are told, the first ones by name: who defines more of them watches them otherwise.
 const maxRollups = 200
 
-// rollups collects how rollups stand at the time of a scrape. Their names are labels, since they are given by
+// rollupMetrics collects how rollups stand at the time of a scrape. Their names are labels, since they are given by
 // those who run the installation, and are few.
-type rollups struct{ ask atomic.Pointer[RollupsFunc] }
+type rollupMetrics struct{ ask atomic.Pointer[RollupsFunc] }
 
 var (
-	eachRollup = []figure[locus.RollupStatus]{
-		gauge("locus_rollup_lag_seconds", "For how long the oldest change has waited that a rollup does not contain.", func(r locus.RollupStatus) float64 { return r.Lag.Seconds() }, "rollup"),
-		gauge("locus_rollup_groups", "Groups of a rollup, in all cells.", func(r locus.RollupStatus) float64 { return float64(r.Groups) }, "rollup"),
-		gauge("locus_rollup_failed", "1 if a rollup cannot go on in some cell.", func(r locus.RollupStatus) float64 {
-			if r.State == locus.RollupFailed {
+	eachRollup = []figure[rollups.Status]{
+		gauge("locus_rollup_lag_seconds", "For how long the oldest change has waited that a rollup does not contain.", func(r rollups.Status) float64 { return r.Lag.Seconds() }, "rollup"),
+		gauge("locus_rollup_groups", "Groups of a rollup, in all cells.", func(r rollups.Status) float64 { return float64(r.Groups) }, "rollup"),
+		gauge("locus_rollup_failed", "1 if a rollup cannot go on in some cell.", func(r rollups.Status) float64 {
+			if r.State == rollups.Failed {
 				return 1
 			}
 			return 0
@@ -40,7 +40,7 @@ var (
 )
 
 // Describe names what is collected.
-func (r *rollups) Describe(to chan<- *prometheus.Desc) {
+func (r *rollupMetrics) Describe(to chan<- *prometheus.Desc) {
 	to <- applied.desc
 	for _, f := range eachRollup {
 		to <- f.desc
@@ -48,7 +48,7 @@ func (r *rollups) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect asks; what is not known is left out.
-func (r *rollups) Collect(to chan<- prometheus.Metric) {
+func (r *rollupMetrics) Collect(to chan<- prometheus.Metric) {
 	ask := r.ask.Load()
 	if ask == nil {
 		return
@@ -59,7 +59,7 @@ func (r *rollups) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, one := range all[:min(len(all), maxRollups)] {
-		if one.State == locus.RollupPartial { // a cell does not answer
+		if one.State == rollups.Partial { // a cell does not answer
 			continue
 		}
 		for _, f := range eachRollup {

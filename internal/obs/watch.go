@@ -9,12 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/cells"
 )
 
 // StatusFunc answers with the state of the installation. It is asked at each scrape, with a context
 // that does not end: it bounds its time itself.
-type StatusFunc func(context.Context) (*locus.Status, error)
+type StatusFunc func(context.Context) (*cells.Status, error)
 
 // watch collects what the stores say at the time of a scrape. If they do not answer, only locus_ready
 // is there, with 0: figures of an unknown age would pass for those of now. Of a cell that does not answer only
@@ -27,27 +27,27 @@ var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve."
 
 // totals are the figures of this process, sums those of all cells together, cells those of each cell.
 var (
-	totals = []figure[*locus.Status]{
-		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *locus.Status) float64 { return float64(s.Epoch) }),
-		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *locus.Status) float64 { return float64(s.Queue) }),
+	totals = []figure[*cells.Status]{
+		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *cells.Status) float64 { return float64(s.Epoch) }),
+		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *cells.Status) float64 { return float64(s.Queue) }),
 	}
-	sums = []figure[*locus.Status]{
-		gauge("locus_records", "Live records.", func(s *locus.Status) float64 { return float64(s.Counts.Records) }),
-		gauge("locus_entities", "Entities.", func(s *locus.Status) float64 { return float64(s.Counts.Entities) }),
-		total("locus_merges_total", "Entities merged since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Merges) }),
-		total("locus_splits_total", "Entities split since the beginning.", func(s *locus.Status) float64 { return float64(s.Counts.Splits) }),
+	sums = []figure[*cells.Status]{
+		gauge("locus_records", "Live records.", func(s *cells.Status) float64 { return float64(s.Counts.Records) }),
+		gauge("locus_entities", "Entities.", func(s *cells.Status) float64 { return float64(s.Counts.Entities) }),
+		total("locus_merges_total", "Entities merged since the beginning.", func(s *cells.Status) float64 { return float64(s.Counts.Merges) }),
+		total("locus_splits_total", "Entities split since the beginning.", func(s *cells.Status) float64 { return float64(s.Counts.Splits) }),
 	}
-	up = gauge("locus_cell_up", "1 if a cell answers. Of one that does not, nothing else is known.", func(c locus.CellStatus) float64 {
+	up = gauge("locus_cell_up", "1 if a cell answers. Of one that does not, nothing else is known.", func(c cells.CellStatus) float64 {
 		if c.Down {
 			return 0
 		}
 		return 1
 	}, "cell")
-	cells = []figure[locus.CellStatus]{
-		gauge("locus_redo_depth", "Records whose consequences are being worked out.", func(c locus.CellStatus) float64 { return float64(c.Redo) }, "cell"),
-		gauge("locus_cell_records", "Live records of a cell.", func(c locus.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
-		gauge("locus_cell_bytes", "Size of a cell's files.", func(c locus.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
-		gauge("locus_cell_puids_used", "Puids that a cell has given away.", func(c locus.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
+	cellFigures = []figure[cells.CellStatus]{
+		gauge("locus_redo_depth", "Records whose consequences are being worked out.", func(c cells.CellStatus) float64 { return float64(c.Redo) }, "cell"),
+		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
+		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
+		gauge("locus_cell_puids_used", "Puids that a cell has given away.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
 	}
 )
 
@@ -77,7 +77,7 @@ func (w *watch) Describe(to chan<- *prometheus.Desc) {
 	for _, f := range slices.Concat(totals, sums) {
 		to <- f.desc
 	}
-	for _, f := range cells {
+	for _, f := range cellFigures {
 		to <- f.desc
 	}
 }
@@ -100,7 +100,7 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	for _, f := range totals {
 		f.send(to, status)
 	}
-	if !slices.ContainsFunc(status.Cells, func(c locus.CellStatus) bool { return c.Down }) {
+	if !slices.ContainsFunc(status.Cells, func(c cells.CellStatus) bool { return c.Down }) {
 		for _, f := range sums {
 			f.send(to, status)
 		}
@@ -110,7 +110,7 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 		if c.Down {
 			continue
 		}
-		for _, f := range cells {
+		for _, f := range cellFigures {
 			f.send(to, c, c.Cell.String())
 		}
 	}

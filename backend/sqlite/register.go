@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage"
+)
+
+func init() {
+	storage.Register(func(o *storage.Options) storage.Backend { return &backend{opts: o} }, Scheme)
+}
+
+// backend is a storage.Backend.
+type backend struct {
+	opts   *storage.Options
+	driver Driver
+}
+
+func (b *backend) Driver() storage.Driver { return &b.driver }
+
+func (b *backend) Open(ctx context.Context, dir string, other func(string) (storage.Driver, error)) (*storage.Cells, error) {
+	return OpenDir(ctx, dir, &DirOptions{
+		Cells: b.opts.Cells, Rules: resolve.RulesName, MustExist: b.opts.MustExist, Notice: b.opts.Notice, OnEvent: b.opts.OnEvent,
+		Restored: b.opts.Restored, Readdress: b.opts.Readdress, Driver: other,
+	})
+}
+
+// Follow does nothing: a file needs to know nothing of the other cells.
+func (b *backend) Follow(*storage.Cells) {}

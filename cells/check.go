@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollups"
+)
+
+// Difference is a row that is not what it should be.
+type Difference = resolve.Difference
+
+// CheckProgress is how far a check is.
+type CheckProgress = resolve.Progress
+
+// Checking are the options of Check.
+type Checking struct {
+	// Cells are those that are checked; all if nil. Rollups are checked only with all.
+	Cells []cell.ID
+	// Repair has what differs made again from what does not.
+	Repair bool
+}
+
+// Check compares everything that the cells hold with what it should be, while everything goes on: the directory
+// of keys, records, births, postings, edges, entities, the search, decisions, logs and totals, the counters, the maps
+// of the cells, and the rollups. Without Repair nothing is written. With it, what follows from records is resolved again;
+// ids stay. Each difference is handed to found. The error names what could not be compared.
+func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
+	if opts.Repair {
+		if err := h.engine.CheckWrites(); err != nil {
+			return err
+		}
+	}
+	for _, id := range opts.Cells {
+		if !h.engine.Map().Has(id) {
+			return fmt.Errorf("check cell %v: %w", id, cell.ErrNoCell)
+		}
+	}
+	c := &cellCheck{engine: h.engine, rollups: h.rollups, Checking: opts, found: found, progress: progress}
+	if c.Cells == nil {
+		c.Cells, c.whole = h.engine.Map().Cells(), true
+	}
+	err := h.engine.Resolver.Check(ctx, resolve.Checking{Cells: c.Cells, Repair: c.Repair, Report: found, Progress: progress})
+	if errors.Is(err, resolve.ErrSwitching) {
+		return err
+	}
+	for _, id := range c.Cells {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err = errors.Join(err, c.of(ctx, id, "counters", c.counters), c.of(ctx, id, "map", c.copies))
+	}
+	if c.whole {
+		err = errors.Join(err, c.rollupsOf(ctx))
+	}
+	return err
+}
+
+// cellCheck is what is checked beside what the resolver keeps.
+type cellCheck struct {
+	engine  *engine.Engine
+	rollups *rollups.Handle
+	Checking
+	whole    bool
+	found    func(Difference) error
+	progress func(CheckProgress) error
+}
+
+func (c *cellCheck) of(ctx context.Context, id cell.ID, step string, check func(context.Context, cell.ID) error) error {
+	if err := check(ctx, id); err != nil {
+		return fmt.Errorf("check %s of cell %v: %w", step, id, err)
+	}
+	return c.tell(CheckProgress{Cell: id, Step: step, Done: true})
+}
+
+func (c *cellCheck) tell(p CheckProgress) error {
+	if c.progress == nil {
+		return nil
+	}
+	return c.progress(p)
+}
+
+const (
+	checkedSpans   = 200
+	adviceCounters = "it was counted and cannot be counted again; a backup of the cell may have it"
+)
+
+// counters compares the spans of a cell, page by page, each in one snapshot.
+func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
+	for _, of := range []struct {
+		name   string
+		verify func(context.Context, resolve.Tx, []counter.SpanKey) ([]counter.Damage, error)
+	}{
+		{"counter_day", spansOf(counter.Days)},
+		{"counter_hour", spansOf(counter.Hours)},
+		{"gauge_day", spansOf(counter.GaugeDays)},
+		{"gauge_quarter", spansOf(counter.GaugeQuarters)},
+		{"counter_closed", func(ctx context.Context, tx resolve.Tx, keys []counter.SpanKey) ([]counter.Damage, error) {
+			return counter.VerifyClosed(ctx, tx, keys)
+		}},
+	} {
+		n := 0
+		if err := c.pages(ctx, id, of.name, func(tx resolve.Tx, rows [][]any) (found []Difference, err error) {
+			keys := make([]counter.SpanKey, len(rows))
+			for i, row := range rows {
+				keys[i] = counter.SpanKey(row[0].(int64))
+			}
+			damages, err := of.verify(ctx, tx, keys)
+			for _, d := range damages {
+				found = append(found, Difference{
+					What: "counter", Cell: id, ID: fmt.Sprintf("metric %d in %s", d.ID, of.name), Stored: d.Stored, Want: d.Want, Advice: adviceCounters,
+				})
+			}
+			n += len(rows)
+			return found, err
+		}); err != nil {
+			return err
+		}
+		if err := c.tell(CheckProgress{Cell: id, Step: "counters", Rows: n}); err != nil {
+			return err
+		}
+	}
+	return c.pages(ctx, id, "metric", func(_ resolve.Tx, rows [][]any) ([]Difference, error) { return c.metrics(ctx, id, rows) })
+}
+
+func spansOf(table counter.Table) func(context.Context, resolve.Tx, []counter.SpanKey) ([]counter.Damage, error) {
+	return func(ctx context.Context, tx resolve.Tx, keys []counter.SpanKey) ([]counter.Damage, error) {
+		return counter.Verify(ctx, tx, table, keys)
+	}
+}
+
+// metrics compares the names of metrics with the directory.
+func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (found []Difference, err error) {
+	m := c.engine.Map()
+	keys := make([]cell.Key, len(rows))
+	for i, row := range rows {
+		name, _ := row[1].(string)
+		keys[i] = m.KeyOf("", name)
+	}
+	puids, err := cell.NewDirectory[resolve.Tx](c.engine.Cells).Lookup(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	lo, _ := m.PuidRange(id)
+	for i, row := range rows {
+		if number := row[0].(int64); puids[i] != lo+number {
+			found = append(found, Difference{
+				What: "metric", Cell: id, ID: fmt.Sprint(number), Stored: fmt.Sprintf("is called %q", row[1]),
+				Want: "a name that leads here", Advice: "its counts are those of another name: compare with a backup of the cell",
+			})
+		}
+	}
+	return found, nil
+}
+
+// pages reads a table page by page, and tells of what is found in each.
+func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(resolve.Tx, [][]any) ([]Difference, error)) error {
+	for after := []any(nil); ; {
+		var rows [][]any
+		var found []Difference
+		if err := c.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
+			if rows, err = tx.ReadRows(ctx, table, after, checkedSpans); err == nil && len(rows) > 0 {
+				found, err = look(tx, rows)
+			}
+			return err
+		}); err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, d := range found {
+			if err := c.found(d); err != nil {
+				return err
+			}
+		}
+		after = rows[len(rows)-1][:1]
+	}
+}
+
+// copies compares the head of a cell, and its copies of the cell map, with the map of the authority.
+func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
+	all := map[uint64]string{}
+	newest := uint64(0)
+	read := func(id cell.ID, take func(*cell.Map, []byte)) error {
+		return c.engine.View(ctx, id, func(tx resolve.Tx) error {
+			texts, err := tx.CellMaps(ctx)
+			for _, text := range texts {
+				m, err := cell.ParseMap(text)
+				if err != nil {
+					take(nil, text)
+					continue
+				}
+				take(m, text)
+			}
+			return err
+		})
+	}
+	var found []Difference
+	note := func(what, stored, want string) {
+		found = append(found, Difference{What: "map", Cell: id, ID: what, Stored: stored, Want: want, Advice: "see locus cell list; a growth, or a restart, writes it again"})
+	}
+	var head cell.Head
+	if err := c.engine.View(ctx, id, func(tx resolve.Tx) (err error) { head, err = tx.Head(ctx); return err }); err != nil {
+		return err
+	}
+	type version struct {
+		m    *cell.Map
+		text string
+	}
+	var own []version
+	if err := read(id, func(m *cell.Map, text []byte) { own = append(own, version{m, string(text)}) }); err != nil {
+		return err
+	}
+	// Read after the copies: the authority has all that they are of.
+	if err := read(c.engine.Map().Authority(), func(m *cell.Map, text []byte) {
+		if m != nil {
+			all[m.Epoch()] = string(text)
+			newest = max(newest, m.Epoch())
+		}
+	}); err != nil {
+		return err
+	}
+	for _, v := range own {
+		switch {
+		case v.m == nil:
+			note("copy", "a text that is no cell map", "a cell map")
+		case v.m.Epoch() > newest:
+			note("copy", fmt.Sprintf("epoch %d", v.m.Epoch()), fmt.Sprintf("at most %d, which the authority has", newest))
+		case all[v.m.Epoch()] != "" && all[v.m.Epoch()] != v.text && v.m.Epoch() < newest:
+			note("copy", fmt.Sprintf("another map of epoch %d", v.m.Epoch()), "what the authority has")
+		}
+	}
+	if head.Epoch > newest {
+		note("head", fmt.Sprintf("wants epoch %d", head.Epoch), fmt.Sprintf("at most %d, which the authority has", newest))
+	}
+	if gen := int(id.Gen); head.Keys != cell.Open && gen >= c.engine.Map().Current() {
+		note("head", "takes no keys", "it is of the current generation")
+	}
+	for _, d := range found {
+		if err := c.found(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rollups verifies all that serve. A repair counts one that differs again.
+func (c *cellCheck) rollupsOf(ctx context.Context) error {
+	list, err := c.rollups.List(ctx)
+	if err != nil {
+		return fmt.Errorf("check rollups: %w", err)
+	}
+	var failed error
+	for _, r := range list {
+		if r.Generation == 0 {
+			continue
+		}
+		name, differs := r.Definition.Name, 0
+		verify := c.rollups.Compare
+		if c.Repair {
+			verify = c.rollups.Verify
+		}
+		err := verify(ctx, name, func(v rollups.CellVerification) error {
+			differs += v.Differs
+			for _, d := range v.Differences {
+				if err := c.found(Difference{
+					What: "rollup", Cell: v.Cell, ID: name + " " + strings.Join(d.Group, ", "), Stored: d.Stored, Want: d.Recomputed, Repaired: c.Repair,
+					Advice: c.rebuilt(name),
+				}); err != nil {
+					return err
+				}
+			}
+			return c.tell(CheckProgress{Cell: v.Cell, Step: "rollup " + name, Rows: v.Rows, Done: true})
+		}, nil)
+		if err == nil && differs > 0 && c.Repair {
+			_, err = c.rollups.Rebuild(ctx, name)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("check rollup %s: %w", name, err))
+		}
+	}
+	return failed
+}
+
+func (c *cellCheck) rebuilt(name string) string {
+	if c.Repair {
+		return "it is being counted again: locus rollup status " + name
+	}
+	return "locus rollup rebuild " + name
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/rollups"
+)
+
+// Handle keeps and changes the cells of an installation: DB.Cells of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine  *engine.Engine
+	rollups *rollups.Handle
+}
+
+// New returns the handle of an installation.
+func New(e *engine.Engine, r *rollups.Handle) *Handle { return &Handle{e, r} }
+
+// Map returns the cell map.
+func (h *Handle) Map() *cell.Map { return h.engine.Map() }
+
+// Documents returns the name of the database of documents beside the cells, "" if there is none.
+func (h *Handle) Documents() string {
+	if h.engine.Documents == nil {
+		return ""
+	}
+	return h.engine.Documents.String()
+}
+
+// Status is the state of the whole installation.
+type Status struct {
+	Ready  bool         `json:"ready"`
+	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is missing
+	Rules  string       `json:"rules"`            // the code that the entities are made with
+	Kinds  []KindStatus `json:"kinds"`
+	// Documents is the database of documents beside the cells, "" if there is none.
+	Documents string `json:"documents,omitempty"`
+	// Switching is a kind whose records are being resolved anew, "" if there is none, and Switched how many
+	// were.
+	Switching string `json:"switching,omitempty"`
+	Switched  int    `json:"switched,omitempty"`
+	// Epoch is that of the cell map; it speaks about ids until Until. Generation is the one that takes
+	// new keys, Floor the oldest that still holds keys, Generations how many there are.
+	Epoch       uint64        `json:"epoch"`
+	Generation  int           `json:"generation"`
+	Floor       int           `json:"floor"`
+	Generations int           `json:"generations"`
+	Until       time.Time     `json:"until,omitzero"`
+	Counts      entity.Counts `json:"counts"`
+	// Redo is how many records there are whose consequences are still being worked out. A cell that came back from a
+	// backup or a replica counts as one more until what it lost is made good in all cells.
+	Redo  int          `json:"redo"`
+	Queue int          `json:"queue"`
+	Cells []CellStatus `json:"cells"`
+	// Down lists the cells that do not answer. Counts and Redo are sums over the others.
+	Down []cell.ID `json:"down,omitempty"`
+}
+
+// KindStatus says how a kind of things is resolved.
+type KindStatus struct {
+	Kind    string `json:"kind"`
+	Version int    `json:"version"`
+	Pack    string `json:"pack"` // hash of the statistics that names are weighed with
+}
+
+// CellStatus is the state of one cell.
+type CellStatus struct {
+	cell.Stats
+	Counts entity.Counts `json:"counts"`
+	Redo   int           `json:"redo"`
+	// Writes is whether the cell takes writes at the moment: another program may hold a lock.
+	Writes bool `json:"writes"`
+	// Down says that the cell did not answer: no more is known than which cell it is, and where.
+	Down bool `json:"down,omitempty"`
+}
+
+// kindStatus says how each kind is resolved.
+func (h *Handle) kindStatus() []KindStatus {
+	var kinds []KindStatus
+	for _, k := range h.engine.Resolver.Rules().Kinds() {
+		schema := k.Matcher.Schema()
+		kinds = append(kinds, KindStatus{schema.Kind, schema.Version, fmt.Sprintf("%016x", k.Matcher.Pack().Hash())})
+	}
+	return kinds
+}
+
+// Status asks every cell. The others are reported though one does not answer; the installation is not
+// ready then if it is one process's, for all of its cells are on one machine. One that is shared goes on
+// without some of its cells: it is ready until none answers. Cells that take no writes are named; an installation
+// in which none does is not ready.
+func (h *Handle) Status(ctx context.Context) (*Status, error) {
+	m := h.engine.Map()
+	ids := m.Cells()
+	status := &Status{
+		Ready: true, Rules: resolve.RulesName, Kinds: h.kindStatus(), Documents: h.Documents(),
+		Epoch: m.Epoch(), Generation: m.Current(), Generations: m.Generations(), Floor: m.Floor(), Until: m.Until(),
+		Cells: make([]CellStatus, len(ids)),
+	}
+	if h.engine.Queue != nil {
+		status.Queue = h.engine.Queue.Waiting()
+	}
+	if c := h.engine.Resolver.Rules().Change(); c != nil {
+		status.Switching, status.Switched = c.Kind, c.Records()
+	}
+	errs := make([]error, len(ids))
+	engine.Parallel(len(ids), func(i int) {
+		// One that is cut off from the network must not use up the time of the others.
+		ctx, cancel := context.WithTimeout(ctx, engine.CellPatience)
+		defer cancel()
+		status.Cells[i], errs[i] = h.Cell(ctx, ids[i])
+	})
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnavailable, ctx.Err())
+	}
+	silent, unwritable := 0, 0
+	for i, c := range status.Cells {
+		status.Counts = status.Counts.Add(c.Counts)
+		status.Redo += c.Redo
+		if errs[i] == nil && !c.Writes {
+			unwritable++
+			status.Reason = fmt.Sprintf("cell %v takes no writes", ids[i])
+		}
+		if errs[i] != nil {
+			silent++
+			status.Down = append(status.Down, ids[i])
+			status.Reason = fmt.Sprintf("cell %v does not answer", ids[i])
+			h.engine.Logger.Warn("cell does not answer", "cell", ids[i], "err", errs[i])
+		}
+	}
+	switch {
+	case silent > 1:
+		status.Reason = fmt.Sprintf("%d of %d cells do not answer", silent, len(ids))
+	case silent == 0 && unwritable > 1:
+		status.Reason = fmt.Sprintf("%d of %d cells take no writes", unwritable, len(ids))
+	}
+	status.Ready = (silent == 0 || silent < len(ids) && !h.engine.Alone()) && silent+unwritable < len(ids)
+	return status, nil
+}
+
+// Cell asks one cell. With an error it says no more than which cell, and where it is; the error
+// is cell.ErrNoCell if the cell map does not list it.
+func (h *Handle) Cell(ctx context.Context, id cell.ID) (CellStatus, error) {
+	if !h.engine.Map().Has(id) {
+		return CellStatus{}, fmt.Errorf("cell %v: %w", id, cell.ErrNoCell)
+	}
+	nothing := CellStatus{Stats: cell.Stats{Cell: id, URL: cell.Redact(h.engine.Map().URL(id))}, Down: true}
+	stats, err := h.engine.Cells.Stats(ctx, id)
+	if err != nil {
+		return nothing, err
+	}
+	c := CellStatus{Stats: stats}
+	if err := h.engine.View(ctx, id, func(tx resolve.Tx) (err error) {
+		if c.Counts, err = tx.Counts(ctx); err != nil {
+			return err
+		}
+		if c.Redo, err = tx.RedoDepth(ctx); err == nil && stats.Head.Unsettled() {
+			c.Redo++ // what it lost is not worked off
+		}
+		return err
+	}); err != nil {
+		return nothing, err
+	}
+	err = h.engine.Cells.Writable(ctx, id)
+	if c.Writes = err == nil || errors.Is(err, cell.ErrMoved); !c.Writes {
+		h.engine.Logger.Warn("cell takes no writes", "cell", id, "err", err)
+	}
+	return c, nil
+}

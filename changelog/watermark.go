@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package changelog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/problem"
+)
+
+// Watermark is a place in the logs of cells: everything up to it. A cell that it does not name is not asked
+// about. As text it is g0-0:17,g0-3:4, in the order of the cells.
+type Watermark map[cell.ID]Seq
+
+// String is the text, "" of none.
+func (w Watermark) String() string {
+	var b []byte
+	for _, id := range slices.SortedFunc(maps.Keys(w), cell.ID.Compare) {
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b, _ = id.AppendText(b)
+		b = strconv.AppendInt(append(b, ':'), int64(w[id]), 10)
+	}
+	return string(b)
+}
+
+// MarshalText writes the text; its error is always nil.
+func (w Watermark) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads what ParseWatermark reads.
+func (w *Watermark) UnmarshalText(text []byte) error {
+	parsed, err := ParseWatermark(string(text))
+	if err == nil {
+		*w = parsed
+	}
+	return err
+}
+
+// ParseWatermark reads the text, in any order of the cells. The error is a *locus.InvalidError.
+func ParseWatermark(text string) (Watermark, error) {
+	w := Watermark{}
+	if text == "" {
+		return w, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, _ := strings.Cut(part, ":")
+		id, err := cell.ParseID(name)
+		seq, numeric := strconv.ParseInt(number, 10, 64)
+		_, twice := w[id]
+		if err != nil || numeric != nil || seq < 0 || strconv.FormatInt(seq, 10) != number || twice {
+			return nil, problem.Invalid("/watermark", "invalid", "want cells with numbers like g0-0:17,g0-3:4, each cell once, not %.40q", part)
+		}
+		w[id] = Seq(seq)
+	}
+	return w, nil
+}
+
+// Union is the lowest watermark that contains both.
+func (w Watermark) Union(v Watermark) Watermark {
+	u := maps.Clone(w)
+	if u == nil {
+		u = Watermark{}
+	}
+	for id, seq := range v {
+		u[id] = max(u[id], seq)
+	}
+	return u
+}
+
+// Contains reports whether everything up to v is in w.
+func (w Watermark) Contains(v Watermark) bool {
+	for id, seq := range v {
+		if at, ok := w[id]; !ok || cmp.Less(at, seq) {
+			return false
+		}
+	}
+	return true
+}

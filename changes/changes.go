@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Handle reads the logs of changes: DB.Changes of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine  *engine.Engine
+	matches tails
+}
+
+// New returns the handle of an installation.
+func New(e *engine.Engine) *Handle { return &Handle{engine: e} }
+
+// Change is a change with the cell whose log it is in.
+type Change struct {
+	Cell cell.ID `json:"cell"`
+	changelog.Change
+}
+
+// Query asks for changes.
+type Query struct {
+	// Cells whose logs are read; nil for all.
+	Cells []cell.ID
+	// After leaves out what lies up to and including it; a cell that it does not name is read from the
+	// beginning of its log.
+	After changelog.Watermark
+	// Limit is 1 to 1000, 0 for 100.
+	Limit int
+}
+
+// Read reads the logs of cells: of each cell its changes in order, each at least once if next is given
+// as After in turn. Between two cells there is no order. Changes carry images while a rollup of entities,
+// or of records, is defined. The error is changelog.ErrTrimmed if some of what is asked for was trimmed,
+// or belongs to a history that was lost to a backup: begin with a snapshot, whose place is Tail.
+func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next changelog.Watermark, err error) {
+	limit, err := engine.Limit(q.Limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := h.logs(ctx, q.Cells)
+	if err != nil {
+		return nil, nil, err
+	}
+	logs, errs := make([][]changelog.Change, len(ids)), make([]error, len(ids))
+	engine.Parallel(len(ids), func(i int) {
+		errs[i] = h.engine.View(ctx, ids[i], func(tx resolve.Tx) (err error) {
+			after, named := q.After[ids[i]]
+			logs[i], err = changesAfter(ctx, tx, after, named, limit)
+			return err
+		})
+	})
+	next = changelog.Watermark{}.Union(q.After)
+	for i, err := range errs {
+		if err != nil {
+			return nil, nil, fmt.Errorf("changes of cell %v: %w", ids[i], err)
+		}
+	}
+	for len(changes) < limit {
+		// The oldest of those that are next in their cells.
+		first := -1
+		for i, log := range logs {
+			if len(log) > 0 && (first < 0 || log[0].Time.Before(logs[first][0].Time)) {
+				first = i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		c := Change{Cell: ids[first], Change: logs[first][0]}
+		logs[first] = logs[first][1:]
+		changes = append(changes, c)
+		next[c.Cell] = c.Seq
+	}
+	return changes, next, nil
+}
+
+// changesAfter reads a page of a log.
+func changesAfter(ctx context.Context, tx resolve.Tx, after changelog.Seq, named bool, limit int) ([]changelog.Change, error) {
+	bounds, err := tx.Bounds(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !named:
+		after = bounds.Trimmed
+	case after < bounds.Trimmed:
+		return nil, fmt.Errorf("%w: the log goes from %d to %d, not to %d", changelog.ErrTrimmed, bounds.Trimmed+1, bounds.Last, after)
+	}
+	if err := changelog.CheckReached(ctx, tx, after); err != nil {
+		return nil, err
+	}
+	return tx.Changes(ctx, after, limit)
+}
+
+// Tail is where the logs of cells end now, of all of them for nil: everything that was acknowledged before
+// the call lies up to it.
+func (h *Handle) Tail(ctx context.Context, cells []cell.ID) (changelog.Watermark, error) {
+	ids, err := h.logs(ctx, cells)
+	if err != nil {
+		return nil, err
+	}
+	tail := changelog.Watermark{}
+	var mu sync.Mutex
+	errs := make([]error, len(ids))
+	engine.Parallel(len(ids), func(i int) {
+		errs[i] = h.engine.View(ctx, ids[i], func(tx resolve.Tx) error {
+			bounds, err := tx.Bounds(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			tail[ids[i]] = bounds.Last
+			return err
+		})
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("end of the log of cell %v: %w", ids[i], err)
+		}
+	}
+	return tail, nil
+}
+
+// logs are the cells that are asked for, in order.
+func (h *Handle) logs(ctx context.Context, cells []cell.ID) ([]cell.ID, error) {
+	if cells == nil {
+		return h.engine.Map().Cells(), nil
+	}
+	ids := slices.SortedFunc(slices.Values(cells), cell.ID.Compare)
+	for _, id := range ids {
+		if err := h.engine.CheckCell(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(ids), nil
+}

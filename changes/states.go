@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Source is an installation as package mirror follows it: mirror.New(changes.Source{Handle: db.Changes()}, target, nil).
+type Source struct{ *Handle }
+
+var _ mirror.Source = Source{}
+
+// Installation implements mirror.Source. Where several processes share the cells, the map is the newest.
+func (s Source) Installation(ctx context.Context) (string, []cell.ID, error) {
+	if err := s.engine.Refresh(ctx); err != nil {
+		return "", nil, err
+	}
+	return s.engine.Map().Spec().ID, s.engine.Map().Cells(), nil
+}
+
+// Tail implements mirror.Source.
+func (s Source) Tail(ctx context.Context) (map[cell.ID]changelog.Seq, error) {
+	return s.Handle.Tail(ctx, nil)
+}
+
+// Changes implements mirror.Source.
+func (s Source) Changes(ctx context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
+	found, _, err := s.Read(ctx, Query{Cells: []cell.ID{of}, After: changelog.Watermark{of: after}, Limit: limit})
+	changes := make([]changelog.Change, len(found))
+	for i := range found {
+		changes[i] = found[i].Change
+	}
+	return changes, err
+}
+
+// ListStates implements mirror.Source.
+func (s Source) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) ([]mirror.State, error) {
+	page, _, err := s.Handle.ListStates(ctx, of, after, limit)
+	return page, err
+}
+
+// States says what ids lead to, and the birth ids of records: each in one snapshot of the cell that it lives in, which
+// names the place in that cell's log. Where a redirect leads was so then too, and the state is marked as settling
+// unless the entity that it leads to said so afterwards. The states are in no order, each once. A record that
+// is not there, or not any more, is left out; an id that was never given out is unknown. At most mirror.MostStates
+// are asked for at once.
+func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]mirror.State, error) {
+	if n := len(ids) + len(records); n > mirror.MostStates {
+		return nil, problem.Invalid("/ids", "invalid", "%d ids and records are asked for, at most %d are answered at once", n, mirror.MostStates)
+	}
+	found, err := h.engine.Records(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	ids = slices.Clone(ids)
+	for _, rec := range found {
+		if rec != nil && !rec.Deleted() {
+			ids = append(ids, rec.Birth)
+		}
+	}
+	slices.SortFunc(ids, locality.ID.Compare)
+	homes := map[cell.ID][]locality.ID{}
+	states := make([]mirror.State, 0, len(ids))
+	var following []led
+	for _, id := range slices.Compact(ids) {
+		home, err := engine.Locate(ctx, h.engine, id, (*cell.Map).Entity)
+		switch {
+		case errors.Is(err, entity.ErrNotFound), errors.Is(err, cell.ErrNoCell):
+			states = append(states, mirror.State{ID: id, Kind: mirror.Unknown})
+		case err != nil:
+			return nil, fmt.Errorf("id %v: %w", id, err)
+		default:
+			homes[home] = append(homes[home], id)
+		}
+	}
+	for home, group := range homes {
+		some, err := h.statesIn(ctx, home, func(tx resolve.Tx) ([]*entity.Birth, []locality.ID, error) {
+			births, err := tx.Births(ctx, group)
+			return births, group, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		following = append(following, some...)
+	}
+	return h.lead(ctx, states, following)
+}
+
+// ListStates says what the ids of a cell lead to, in their order, those after one of them; next is the After of the
+// next page, the zero id if there is none. See States.
+func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) (page []mirror.State, next locality.ID, err error) {
+	if limit < 1 || limit > mirror.MostStates {
+		return nil, next, problem.Invalid("/limit", "invalid", "limit %d: want 1 to %d", limit, mirror.MostStates)
+	}
+	if err := h.engine.CheckCell(ctx, of); err != nil {
+		return nil, next, err
+	}
+	more := false
+	some, err := h.statesIn(ctx, of, func(tx resolve.Tx) ([]*entity.Birth, []locality.ID, error) {
+		listed, err := tx.ListBirths(ctx, after, limit+1)
+		more = len(listed) > limit
+		listed = listed[:min(len(listed), limit)]
+		births, ids := make([]*entity.Birth, len(listed)), make([]locality.ID, len(listed))
+		for i := range listed {
+			births[i], ids[i] = &listed[i], listed[i].ID
+		}
+		return births, ids, err
+	})
+	if err == nil {
+		page, err = h.lead(ctx, nil, some)
+	}
+	if more && err == nil {
+		next = page[len(page)-1].ID
+	}
+	return page, next, err
+}
+
+// led is a state that may be a redirect of a live record: it leads to the entity of an anchor.
+type led struct {
+	mirror.State
+	record, anchor entity.PUID // 0 if it is none
+}
+
+// statesIn reads the births of a cell and what they lead to, as far as this cell knows, in one snapshot.
+func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(resolve.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
+	var ids []locality.ID
+	var births []*entity.Birth
+	records, entities := map[entity.PUID]*entity.Record{}, map[entity.PUID]*entity.Entity{}
+	var at changelog.Seq
+	err := h.engine.View(ctx, home, func(tx resolve.Tx) (err error) {
+		if births, ids, err = read(tx); err != nil {
+			return err
+		}
+		var puids, anchors []entity.PUID
+		for _, b := range births {
+			if b != nil && b.PUID != 0 {
+				puids = append(puids, b.PUID)
+			}
+		}
+		found, err := tx.Records(ctx, puids)
+		if err != nil {
+			return err
+		}
+		for _, rec := range found {
+			if rec != nil && !rec.Deleted() {
+				records[rec.PUID] = rec
+				if rec.Anchor == rec.PUID {
+					anchors = append(anchors, rec.PUID)
+				}
+			}
+		}
+		stored, err := tx.Entities(ctx, anchors)
+		for i, e := range stored {
+			entities[anchors[i]] = e
+		}
+		if err != nil {
+			return err
+		}
+		bounds, err := tx.Bounds(ctx)
+		at = bounds.Last
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("what %d ids of cell %v lead to: %w", len(ids), home, err)
+	}
+	states := make([]led, len(ids))
+	for i, b := range births {
+		states[i].ID, states[i].Cell, states[i].At = ids[i], home, at
+		var rec *entity.Record
+		if b != nil {
+			rec = records[b.PUID]
+		}
+		if err := h.lives(ctx, &states[i], b, rec, entities); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// lives says what a birth leads to, given its record, if that is there, and the entities that the cell has.
+func (h *Handle) lives(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record, entities map[entity.PUID]*entity.Entity) error {
+	switch {
+	case b == nil:
+		to.Kind = mirror.Unknown
+		return nil
+	case b.PUID == 0 && b.Successor.IsZero():
+		to.Kind = mirror.Deleted
+		return nil
+	case b.PUID == 0:
+		to.Kind, to.To = mirror.Redirect, b.Successor
+		return nil
+	case rec == nil || rec.Birth != b.ID: // its cell was brought back from a backup in parts
+		to.Kind, to.Settling = mirror.Unknown, true
+		return nil
+	case rec.Anchor != rec.PUID:
+		to.Kind, to.record, to.anchor = mirror.Redirect, rec.PUID, rec.Anchor
+		return nil
+	}
+	if err := h.engine.EnsureKind(ctx, rec.Kind); err != nil {
+		return fmt.Errorf("record %v: %w", rec.PUID, err)
+	}
+	e := entities[rec.PUID]
+	if e == nil {
+		e, to.Settling = h.engine.Resolver.Alone(rec), true
+	}
+	schema := h.engine.Schema(e.Kind)
+	to.Kind = mirror.Entity
+	to.Thing = mirror.ThingOf(e, func(attribute string) bool {
+		declared, ok := schema.Attribute(attribute)
+		return ok && declared.Many
+	})
+	return nil
+}
+
+// lead finds out where redirects of live records lead. What a record says of its entity counts if that entity says so
+// too; until then a merge or a split is under way.
+func (h *Handle) lead(ctx context.Context, states []mirror.State, following []led) ([]mirror.State, error) {
+	homes := map[cell.ID][]entity.PUID{}
+	asked := map[entity.PUID]bool{}
+	for i := range following {
+		anchor := following[i].anchor
+		if anchor == 0 || asked[anchor] {
+			continue
+		}
+		asked[anchor] = true
+		home, err := engine.Locate(ctx, h.engine, int64(anchor), (*cell.Map).Puid)
+		if err != nil {
+			return nil, fmt.Errorf("record %v: %w", anchor, err)
+		}
+		homes[home] = append(homes[home], anchor)
+	}
+	entities := map[entity.PUID]*entity.Entity{}
+	for home, anchors := range homes {
+		if err := h.engine.View(ctx, home, func(tx resolve.Tx) error {
+			found, err := tx.Entities(ctx, anchors)
+			for i, e := range found {
+				entities[anchors[i]] = e
+			}
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("entities of cell %v: %w", home, err)
+		}
+	}
+	for i := range following {
+		l := &following[i]
+		if l.anchor != 0 {
+			e := entities[l.anchor]
+			if e != nil && slices.ContainsFunc(e.Members, func(m entity.Member) bool { return m.PUID == l.record }) {
+				l.To = e.ID
+			} else {
+				l.Settling = true
+			}
+		}
+		states = append(states, l.State)
+	}
+	return states, nil
+}

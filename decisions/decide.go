@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Decide makes decisions, and withdraws some, in their order: of two that contradict each other the later
+// counts. They are durable when it returns, and entities are as they say, but for those that are Pending.
+// Results are in the order of the list; one that was refused says so and harms no other. The error is about
+// the list as a whole: nothing was decided.
+func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return nil, err
+	}
+	if len(list) > records.MaxBatch {
+		return nil, problem.Invalid("", "too_large", "there are %d decisions, more than %d", len(list), records.MaxBatch)
+	}
+	results := make([]Result, len(list))
+	var decisions []entity.Decision
+	var at []int
+	for i, d := range list {
+		decision, err := h.Prepare(ctx, d, decisions)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		decisions, at = append(decisions, decision), append(at, i)
+	}
+	if len(decisions) == 0 {
+		return results, nil
+	}
+	made := h.engine.Resolver.Decide(ctx, decisions)
+	h.engine.Written()
+	var stand []entity.Decision
+	for n, d := range made {
+		r := &results[at[n]]
+		if r.Err = engine.Wrap(d.Err); errors.Is(d.Err, resolve.ErrDecision) {
+			r.Err = problem.Invalid("", "invalid", "%s", d.Err.Error())
+		}
+		r.Watermark = d.Marks
+		stand = append(stand, d.Decision)
+	}
+	told, err := h.describe(ctx, stand)
+	if err != nil {
+		h.engine.Logger.Warn("what was decided cannot be read again", "err", err)
+		told = make([]Decided, len(stand))
+		for n, d := range stand {
+			told[n].Decision = d
+		}
+	}
+	for n, d := range made {
+		if r := &results[at[n]]; r.Err == nil {
+			r.Decided = told[n]
+			if r.Pending = d.Pending; d.Pending {
+				r.Conflict = "" // nobody knows yet
+			}
+		}
+	}
+	return results, nil
+}
+
+// Prepare checks what is to be decided and finds the records, and changes nothing; before are decisions that would be made
+// before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
+func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
+	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason, Withdrawn: d.Withdraw}
+	if problems := d.check(); problems != nil {
+		return decision, &problem.InvalidError{Problems: problems}
+	}
+	a, err := h.record(ctx, d.A, d.Withdraw)
+	if err != nil {
+		return decision, problem.At("/a", err)
+	}
+	decision.A = a.PUID
+	if decision.Pair() {
+		b, err := h.record(ctx, d.B, d.Withdraw)
+		if err != nil {
+			return decision, problem.At("/b", err)
+		}
+		decision.B = b.PUID
+		switch {
+		case a.PUID == b.PUID:
+			return decision, problem.Invalid("/b", "invalid", "%.300s and %.300s stand for one record, %v", d.A, d.B, a.Ref)
+		case a.Kind != b.Kind && !d.Withdraw:
+			return decision, problem.Invalid("/b", "invalid", "%v is a %s and %v a %s: things of two kinds are two", a.Ref, a.Kind, b.Ref, b.Kind)
+		}
+	}
+	if d.Verdict == entity.VerdictValue && !d.Withdraw {
+		if problems := h.checkValue(a.Kind, d.Attribute, d.Value); problems != nil {
+			return decision, &problem.InvalidError{Problems: problems}
+		}
+	}
+	if !d.Withdraw {
+		return decision, nil
+	}
+	stood, err := h.engine.Decisions(ctx, []entity.PUID{a.PUID})
+	if err != nil {
+		return decision, err
+	}
+	stood = slices.Concat(stood, before)
+	for _, was := range slices.Backward(stood) {
+		if was.Pair() && was.B == decision.A {
+			was = was.Mirror()
+		}
+		if was.Key() == decision.Key() {
+			decision.Verdict, decision.Value = was.Verdict, was.Value
+			return decision, nil
+		}
+	}
+	return decision, problem.Invalid("/withdraw", "not_decided", "%s", "nothing was decided about that")
+}
+
+// record reads the record of an address. What was decided about one that was deleted can be withdrawn.
+func (h *Handle) record(ctx context.Context, address string, deleted bool) (*entity.Record, error) {
+	rec, err := h.entities.Record(ctx, address)
+	if !deleted || !errors.Is(err, entity.ErrErased) {
+		return rec, err
+	}
+	puid, parsed := entity.ParsePUID(address)
+	if ref, noRef := records.ParseRef(address); parsed != nil && noRef == nil {
+		puids, lookedUp := h.engine.Keys.Lookup(ctx, []cell.Key{h.engine.Map().KeyOf(ref.Source, ref.Key)})
+		if lookedUp != nil {
+			return nil, lookedUp
+		}
+		puid = entity.PUID(puids[0])
+	}
+	if puid == 0 {
+		return nil, err
+	}
+	return &entity.Record{PUID: puid}, nil
+}
+
+// check holds that a decision has the parts that its verdict takes, and readable texts.
+func (d *Input) check() (problems []problem.Problem) {
+	note := func(pointer, code, format string, args ...any) {
+		problems = append(problems, problem.New(pointer, code, fmt.Sprintf(format, args...)))
+	}
+	pair, value := false, false
+	switch d.Verdict {
+	case entity.VerdictSame, entity.VerdictDifferent:
+		pair = true
+	case entity.VerdictValue:
+		value = true
+	case entity.VerdictAnchor:
+	default:
+		note("/verdict", "invalid", "%.60q is no verdict: there are same, different, anchor and value", string(d.Verdict))
+		return problems
+	}
+	switch {
+	case d.A == "":
+		note("/a", "required", "the record that it is about is missing")
+	case pair && d.B == "":
+		note("/b", "required", "verdict %s is about two records: the other one is missing", d.Verdict)
+	case !pair && d.B != "":
+		note("/b", "invalid", "verdict %s is about one record", d.Verdict)
+	}
+	switch {
+	case value && d.Attribute == "":
+		note("/attribute", "required", "the attribute is missing")
+	case value && d.Value == "" && !d.Withdraw:
+		note("/value", "required", "the value is missing")
+	case !value && d.Attribute+d.Value != "":
+		note("/attribute", "invalid", "verdict %s is about no attribute", d.Verdict)
+	}
+	for _, text := range []struct {
+		pointer, text string
+		most          int
+	}{{"/author", d.Author, MaxAuthor}, {"/reason", d.Reason, MaxReason}} {
+		switch {
+		case len(text.text) > text.most:
+			note(text.pointer, "too_large", "%d bytes, at most %d are taken", len(text.text), text.most)
+		case !utf8.ValidString(text.text):
+			note(text.pointer, "invalid_utf8", "it is not valid UTF-8")
+		case strings.ContainsFunc(text.text, unicode.IsControl):
+			note(text.pointer, "invalid", "it holds a control character")
+		}
+	}
+	return problems
+}
+
+// checkValue holds that a kind has the attribute and takes the value, as of a record.
+func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.Problem) {
+	for _, p := range h.engine.Schema(kind).Check(match.Attributes{attribute: {value}}) {
+		switch {
+		case p.Attribute != attribute:
+		case p.Code == match.CodeUnknown:
+			problems = append(problems, problem.New("/attribute", p.Code, p.Message))
+		default:
+			problems = append(problems, problem.New("/value", p.Code, p.Message))
+		}
+	}
+	if problems == nil && h.engine.Kind(kind).Matcher.NormaliseValue(attribute, value) == "" {
+		problems = []problem.Problem{problem.New("/value", "invalid", fmt.Sprintf("%.60q says nothing", value))}
+	}
+	return problems
+}
+
+// Merge says that two entities are one thing: a must-link between their anchors. Unmerge takes it back.
+func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error) {
+	x, err := h.entities.Find(ctx, a)
+	if err != nil {
+		return nil, problem.At("/a", err)
+	}
+	y, err := h.entities.Find(ctx, b)
+	if err != nil {
+		return nil, problem.At("/b", err)
+	}
+	if x.ID == y.ID {
+		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are one entity, %v", a, b, x.ID)
+	}
+	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, Reason: by.Reason}})
+	if err != nil {
+		return nil, err
+	}
+	return &results[0], results[0].Err
+}
+
+// Unmerge says that records are not of the entity that they are in: each of them and every member that is
+// not named are two things, whatever was decided before. So after a Merge it restores both ids.
+func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by By) ([]Result, error) {
+	e, err := h.entities.Find(ctx, address)
+	if err != nil {
+		return nil, problem.At("/id", err)
+	}
+	if len(out) == 0 || len(out) > MaxUnmerged {
+		return nil, problem.Invalid("/records", "invalid", "want 1 to %d records", MaxUnmerged)
+	}
+	var named []entity.PUID
+	for i, address := range out {
+		pointer := fmt.Sprintf("/records/%d", i)
+		rec, err := h.entities.Record(ctx, address)
+		if err != nil {
+			return nil, problem.At(pointer, err)
+		}
+		if !slices.Contains(e.Entity.PUIDs(), rec.PUID) {
+			return nil, problem.Invalid(pointer, "invalid", "%v is not in entity %v", rec.Ref, e.ID)
+		}
+		named = append(named, rec.PUID)
+	}
+	var list []Input
+	for _, gone := range e.Members {
+		for _, in := range e.Members {
+			if slices.Contains(named, gone.PUID) && !slices.Contains(named, in.PUID) {
+				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, Reason: by.Reason})
+			}
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil, problem.Invalid("/records", "invalid", "these are all records of entity %v: name those that are not of it", e.ID)
+	case len(list) > records.MaxBatch:
+		return nil, problem.Invalid("/records", "too_large", "that makes %d pairs, more than %d: name fewer records", len(list), records.MaxBatch)
+	}
+	return h.Decide(ctx, list)
+}
+
+// describe adds to decisions what people know records by, where these are now, and what speaks against.
+func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]Decided, error) {
+	var puids []entity.PUID
+	for _, d := range decisions {
+		if puids = append(puids, d.A); d.Pair() {
+			puids = append(puids, d.B)
+		}
+	}
+	slices.Sort(puids)
+	puids = slices.Compact(puids)
+	found, err := h.engine.Records(ctx, puids)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(rec *entity.Record) bool { return rec == nil || rec.Deleted() })
+	of, err := h.records.WithEntities(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	at := map[entity.PUID]*records.Record{}
+	for _, rec := range of {
+		at[rec.PUID] = rec
+	}
+	told := make([]Decided, len(decisions))
+	for i, d := range decisions {
+		told[i].Decision = d
+		if a := at[d.A]; a != nil {
+			told[i].RefA, told[i].EntityA = a.Ref, a.Entity
+		}
+		if b := at[d.B]; b != nil && d.Pair() {
+			told[i].RefB, told[i].EntityB = b.Ref, b.Entity
+		}
+		told[i].Conflict = conflict(&told[i], at[d.A])
+	}
+	return told, nil
+}
+
+// conflict says what newer decisions have made of one that stands, "" if it is so.
+func conflict(d *Decided, a *records.Record) string {
+	if d.Withdrawn || a == nil || d.Pair() && d.EntityB == (locality.ID{}) {
+		return ""
+	}
+	switch one := d.EntityA == d.EntityB; {
+	case d.Verdict == entity.VerdictSame && !one:
+		return "newer decisions keep the two apart"
+	case d.Verdict == entity.VerdictDifferent && one:
+		return "newer decisions hold the two together"
+	case d.Verdict == entity.VerdictAnchor && d.EntityA != a.Birth:
+		return "a newer decision gives the entity another anchor"
+	}
+	return ""
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decisions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// ReviewQuery asks for pairs that a person should decide about.
+type ReviewQuery struct {
+	After string // the Next of the page before; "" to begin
+	Limit int    // 1 to MaxReview; 0 for 20
+}
+
+// ReviewPage is a page of the review queue, the best pairs first. Next is the After of the next one, ""
+// if there is none.
+type ReviewPage struct {
+	Pairs []ReviewPair `json:"pairs"`
+	Next  string       `json:"next,omitempty"`
+}
+
+// ReviewPair is a pair of records in two entities that a person should decide about.
+type ReviewPair struct {
+	A           entity.Ref        `json:"a"`
+	B           entity.Ref        `json:"b"`
+	EntityA     locality.ID       `json:"entity_a"`
+	EntityB     locality.ID       `json:"entity_b"`
+	Explanation match.Explanation `json:"explanation"`
+	// Merges is how many records one entity would have if the two are the same thing.
+	Merges int `json:"merges"`
+}
+
+// Review returns pairs of records in two entities that the machine is not sure about, the best first, of
+// two entities the best pair. Pairs of entities that anybody decided about are left out, so that an answer,
+// which is a decision, takes its pair off the list.
+func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error) {
+	if q.Limit == 0 {
+		q.Limit = 20
+	}
+	if q.Limit < 0 || q.Limit > MaxReview {
+		return nil, problem.Invalid("/limit", "invalid", "a page has 1 to %d pairs", MaxReview)
+	}
+	queue, err := h.unsure(q.After)
+	if err != nil {
+		return nil, err
+	}
+	page := &ReviewPage{Pairs: []ReviewPair{}}
+	for {
+		edges, err := queue.next(ctx, q.Limit)
+		if err != nil {
+			return nil, err
+		}
+		if len(edges) == 0 {
+			return page, nil
+		}
+		pairs, err := h.undecided(ctx, edges)
+		if err != nil {
+			return nil, err
+		}
+		for i, pair := range pairs {
+			if pair == nil {
+				continue
+			}
+			page.Pairs = append(page.Pairs, *pair)
+			if last := edges[i]; len(page.Pairs) == q.Limit {
+				page.Next = fmt.Sprintf("%d %d %d", last.Score, last.A, last.B)
+				return page, nil
+			}
+		}
+	}
+}
+
+// unsure is the list of unsure pairs of all cells, merged.
+type unsure struct {
+	engine *engine.Engine
+	cells  []*unsureCell
+}
+
+// unsureCell is what was read of the list of a cell and not used yet.
+type unsureCell struct {
+	id    cell.ID
+	after resolve.Edge
+	edges []resolve.Edge
+	end   bool
+}
+
+func (h *Handle) unsure(after string) (*unsure, error) {
+	at := resolve.Edge{Score: match.Threshold}
+	if after != "" {
+		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Score, &at.A, &at.B); n != 3 || err != nil {
+			return nil, errBadAfter
+		}
+	}
+	u := &unsure{engine: h.engine}
+	for _, id := range h.engine.Map().Cells() {
+		u.cells = append(u.cells, &unsureCell{id: id, after: at})
+	}
+	return u, nil
+}
+
+// next answers with the next best pairs.
+func (u *unsure) next(ctx context.Context, n int) (edges []resolve.Edge, err error) {
+	for len(edges) < n {
+		errs := make([]error, len(u.cells))
+		engine.Parallel(len(u.cells), func(i int) { errs[i] = u.fill(ctx, u.cells[i], n) })
+		for i, err := range errs {
+			if err != nil {
+				return nil, fmt.Errorf("unsure pairs of cell %v: %w", u.cells[i].id, err)
+			}
+		}
+		var best *unsureCell
+		for _, c := range u.cells {
+			if len(c.edges) > 0 && (best == nil || better(c.edges[0], best.edges[0])) {
+				best = c
+			}
+		}
+		if best == nil {
+			return edges, nil
+		}
+		edges, best.edges = append(edges, best.edges[0]), best.edges[1:]
+	}
+	return edges, nil
+}
+
+// fill reads on where nothing is left.
+func (u *unsure) fill(ctx context.Context, c *unsureCell, n int) error {
+	if len(c.edges) > 0 || c.end {
+		return nil
+	}
+	return u.engine.View(ctx, c.id, func(tx resolve.Tx) (err error) {
+		if c.edges, err = tx.Unsure(ctx, c.after, n); len(c.edges) > 0 {
+			c.after = c.edges[len(c.edges)-1]
+		}
+		c.end = len(c.edges) < n
+		return err
+	})
+}
+
+func better(a, b resolve.Edge) bool {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) < 0
+}
+
+// undecided makes pairs of edges, nil where nobody need decide.
+func (h *Handle) undecided(ctx context.Context, edges []resolve.Edge) ([]*ReviewPair, error) {
+	puids := make([]entity.PUID, 0, 2*len(edges))
+	for _, e := range edges {
+		puids = append(puids, e.A, e.B)
+	}
+	records, err := h.engine.Records(ctx, puids)
+	if err != nil {
+		return nil, err
+	}
+	of, err := h.entitiesOf(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	var about []entity.PUID
+	for _, e := range of {
+		about = append(about, e.PUIDs()...)
+	}
+	slices.Sort(about)
+	about = slices.Compact(about)
+	decisions, err := h.engine.Decisions(ctx, about)
+	if err != nil {
+		return nil, err
+	}
+	var others []resolve.Edge
+	if err := h.engine.Retry(ctx, func() (err error) {
+		others, err = h.engine.Resolver.EdgesOf(ctx, about)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	pairs := make([]*ReviewPair, len(edges))
+	for i := range edges {
+		a, b := records[2*i], records[2*i+1]
+		if a == nil || b == nil || a.Deleted() || b.Deleted() || a.Kind != b.Kind {
+			continue
+		}
+		x, y := of[a.Anchor], of[b.Anchor]
+		if x == nil || y == nil || x.ID == y.ID {
+			continue
+		}
+		if Between(decisions, x.PUIDs(), y.PUIDs()) != nil || !best(edges[i], others, x.PUIDs(), y.PUIDs()) {
+			continue
+		}
+		m := h.engine.Kind(a.Kind).Matcher
+		normA, normB := h.engine.Normalise(a), h.engine.Normalise(b)
+		v := edges[i].Vector // by the names that there are
+		if m.Decide(v) != match.Unsure {
+			continue
+		}
+		pairs[i] = &ReviewPair{
+			A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Explanation: m.Explain(normA, normB, v).Facing(match.NodeKey(a.Ref)),
+			Merges: len(x.Members) + len(y.Members),
+		}
+	}
+	return pairs, nil
+}
+
+// best tells whether an unsure pair is the best one of two entities.
+func best(e resolve.Edge, others []resolve.Edge, a, b []entity.PUID) bool {
+	return !slices.ContainsFunc(others, func(o resolve.Edge) bool {
+		across := slices.Contains(a, o.A) && slices.Contains(b, o.B) || slices.Contains(a, o.B) && slices.Contains(b, o.A)
+		return across && o.A < o.B && o.Score < match.Threshold && better(o, e)
+	})
+}
+
+// entitiesOf reads the entities of records, by their anchors. One that a merge or a deletion changed in between is left out.
+func (h *Handle) entitiesOf(ctx context.Context, records []*entity.Record) (map[entity.PUID]*entity.Entity, error) {
+	var anchors []entity.PUID
+	for _, rec := range records {
+		if rec != nil && !rec.Deleted() {
+			anchors = append(anchors, rec.Anchor)
+		}
+	}
+	slices.Sort(anchors)
+	anchors = slices.Compact(anchors)
+	found, err := h.engine.Stored(ctx, anchors)
+	if err != nil {
+		return nil, err
+	}
+	of := map[entity.PUID]*entity.Entity{}
+	for i, e := range found {
+		if e != nil {
+			of[anchors[i]] = e
+		}
+	}
+	for _, rec := range records {
+		if rec != nil && !rec.Deleted() && rec.Anchor == rec.PUID && of[rec.PUID] == nil {
+			of[rec.PUID] = h.engine.Resolver.Alone(rec)
+		}
+	}
+	return of, nil
+}

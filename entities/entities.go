@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entities
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Handle reads entities: DB.Entities of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine  *engine.Engine
+	records *records.Handle
+}
+
+// New returns the handle of an installation.
+func New(e *engine.Engine, r *records.Handle) *Handle { return &Handle{e, r} }
+
+// Entity is an entity as read.
+type Entity struct {
+	*entity.Entity
+	// Requested is the id that was asked for. It differs from ID if it was merged away; both lead
+	// here for ever.
+	Requested locality.ID
+}
+
+// Redirected reports whether the entity was asked for by a former id.
+func (e *Entity) Redirected() bool { return e.Requested != e.ID }
+
+// Get returns the entity that an id leads to, for ever: an id that was merged away leads
+// to the survivor. The error is entity.ErrNotFound for an id that was never given out,
+// entity.ErrErased if the last record behind it was deleted, and a *locus.InvalidError for an id that is
+// not of version b.
+func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
+	if err := engine.CheckID("/id", id); err != nil {
+		return nil, err
+	}
+	passed := map[locality.ID]bool{} // two records that were deleted at once may lead to each other
+	for at, seen := id, 0; ; seen++ {
+		home, err := engine.Locate(ctx, h.engine, at, (*cell.Map).Entity)
+		if err != nil {
+			return nil, fmt.Errorf("entity %v: %w", id, err)
+		}
+		var birth *entity.Birth
+		if err := h.engine.View(ctx, home, func(tx resolve.Tx) error {
+			births, err := tx.Births(ctx, []locality.ID{at})
+			if err == nil {
+				birth = births[0]
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		switch {
+		case birth == nil:
+			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrNotFound)
+		case birth.PUID == 0 && (birth.Successor.IsZero() || passed[at]):
+			return nil, fmt.Errorf("entity %v: %w", id, entity.ErrErased)
+		case birth.PUID == 0:
+			passed[at] = true
+			at = birth.Successor
+			continue
+		}
+		e, err := h.engine.EntityOf(ctx, birth.PUID)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			return &Entity{Entity: e, Requested: id}, nil
+		}
+		if seen > maxReread {
+			return nil, fmt.Errorf("%w: entity %v is changing, try again", engine.ErrUnavailable, id)
+		}
+	}
+}
+
+// maxReread is how often a read starts again because a merge came in between.
+const maxReread = 1000
+
+// Find resolves an address - an entity id, a puid or SOURCE:KEY - to its entity. Only an id can
+// have been redirected. The error is a *locus.InvalidError if it is none of these.
+func (h *Handle) Find(ctx context.Context, address string) (*Entity, error) {
+	if id, err := locality.Parse(address); err == nil {
+		if err := engine.CheckID("/address", id); err != nil {
+			return nil, err
+		}
+		return h.Get(ctx, id)
+	}
+	rec, err := h.Record(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.Get(ctx, rec.Birth)
+	if err != nil {
+		return nil, err
+	}
+	return &Entity{Entity: e.Entity, Requested: e.ID}, nil
+}
+
+// Record reads the record of an address: an entity id, which stands for its anchor, a puid or SOURCE:KEY. The error is a
+// *locus.InvalidError if it is none of these, entity.ErrNotFound or entity.ErrErased.
+func (h *Handle) Record(ctx context.Context, address string) (*entity.Record, error) {
+	if id, err := locality.Parse(address); err == nil {
+		if err := engine.CheckID("/address", id); err != nil {
+			return nil, err
+		}
+		e, err := h.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return h.engine.Record(ctx, e.Anchor())
+	}
+	if puid, err := entity.ParsePUID(address); err == nil {
+		return h.engine.Record(ctx, puid)
+	}
+	ref, err := records.ParseRef(address)
+	if err != nil {
+		return nil, err
+	}
+	return h.records.Stored(ctx, ref)
+}
+
+// Members reads the records of an entity, in the order of its members. One that was deleted
+// since the entity was read is left out.
+func (h *Handle) Members(ctx context.Context, e *entity.Entity) ([]*entity.Record, error) {
+	records, err := h.engine.Records(ctx, e.PUIDs())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(rec *entity.Record) bool { return rec == nil || rec.Deleted() }), nil
+}

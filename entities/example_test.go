@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entities_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/locus-db/locus"
+	_ "github.com/locus-db/locus/backend/sqlite"
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/records"
+)
+
+// Both records lead to one entity, which is found by its words.
+func Example() {
+	dir, err := os.MkdirTemp("", "entities")
+	check(err)
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	db, err := locus.Open(ctx, dir, nil)
+	check(err)
+	defer db.Close()
+
+	results, err := db.Records().Put(ctx, []records.Input{
+		{Ref: entity.Ref{Source: "chamber", Key: "1"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
+		{Ref: entity.Ref{Source: "crawler", Key: "2"}, Attributes: entity.Attributes{"name": {"Joe's Pizza"}, "phones": {"(415) 555-2300"}}},
+	})
+	check(err)
+	found, _, err := db.Entities().Search(ctx, entities.Query{Text: "pizza"})
+	check(err)
+	fmt.Println(len(found), "entity of", len(found[0].Members), "records")
+	e, err := db.Entities().Find(ctx, "crawler:2")
+	check(err)
+	fmt.Println(e.ID == results[0].Entity)
+	// Output:
+	// 1 entity of 2 records
+	// true
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

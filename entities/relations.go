@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Relation is what two entities are to each other without being one.
+type Relation struct {
+	// Relation is part_of: this entity is a part of the other; has_part: the other is a part of this one;
+	// or co_located: two things at one spot.
+	Relation string        `json:"relation"`
+	Entity   locality.ID   `json:"entity"` // the other one
+	Name     string        `json:"name"`
+	Via      [2]entity.Ref `json:"via"` // the records by which it was seen, this entity's first
+	Bits     match.Score   `json:"bits"`
+}
+
+// maxRelations is how many relations of an entity are answered.
+const maxRelations = 16
+
+// Relations are the things that an entity has to do with without being one of them: at most 16, each once,
+// by its best pair of records, the best first. What is a part of one record of it is a part of it, whatever it is
+// to the others.
+func (h *Handle) Relations(ctx context.Context, id locality.ID) ([]Relation, error) {
+	e, err := h.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	puids := e.Entity.PUIDs()
+	var edges []resolve.Edge
+	if err := h.engine.Retry(ctx, func() (err error) {
+		edges, err = h.engine.Resolver.EdgesOf(ctx, puids)
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("relations of entity %v: %w", id, err)
+	}
+	m := h.engine.Kind(e.Kind).Matcher
+	edges = slices.DeleteFunc(edges, func(edge resolve.Edge) bool {
+		return !m.Decide(edge.Vector).Relation() || slices.Contains(puids, edge.B)
+	})
+	apart := func(e resolve.Edge) int {
+		if m.Decide(e.Vector) == match.PartOf {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(edges, func(x, y resolve.Edge) int {
+		return cmp.Or(apart(x)-apart(y), cmp.Compare(m.Score(y.Vector), m.Score(x.Vector)), cmp.Compare(x.B, y.B))
+	})
+	others := make([]entity.PUID, len(edges))
+	for i, edge := range edges {
+		others[i] = edge.B
+	}
+	records, err := h.engine.Records(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	list := []Relation{}
+	seen := map[locality.ID]bool{e.ID: true}
+	for i, edge := range edges {
+		rec := records[i]
+		if rec == nil || rec.Deleted() || len(list) == maxRelations {
+			continue
+		}
+		other, err := h.Get(ctx, rec.Birth)
+		if errors.Is(err, entity.ErrErased) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if seen[other.ID] {
+			continue
+		}
+		seen[other.ID] = true
+		own := e.Members[slices.Index(puids, edge.A)].Ref
+		list = append(list, Relation{
+			Relation: RelationOf(m, edge.Vector, own, rec.Ref), Entity: other.ID, Name: h.nameOf(other.Entity),
+			Via: [2]entity.Ref{own, rec.Ref}, Bits: m.Score(edge.Vector),
+		})
+	}
+	slices.SortStableFunc(list, func(x, y Relation) int { return cmp.Compare(y.Bits, x.Bits) })
+	return list, nil
+}
+
+// RelationOf returns what the thing of a record is to that of another: part_of, has_part, or the name of the outcome.
+func RelationOf(m *match.Matcher, v match.Vector, own, other entity.Ref) string {
+	if m.Decide(v) != match.PartOf {
+		return m.Decide(v).String()
+	}
+	first := match.NodeKey(own).Compare(match.NodeKey(other)) < 0
+	if first == v.Part() {
+		return "part_of"
+	}
+	return "has_part"
+}
+
+// nameOf is what an entity is called, "" if nobody says.
+func (h *Handle) nameOf(e *entity.Entity) string {
+	for _, a := range h.engine.Schema(e.Kind).Attributes {
+		if name := e.View.First(a.Name); a.Type == match.TypeName && name != "" {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package entities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// MaxText is how many bytes the text of a search has at most.
+const MaxText = 256
+
+// Query asks for entities of which all holds that is asked for. The zero query asks for all.
+type Query struct {
+	Kind    string       // only of this kind; "" for all
+	Text    string       // every word must be in a name, a category or a city; the last may be the beginning of one
+	Where   []Filter     // attributes and the values that they must have
+	Has     []string     // attributes that must have a value
+	Without []string     // attributes that must have none
+	Order   Order        // "" is OrderBest if anything is asked for, OrderID otherwise
+	After   entity.Place // leaves out what comes before it, and it; the zero place to begin
+	Limit   int          // 1 to 1000; 0 for 100
+}
+
+// Filter asks for an attribute that has a value, compared as its kind normalises it. An entity has all the
+// values that its records have.
+type Filter struct{ Attribute, Value string }
+
+// Order is the order of a list of entities.
+type Order string
+
+// The orders of entities.
+const (
+	// OrderBest has the highest ranks first, see entity.Rank; within one rank the order is OrderID.
+	OrderBest Order = "best"
+	// OrderID is the order of the anchors' puids, in which pages of everything are stable.
+	OrderID Order = "id"
+)
+
+// MaxFilters is how much one Query may ask for, of filters, of attributes present and absent.
+const MaxFilters = 32
+
+// Search returns a page of entities; next is the After of the next page, the zero place if there is none.
+func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity, next entity.Place, err error) {
+	limit, err := engine.Limit(q.Limit)
+	if err != nil {
+		return nil, next, err
+	}
+	for e, err := range h.Each(ctx, q) {
+		if err != nil {
+			return nil, entity.Place{}, err
+		}
+		if len(entities) == limit {
+			return entities, placeOf(entities[limit-1]), nil
+		}
+		entities = append(entities, e)
+	}
+	return entities, next, nil
+}
+
+// placeOf is where an entity is in an order, as the After of what follows it.
+func placeOf(e *entity.Entity) entity.Place {
+	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
+}
+
+// Each searches, and returns what it finds in order, up to the end. It reads entities as they are asked for,
+// and few in vain if the caller takes about Limit of them.
+func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*entity.Entity, error] {
+	return func(yield func(*entity.Entity, error) bool) {
+		query, none, err := h.query(q)
+		switch {
+		case err == nil && none:
+			return
+		case err == nil && query.Best:
+			err = h.best(ctx, query, q.After, yield)
+		case err == nil:
+			err = h.inOrder(ctx, query, q.After.Anchor, yield)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errEnough ends a search whose caller takes no more.
+var errEnough = errors.New("locus: the caller has enough")
+
+// yield hands out an entity of a kind that this process knows.
+func (h *Handle) yield(ctx context.Context, e *entity.Entity, yield func(*entity.Entity, error) bool) error {
+	if err := h.engine.EnsureKind(ctx, e.Kind); err != nil {
+		return err
+	}
+	if !yield(e, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// searchPage is how many entities of a search are read at once at most.
+const searchPage = 64
+
+// inOrder reads in the order of anchors.
+func (h *Handle) inOrder(ctx context.Context, query entity.Query, after entity.PUID, yield func(*entity.Entity, error) bool) error {
+	for wanted := query.Limit + 1; ; {
+		page, next, err := engine.List[*entity.Entity]{
+			Read: func(tx resolve.Tx, after entity.PUID, limit int) ([]*entity.Entity, error) {
+				at := query
+				at.After, at.Limit = after, limit
+				return tx.Search(ctx, at)
+			},
+			PUID: (*entity.Entity).Anchor,
+		}.Page(ctx, h.engine, after, min(max(wanted, 1), searchPage))
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if err := h.yield(ctx, e, yield); err != nil {
+				return err
+			}
+		}
+		if next == 0 {
+			return nil
+		}
+		after = next
+		wanted -= len(page)
+	}
+}
+
+// found is what was found in one cell, in order, as far as it was read.
+type found struct {
+	cell cell.ID
+	next []*entity.Entity
+	more bool         // there may be more behind them
+	at   entity.Query // which reads them
+}
+
+// best merges what is found in each cell. Of each it reads about as much as its part of the page, and more only when
+// that is used up.
+func (h *Handle) best(ctx context.Context, query entity.Query, after entity.Place, yield func(*entity.Entity, error) bool) error {
+	query.Points, query.After = entity.MaxRank, math.MinInt64
+	if after != (entity.Place{}) {
+		query.Points, query.After = min(max(after.Points, 0), entity.MaxRank), after.Anchor
+	}
+	ids := h.engine.Map().Cells()
+	query.Limit = min(searchPage, query.Limit/len(ids)+searchPage/8)
+	cells := make([]*found, 0, len(ids))
+	for _, id := range ids {
+		cells = append(cells, &found{cell: id, at: query, more: true})
+	}
+	for {
+		var first *found
+		for _, c := range cells {
+			if err := h.look(ctx, c); err != nil {
+				return err
+			}
+			if len(c.next) > 0 && (first == nil || before(c.next[0], first.next[0])) {
+				first = c
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		e := first.next[0]
+		first.next = first.next[1:]
+		if err := h.yield(ctx, e, yield); err != nil {
+			return err
+		}
+	}
+}
+
+// before reports whether a stands before b in the order of ranks and anchors.
+func before(a, b *entity.Entity) bool {
+	if x, y := a.Rank.Points(), b.Rank.Points(); x != y {
+		return x > y
+	}
+	return a.Anchor() < b.Anchor()
+}
+
+// look reads more of a cell if what was read is used up.
+func (h *Handle) look(ctx context.Context, c *found) error {
+	if len(c.next) > 0 || !c.more {
+		return nil
+	}
+	if err := h.engine.View(ctx, c.cell, func(tx resolve.Tx) (err error) {
+		c.next, err = tx.Search(ctx, c.at)
+		return err
+	}); err != nil {
+		return err
+	}
+	if c.more = len(c.next) == c.at.Limit; c.more {
+		last := placeOf(c.next[len(c.next)-1])
+		c.at.Points, c.at.After = last.Points, last.Anchor
+	}
+	return nil
+}
+
+// query normalises what is asked for; none tells that nothing can match it.
+func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
+	if query.Limit, err = engine.Limit(q.Limit); err != nil {
+		return query, false, err
+	}
+	if err := checkText("/q", q.Text); err != nil {
+		return query, false, err
+	}
+	if n := len(q.Where) + len(q.Has) + len(q.Without); n > MaxFilters {
+		return query, false, problem.Invalid("/filter", "invalid", "%d filters, at most %d are taken", n, MaxFilters)
+	}
+	if strings.TrimSpace(q.Text) != "" {
+		query.Words = match.NameTokens(q.Text)
+		none = len(query.Words) == 0
+	}
+	if q.Kind != "" {
+		if h.engine.Kind(q.Kind) == nil {
+			return query, false, h.engine.UnknownKind(q.Kind)
+		}
+		query.Terms = append(query.Terms, entity.Term("", q.Kind))
+	}
+	for _, f := range q.Where {
+		kind, declared, err := h.declaring("/filter", q.Kind, f.Attribute)
+		if err == nil {
+			err = checkText("/filter", f.Value)
+		}
+		if err == nil && !resolve.Exact(declared) {
+			err = problem.Invalid("/filter", "invalid", "nothing is searched by its exact %s", f.Attribute)
+		}
+		if err != nil {
+			return query, false, err
+		}
+		normal := kind.Matcher.NormaliseValue(f.Attribute, f.Value)
+		none = none || normal == ""
+		query.Terms = append(query.Terms, entity.Term(f.Attribute, normal))
+	}
+	present := func(pointer string, attributes []string) (terms []uint64, err error) {
+		for _, name := range attributes {
+			if _, _, err := h.declaring(pointer, q.Kind, name); err != nil {
+				return nil, err
+			}
+			terms = append(terms, entity.Term(name, ""))
+		}
+		return terms, nil
+	}
+	has, err := present("/has", q.Has)
+	if err != nil {
+		return query, false, err
+	}
+	query.Terms = append(query.Terms, has...)
+	if query.Without, err = present("/without", q.Without); err != nil {
+		return query, false, err
+	}
+	switch q.Order {
+	case OrderBest:
+		query.Best = true
+	case "":
+		query.Best = len(query.Words)+len(query.Terms)+len(query.Without) > 0
+	case OrderID:
+	default:
+		return query, false, problem.Invalid("/order", "invalid", "there is no order %.64q: there are best, id", q.Order)
+	}
+	return query, none, nil
+}
+
+// declaring is the kind whose attribute is meant: the one that is named, or else the first that has such an
+// attribute, that of records which name none before the others.
+func (h *Handle) declaring(pointer, kind, attribute string) (*resolve.Kind, match.Attribute, error) {
+	rules := h.engine.Resolver.Rules()
+	kinds := append([]*resolve.Kind{rules.Kind("")}, rules.Kinds()...)
+	of := "no kind has an"
+	if kind != "" {
+		kinds, of = []*resolve.Kind{rules.Kind(kind)}, "kind "+kind+" has no"
+	}
+	for _, k := range kinds {
+		if a, known := k.Matcher.Schema().Attribute(attribute); known {
+			return k, a, nil
+		}
+	}
+	return nil, match.Attribute{}, problem.Invalid(pointer, "invalid", "%s attribute %.64q", of, attribute)
+}
+
+// checkText checks a text to search for.
+func checkText(pointer, s string) error {
+	code, message := "invalid", ""
+	switch {
+	case len(s) > MaxText:
+		message = fmt.Sprintf("the text has %d bytes, more than %d", len(s), MaxText)
+	case !utf8.ValidString(s):
+		code, message = "invalid_utf8", "the text is not valid UTF-8"
+	case strings.ContainsFunc(s, unicode.IsControl):
+		message = "the text holds a control character"
+	default:
+		return nil
+	}
+	return problem.Invalid(pointer, code, "%s", message)
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changes"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+// History is what the logs still hold of an entity and of the records that it has: their puts, the entities
+// that they were, and the merges and splits in between.
+type History struct {
+	Entity *entity.Entity `json:"entity"`
+	// Events, the oldest first. Between two cells their clocks tell which was first.
+	Events []changes.Change `json:"events"`
+	// Since is from when on there is nothing missing; zero is from the beginning.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Of each cell so many changes are looked through, the latest ones, since the logs know of no entity; and so
+// many are answered.
+const (
+	eventsOfHow     = 100
+	eventsOfHistory = 20_000
+	maxEvents       = 1000
+)
+
+// History is what the logs still hold of an entity.
+func (h *Handle) History(ctx context.Context, id locality.ID) (*History, error) {
+	e, err := h.entities.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	records, err := h.entities.Members(ctx, e.Entity)
+	if err != nil {
+		return nil, err
+	}
+	hist := &History{Entity: e.Entity}
+	hist.Events, hist.Since, err = h.events(ctx, records, e.Entity.PUIDs(), eventsOfHistory)
+	return hist, err
+}
+
+// events reads the changes of some of the records and of the entities that are named after them.
+func (h *Handle) events(ctx context.Context, records []*entity.Record, members []entity.PUID, most int) (events []changes.Change, since time.Time, err error) {
+	about := map[locality.ID]bool{}
+	var cells []cell.ID
+	for _, rec := range records {
+		if !slices.Contains(members, rec.PUID) {
+			continue
+		}
+		home, err := engine.Locate(ctx, h.engine, int64(rec.PUID), (*cell.Map).Puid)
+		if err != nil {
+			return nil, since, fmt.Errorf("record %v: %w", rec.PUID, err)
+		}
+		about[rec.Birth] = true
+		cells = append(cells, home)
+	}
+	slices.SortFunc(cells, cell.ID.Compare)
+	cells = slices.Compact(cells)
+	found, froms, errs := make([][]changes.Change, len(cells)), make([]time.Time, len(cells)), make([]error, len(cells))
+	engine.Parallel(len(cells), func(i int) {
+		errs[i] = h.engine.View(ctx, cells[i], func(tx resolve.Tx) (err error) {
+			found[i], froms[i], err = eventsIn(ctx, tx, cells[i], about, most)
+			return err
+		})
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, since, fmt.Errorf("read the logs: %w", err)
+	}
+	events = slices.Concat(found...)
+	for _, from := range froms {
+		if from.After(since) {
+			since = from
+		}
+	}
+	slices.SortStableFunc(events, func(a, b changes.Change) int { return a.Time.Compare(b.Time) })
+	if n := len(events) - maxEvents; n > 0 {
+		events, since = events[n:], events[n].Time
+	}
+	if events == nil {
+		events = []changes.Change{}
+	}
+	return events, since, nil
+}
+
+// eventsIn looks through the end of a log; from is the time from which on that is all.
+func eventsIn(ctx context.Context, tx resolve.Tx, id cell.ID, about map[locality.ID]bool, most int) (events []changes.Change, from time.Time, err error) {
+	bounds, err := tx.Bounds(ctx)
+	if err != nil {
+		return nil, from, err
+	}
+	at := max(bounds.Trimmed, bounds.Last-min(bounds.Last, changelog.Seq(most)))
+	begin := at
+	for at < bounds.Last {
+		page, err := tx.Changes(ctx, at, min(most, 1000))
+		if err != nil || len(page) == 0 {
+			return events, from, err
+		}
+		if begin > 0 && from.IsZero() {
+			from = page[0].Time
+		}
+		for _, c := range page {
+			if about[c.Entity] {
+				c.Was, c.Is = nil, nil
+				events = append(events, changes.Change{Cell: id, Change: c})
+			}
+		}
+		at = page[len(page)-1].Seq
+	}
+	return events, from, nil
+}

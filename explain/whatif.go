@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Scenario asks what entities would be if something were otherwise. Nothing is written. The fields add up.
+type Scenario struct {
+	// Of is the address of a record or an entity: what is looked at is all that it is connected with.
+	Of string `json:"of"`
+	// Delete are the addresses of records that would not be there.
+	Delete []string `json:"delete,omitempty"`
+	// Decide are decisions that would be made.
+	Decide []decisions.Input `json:"decide,omitempty"`
+	// Bits are bits that a level of agreement would have, by "field: level" as explanations name them.
+	Bits map[string]match.Score `json:"bits,omitempty"`
+	// Threshold in bits; 0 is the one that is.
+	Threshold match.Score `json:"threshold,omitempty"`
+}
+
+// ScenarioResult is what would change.
+type ScenarioResult struct {
+	Before []ScenarioEntity `json:"before"` // those that are, and would change or be no more
+	After  []ScenarioEntity `json:"after"`  // those that would be
+	Took   time.Duration    `json:"took_ns"`
+}
+
+// ScenarioEntity is an entity as it is or would be.
+type ScenarioEntity struct {
+	ID      locality.ID  `json:"id"`
+	Kind    string       `json:"kind"`
+	Records []entity.Ref `json:"records"`
+	View    entity.View  `json:"view"`
+}
+
+// Limits of a supposition.
+const (
+	MaxScenario = 100 // records deleted, decisions and bits together
+	maxBits     = 100 * 100
+)
+
+// WhatIf answers with what entities would be if something were otherwise: computed by the code that resolves,
+// from what is stored. Nothing is written. A feature that more than resolve.MaxCarriers records carry tells
+// nothing apart, though some of them were deleted.
+func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error) {
+	begin := time.Now()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	rec, err := h.entities.Record(ctx, q.Of)
+	if err != nil {
+		return nil, problem.At("/of", err)
+	}
+	if _, err := h.engine.Kind(rec.Kind).Matcher.With(q.Bits, q.Threshold); err != nil {
+		return nil, problem.Invalid("/bits", "unknown_field", "%s", err.Error())
+	}
+	about := resolve.Supposition{Of: []entity.PUID{rec.PUID}, Bits: q.Bits, Threshold: q.Threshold}
+	for i, address := range q.Delete {
+		gone, err := h.entities.Record(ctx, address)
+		if err != nil {
+			return nil, problem.At(fmt.Sprintf("/delete/%d", i), err)
+		}
+		about.Without = append(about.Without, gone.PUID)
+	}
+	for i, d := range q.Decide {
+		decision, err := h.decisions.Prepare(ctx, d, about.Decisions)
+		if err != nil {
+			return nil, problem.Within(fmt.Sprintf("/decide/%d", i), err)
+		}
+		about.Decisions = append(about.Decisions, decision)
+	}
+	var before, after []*entity.Entity
+	err = h.engine.Retry(ctx, func() (err error) {
+		before, after, err = h.engine.Resolver.Suppose(ctx, h.engine.Kind(rec.Kind), about)
+		return err
+	})
+	if errors.Is(err, resolve.ErrTooMany) {
+		return nil, problem.Invalid("/of", "too_large", "more than %d records are connected with it", resolve.MaxLinked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what if: %w", err)
+	}
+	return &ScenarioResult{Before: supposed(before), After: supposed(after), Took: time.Since(begin)}, nil
+}
+
+// check holds that something is supposed, and within limits.
+func (q *Scenario) check() error {
+	var problems []problem.Problem
+	switch n := len(q.Delete) + len(q.Decide) + len(q.Bits); {
+	case n > MaxScenario:
+		problems = append(problems, problem.New("", "too_large", fmt.Sprintf("%d things are supposed, more than %d", n, MaxScenario)))
+	case n == 0 && q.Threshold == 0:
+		problems = append(problems, problem.New("", "invalid", "nothing is supposed: say what is deleted, decided, or weighs otherwise"))
+	}
+	if q.Threshold < 0 || q.Threshold > maxBits {
+		problems = append(problems, problem.New("/threshold", "invalid", "a threshold lies above 0 bits and is at most 100"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Bits)) {
+		if bits := q.Bits[name]; bits < -maxBits || bits > maxBits {
+			problems = append(problems, problem.New("/bits", "invalid", fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
+		}
+	}
+	if problems != nil {
+		return &problem.InvalidError{Problems: problems}
+	}
+	return nil
+}
+
+func supposed(entities []*entity.Entity) []ScenarioEntity {
+	list := make([]ScenarioEntity, len(entities))
+	for i, e := range entities {
+		list[i] = ScenarioEntity{ID: e.ID, Kind: e.Kind, View: e.View}
+		for _, m := range e.Members {
+			list[i].Records = append(list[i].Records, m.Ref)
+		}
+	}
+	return list
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/records"
+)
+
+// Handle explains: DB.Explain of package locus. It is safe for concurrent use.
+type Handle struct {
+	engine    *engine.Engine
+	records   *records.Handle
+	entities  *entities.Handle
+	decisions *decisions.Handle
+}
+
+// New returns the handle of an installation.
+func New(e *engine.Engine, r *records.Handle, en *entities.Handle, d *decisions.Handle) *Handle {
+	return &Handle{e, r, en, d}
+}
+
+// Explanation says what holds an entity together.
+type Explanation struct {
+	Entity    *entity.Entity   `json:"entity"`
+	Requested locality.ID      `json:"requested"`
+	Threshold match.Score      `json:"threshold"`
+	Records   []*entity.Record `json:"records"` // the members' records, in the entity's order
+	// Joins are the comparisons that join the records, strongest first: as many as it takes to
+	// connect them, each with the bits that it is made of.
+	Joins []Join `json:"joins"`
+}
+
+// Join is one comparison of two records: A, the first by source and key, is the first side of the
+// explanation, B the second.
+type Join struct {
+	A           entity.Ref        `json:"a"`
+	B           entity.Ref        `json:"b"`
+	Explanation match.Explanation `json:"explanation"`
+	// Decided is what a person said: that the two are one thing, whatever the comparison says.
+	Decided *entity.Decision `json:"decided,omitempty"`
+}
+
+// Why explains what holds an entity together: the strongest comparisons that connect its records.
+// The same code that decided is asked again, so the explanation is the decision.
+func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) {
+	e, err := h.entities.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	records, err := h.entities.Members(ctx, e.Entity)
+	if err != nil {
+		return nil, err
+	}
+	why := &Explanation{Entity: e.Entity, Requested: id, Threshold: h.engine.Kind(e.Kind).Matcher.Threshold(), Records: records, Joins: []Join{}}
+	norms := make([]*match.Record, len(records))
+	for i, rec := range records {
+		norms[i] = h.engine.Normalise(rec)
+	}
+	m, err := h.among(ctx, e.Kind, norms...)
+	if err != nil {
+		return nil, err
+	}
+	type pair struct {
+		a, b   int
+		vector match.Vector
+		score  match.Score
+	}
+	var pairs []pair
+	leads := match.Leaders(norms)
+	for b := range norms {
+		for a := range b {
+			if a != leads[b] && (a != leads[a] || b != leads[b]) {
+				continue // what says the same is said once
+			}
+			v := m.Compare(norms[a], norms[b])
+			pairs = append(pairs, pair{a, b, v, m.Score(v)})
+		}
+	}
+	made, err := h.engine.Decisions(ctx, e.Entity.PUIDs())
+	if err != nil {
+		return nil, err
+	}
+	// What people said to be one thing comes first, as it does when records are clustered.
+	said := func(p pair) *entity.Decision {
+		d := decisions.Between(made, []entity.PUID{records[p.a].PUID}, []entity.PUID{records[p.b].PUID})
+		if d == nil || d.Verdict != entity.VerdictSame {
+			return nil
+		}
+		return d
+	}
+	if len(made) > 0 {
+		for i := range pairs {
+			if said(pairs[i]) != nil {
+				pairs[i].score = match.MustLink
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.score, x.score) })
+	part := make([]int, len(records))
+	for i := range part {
+		part[i] = i
+	}
+	for _, p := range pairs {
+		from, to := part[p.b], part[p.a]
+		if from == to {
+			continue
+		}
+		for i := range part {
+			if part[i] == from {
+				part[i] = to
+			}
+		}
+		e := m.Explain(norms[p.a], norms[p.b], p.vector)
+		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e, said(p)})
+	}
+	return why, nil
+}
+
+// among returns the matcher of a kind that weighs what these records share by the names that the live records have for it.
+func (h *Handle) among(ctx context.Context, kind string, records ...*match.Record) (*match.Matcher, error) {
+	var names match.Names
+	err := h.engine.Retry(ctx, func() (err error) {
+		names, err = h.engine.Resolver.Names(ctx, records)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the names of what the records share: %w", err)
+	}
+	return h.engine.Kind(kind).Matcher.Among(names), nil
+}

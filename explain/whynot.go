@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Comparison says why two records are in one entity or in two. A, the record that was asked for
+// first, is the first side of the explanation, B the second.
+type Comparison struct {
+	A       entity.Ref  `json:"a"`
+	B       entity.Ref  `json:"b"`
+	EntityA locality.ID `json:"entity_a"`
+	EntityB locality.ID `json:"entity_b"`
+	// Reason is the first of Reasons, and Message says it in a sentence, with its figures.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Reasons are all that there are, the strongest first: same_entity; decided (a person said that they, or
+	// two of the records around them, are two things), relation, no_common_feature, only_generic_features,
+	// below_threshold, not_joined (they match, but what else is around them speaks against it), cut (too many
+	// are connected), two_kinds.
+	Reasons []Reason `json:"reasons"`
+	// Decided is what a person said of the two, if anybody did.
+	Decided *entity.Decision `json:"decided,omitempty"`
+	// Shared are the features that both carry, with how many records carry them.
+	Shared      []SharedFeature   `json:"shared"`
+	Threshold   match.Score       `json:"threshold"`
+	Explanation match.Explanation `json:"explanation"`
+}
+
+// Reason is why two records are in two entities, or in one.
+type Reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// SharedFeature is a feature that two records have in common.
+type SharedFeature struct {
+	Kind     string `json:"kind"`
+	Text     string `json:"text"`
+	Carriers int    `json:"carriers"` // counted up to resolve.MaxCarriers+1
+	Generic  bool   `json:"generic"`  // carried by too many records to make candidates
+}
+
+// WhyNot compares two records, each given as an address; an entity id stands for its anchor. The
+// error is an *locus.InvalidError with the pointer /a or /b if that is no address.
+func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
+	recA, err := h.entities.Record(ctx, a)
+	if err != nil {
+		return nil, problem.At("/a", err)
+	}
+	recB, err := h.entities.Record(ctx, b)
+	if err != nil {
+		return nil, problem.At("/b", err)
+	}
+	if recA.PUID == recB.PUID {
+		return nil, problem.Invalid("/b", "invalid", "%s and %s are the same record", a, b)
+	}
+	if recA.Kind != recB.Kind {
+		return h.otherKind(ctx, recA, recB)
+	}
+	of, err := h.records.WithEntities(ctx, []*entity.Record{recA, recB})
+	if err != nil {
+		return nil, err
+	}
+	normA, normB := h.engine.Normalise(recA), h.engine.Normalise(recB)
+	m, err := h.among(ctx, recA.Kind, normA, normB)
+	if err != nil {
+		return nil, err
+	}
+	vector := m.Compare(normA, normB)
+	w := &Comparison{
+		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity,
+		Shared: []SharedFeature{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
+	}
+	for _, f := range w.Explanation.Features {
+		n, err := h.carriers(ctx, f.Hash)
+		if err != nil {
+			return nil, err
+		}
+		w.Shared = append(w.Shared, SharedFeature{Kind: f.Kind.String(), Text: f.Text, Carriers: n, Generic: n > match.MostCarriers(f.Hash)})
+	}
+	var c *resolve.Component
+	if err := h.engine.Retry(ctx, func() (err error) {
+		c, err = h.engine.Resolver.Component(ctx, recA.PUID)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	made, err := h.engine.Decisions(ctx, []entity.PUID{recA.PUID})
+	if err != nil {
+		return nil, err
+	}
+	w.Decided = decisions.Between(made, []entity.PUID{recA.PUID}, []entity.PUID{recB.PUID})
+	w.Reasons = w.reasons(m, vector)
+	if w.EntityA != w.EntityB && c != nil {
+		w.Reasons = append(w.Reasons, around(c, recA, recB)...)
+	}
+	if w.EntityA != w.EntityB && len(w.Reasons) == 0 {
+		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, enough by itself: what follows from the last write is not done yet", w.Explanation.Score)}}
+	}
+	w.Reason, w.Message = w.Reasons[0].Code, w.Reasons[0].Message
+	return w, nil
+}
+
+// otherKind answers for things that are never compared.
+func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Comparison, error) {
+	of, err := h.records.WithEntities(ctx, []*entity.Record{a, b})
+	if err != nil {
+		return nil, err
+	}
+	reason := Reason{"two_kinds", fmt.Sprintf("the one is a %s and the other a %s", a.Kind, b.Kind)}
+	return &Comparison{
+		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
+		Shared: []SharedFeature{}, Threshold: match.Threshold,
+		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, Features: []match.SharedFeature{}},
+	}, nil
+}
+
+// reasons are those that the pair itself gives, the strongest first.
+func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
+	add := func(code, format string, args ...any) {
+		list = append(list, Reason{code, fmt.Sprintf(format, args...)})
+	}
+	score := w.Explanation.Score
+	if w.EntityA == w.EntityB {
+		if w.Decided != nil && w.Decided.Verdict == entity.VerdictSame {
+			add("same_entity", "they are one entity, %v: %s that they are one thing%s", w.EntityA, said(w.Decided), because(w.Decided))
+		} else {
+			add("same_entity", "they are one entity, %v; the pair has %v bits", w.EntityA, score)
+		}
+		return list
+	}
+	if d := w.Decided; d != nil && d.Verdict == entity.VerdictDifferent {
+		add("decided", "%s that they are two things%s", said(d), because(d))
+	}
+	switch m.Decide(v) {
+	case match.PartOf:
+		part, whole := w.A, w.B
+		if entities.RelationOf(m, v, w.A, w.B) == "has_part" {
+			part, whole = w.B, w.A
+		}
+		add("relation", "%v is a part of %v: the two are related, and never one", part, whole)
+	case match.CoLocated:
+		add("relation", "they are two things at one spot: related, and never one")
+	}
+	usable := slices.ContainsFunc(w.Shared, func(f SharedFeature) bool { return !f.Generic })
+	switch {
+	case len(w.Shared) == 0:
+		add("no_common_feature", "they have no feature in common, so they were never compared")
+	case !usable:
+		add("only_generic_features", "each feature that they have in common is carried by too many records to say anything, so they were never compared")
+	}
+	if score < w.Threshold {
+		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", score, w.Threshold-score, w.Threshold)
+	}
+	return list
+}
+
+// around are the reasons that the records around two give.
+func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
+	at := func(rec *entity.Record) int {
+		return slices.IndexFunc(c.Records, func(other *entity.Record) bool { return other.PUID == rec.PUID })
+	}
+	i, j := at(a), at(b)
+	if j < 0 {
+		if t := c.Kind.Matcher.Threshold(); c.Least > t {
+			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v: to be clustered with it takes %v bits, not %v", match.MaxComponent, a.Ref, c.Least, t)})
+		}
+		return list
+	}
+	// The last time that the two groups met they were largest.
+	var last *match.Join
+	c.Trace(func(step match.Join) {
+		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) && slices.Contains(step.B, i)
+		if apart && !step.Joined {
+			last = &step
+		}
+	})
+	if last == nil {
+		return nil
+	}
+	if last.Against != nil {
+		code := "not_joined"
+		if decisionOn(c, *last.Against) != nil {
+			if pair := [2]int{last.Against.A, last.Against.B}; pair == [2]int{i, j} || pair == [2]int{j, i} {
+				return nil // that is said already
+			}
+			code = "decided"
+		}
+		return []Reason{{code, against(c, *last)}}
+	}
+	text := fmt.Sprintf("the records around the two speak against it: %s", against(c, *last))
+	for n, e := range worst(c, last) {
+		word := "; "
+		if n == 0 {
+			word = ". Most against: "
+		}
+		text += fmt.Sprintf("%s%v and %v %v", word, c.Records[e.A].Ref, c.Records[e.B].Ref, e.Score)
+	}
+	return []Reason{{"not_joined", text}}
+}
+
+// worst are the pairs across two groups that speak most against their being one, three at most.
+func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
+	for _, e := range c.Edges {
+		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) && slices.Contains(j.B, e.A)
+		if across && e.Score < 0 {
+			pairs = append(pairs, e)
+		}
+	}
+	for _, a := range j.A {
+		for _, b := range j.B {
+			if !slices.ContainsFunc(c.Edges, func(e match.Edge) bool { return e.A == min(a, b) && e.B == max(a, b) }) {
+				if score := c.Unmet(a, b, true); score < 0 {
+					pairs = append(pairs, match.Edge{A: a, B: b, Score: score})
+				}
+			}
+			if len(pairs) > match.MaxComponent {
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(x, y match.Edge) int { return cmp.Compare(x.Score, y.Score) })
+	return pairs[:min(len(pairs), 3)]
+}
+
+// carriers counts who carries a feature, up to resolve.MaxCarriers+1.
+func (h *Handle) carriers(ctx context.Context, feature uint64) (int, error) {
+	m := h.engine.Map()
+	var all []entity.PUID
+	for gen := m.Current(); gen >= m.Floor(); gen-- {
+		err := h.engine.View(ctx, m.Key(gen, cell.Position(feature)), func(tx resolve.Tx) error {
+			found, err := tx.Carriers(ctx, []uint64{feature}, []int{resolve.MaxCarriers + 1})
+			if err == nil {
+				all = append(all, found[0]...)
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(all)
+	return min(len(slices.Compact(all)), resolve.MaxCarriers+1), nil
+}

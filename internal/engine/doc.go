@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package engine holds what every noun of an installation needs to read and write across its cells: the opened cells,
+// the directory of keys, the resolver, and each idea of reading across cells once.
+//
+//	Locate     the cell of an address, with a newer cell map if this one does not know it
+//	ByCell     addresses grouped by cell, one question to each cell, several cells at a time
+//	View, Do   one cell, asked again where it lives now if it has moved
+//	Retry      several cells, again with a newer cell map
+//	Page       a list in the order of puids, cell after cell
+//	Parallel   a question to many cells at once
+//	Sleep, Wake, Every   waiting
+//
+// It points to no noun. Packages records, entities, decisions, explain, kinds, changes and cells are built on it, and
+// package locus puts them together.
+package engine

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Records reads records by puid, in order, nil where there is none.
+func (e *Engine) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	records := make([]*entity.Record, len(puids))
+	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
+		found, err := tx.Records(ctx, puids)
+		for n, rec := range found {
+			records[at[n]] = rec
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i, rec := range records {
+		if rec == nil {
+			continue
+		}
+		if err := e.EnsureKind(ctx, rec.Kind); err != nil {
+			return nil, fmt.Errorf("record %v: %w", puids[i], err)
+		}
+	}
+	return records, nil
+}
+
+// Record reads the record of a puid. The error is entity.ErrNotFound or entity.ErrErased.
+func (e *Engine) Record(ctx context.Context, puid entity.PUID) (*entity.Record, error) {
+	records, err := e.Records(ctx, []entity.PUID{puid})
+	if err != nil {
+		return nil, err
+	}
+	return Present(puid, records[0])
+}
+
+// Present returns what was found at an address, or the error that says why nothing is there.
+func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
+	switch {
+	case rec == nil:
+		return nil, fmt.Errorf("record %v: %w", address, entity.ErrNotFound)
+	case rec.Deleted():
+		return nil, fmt.Errorf("record %v: %w", address, entity.ErrErased)
+	default:
+		return rec, nil
+	}
+}
+
+// Stored reads the entities that are stored under anchors, in order, nil where none is. The entity of a record
+// that is alone need not be stored.
+func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
+	entities := make([]*entity.Entity, len(anchors))
+	err := ByCell(ctx, e, anchors, e.LocateRecord, func(tx resolve.Tx, anchors []entity.PUID, at []int) error {
+		found, err := tx.Entities(ctx, anchors)
+		for n, of := range found {
+			entities[at[n]] = of
+		}
+		return err
+	})
+	return entities, err
+}
+
+// EntityOf reads the entity of a record; nil if a merge or a deletion came in between.
+func (e *Engine) EntityOf(ctx context.Context, puid entity.PUID) (*entity.Entity, error) {
+	records, err := e.Records(ctx, []entity.PUID{puid})
+	if err != nil {
+		return nil, err
+	}
+	rec := records[0]
+	if rec == nil || rec.Deleted() {
+		return nil, nil
+	}
+	found, err := e.Stored(ctx, []entity.PUID{rec.Anchor})
+	if err != nil {
+		return nil, err
+	}
+	if found[0] == nil && rec.Anchor == rec.PUID {
+		return e.Resolver.Alone(rec), nil
+	}
+	return found[0], nil
+}
+
+// Decisions reads the decisions that are stored under records, by record and topic.
+func (e *Engine) Decisions(ctx context.Context, puids []entity.PUID) ([]entity.Decision, error) {
+	groups := make([][]entity.Decision, len(puids))
+	if err := ByCell(ctx, e, puids, e.LocateRecord, func(tx resolve.Tx, puids []entity.PUID, at []int) error {
+		found, err := tx.Decisions(ctx, puids)
+		if len(at) > 0 {
+			groups[at[0]] = found
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(groups...)
+	slices.SortFunc(all, func(a, b entity.Decision) int { return a.Key().Compare(b.Key()) })
+	return all, nil
+}

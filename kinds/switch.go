@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Adopt reads the rules of the installation and adds the missing kinds that it lacks. A kind that is asked for by name and
+// differs from the stored one is ErrOtherKind: to change it takes a Switch, which takes as long as there are records.
+func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, pack *match.Pack) error {
+	if err := h.engine.Resolver.Reload(ctx); err != nil {
+		return err
+	}
+	for _, schema := range asked {
+		k := h.engine.Kind(schema.Kind)
+		if k != nil && k.Matcher.Schema().Hash() != schema.Hash() {
+			return fmt.Errorf("%w: kind %s is version %d in the data and version %d in the options, and differs: leave it out there, or change the data with locus kind switch",
+				ErrOtherKind, schema.Kind, k.Matcher.Schema().Version, schema.Version)
+		}
+	}
+	for _, schema := range missing {
+		if h.engine.Kind(schema.Kind) != nil || h.engine.ReadOnly {
+			continue
+		}
+		if _, err := h.engine.Resolver.Switch(ctx, schema, pack); err != nil {
+			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrSwitching) {
+				h.engine.Logger.Warn("a kind is not added", "kind", schema.Kind, "err", err)
+				continue
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Switch has a kind resolved by another schema or pack, while everybody goes on: what is written from now on
+// is, and the records that are there are resolved anew, cell by cell. It may be stopped anywhere; the
+// service, or another one, goes on by itself, and so does asking for the same again.
+func (h *Handle) Switch(ctx context.Context, p Proposal, progress func(Progress)) error {
+	if err := h.engine.CheckWrites(); err != nil {
+		return err
+	}
+	schema, pack, err := h.proposed(ctx, p)
+	if err != nil {
+		return err
+	}
+	more, err := h.engine.Resolver.Switch(ctx, schema, pack)
+	if err != nil || !more {
+		return wrapRules(err)
+	}
+	defer h.engine.Switching()() // the keeper need not
+	counting := h.progress(ctx, "switching", progress)
+	first := true
+	for {
+		err := h.engine.Resolver.Resume(ctx, func(c *resolve.Change) {
+			n := c.Records()
+			if first {
+				first, counting.begun, counting.from = false, time.Now(), n
+			}
+			counting.Cells, counting.Waits = c.Done(), ""
+			counting.add(n - counting.Records)
+		})
+		if err == nil || ctx.Err() != nil {
+			return wrapRules(errors.Join(err, ctx.Err()))
+		}
+		if !errors.Is(err, engine.ErrUnavailable) && !errors.Is(err, lease.ErrLost) {
+			return wrapRules(err)
+		}
+		counting.Waits = "a cell does not answer, or another server is at it"
+		counting.add(0)
+		engine.Sleep(ctx, time.Second, nil)
+	}
+}

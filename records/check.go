@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package records
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/identifier"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/match"
+)
+
+// Limits of what is accepted, in bytes of UTF-8. They hold on every surface and backend; those of
+// attributes are match.Schema.Check's.
+const (
+	MaxSource = 64        // [a-z0-9][a-z0-9_.-]*
+	MaxKey    = 255       // an external key
+	MaxRecord = 64 * 1024 // names and values of one record together
+	MaxBatch  = 1000      // records of one request
+)
+
+// maxAhead is how far an observation may lie in the future: clocks differ.
+const maxAhead = 5 * time.Minute
+
+// Check answers with everything that keeps a record of a kind from being accepted at a moment, nil
+// if nothing does. It is what Service.Put refuses by, so it can be asked before anything is sent.
+func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
+	problems := CheckRef(p.Ref)
+	if !p.Observed.IsZero() {
+		switch {
+		case p.Observed.Before(time.Unix(0, 0)):
+			problems = append(problems, problem.New("/observed_at", "invalid", "the time of an observation lies before 1970"))
+		case p.Observed.After(now.Add(maxAhead)):
+			problems = append(problems, problem.New("/observed_at", "in_future", "the time of an observation lies in the future"))
+		}
+	}
+	attributes, size := sent(p.Attributes), 0
+	for name, values := range attributes {
+		size += len(name)
+		for _, v := range values {
+			size += len(v)
+		}
+	}
+	if size > MaxRecord {
+		return append(problems, problem.New("/attributes", "too_large", fmt.Sprintf("the record has %d bytes, more than %d", size, MaxRecord)))
+	}
+	for _, a := range schema.Check(match.Attributes(attributes)) {
+		pointer := "/attributes"
+		if a.Attribute != "" {
+			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(a.Attribute)
+		}
+		if a.Index >= 0 && len(attributes[a.Attribute]) > 1 {
+			pointer += "/" + strconv.Itoa(a.Index)
+		}
+		problems = append(problems, problem.New(pointer, a.Code, a.Message))
+	}
+	return problems
+}
+
+// sent drops what counts as not sent: values that are empty or only white space.
+func sent(attributes entity.Attributes) entity.Attributes {
+	blank := false
+	for _, values := range attributes {
+		blank = blank || len(values) == 0
+		for _, v := range values {
+			blank = blank || strings.TrimSpace(v) == ""
+		}
+	}
+	if !blank && attributes != nil {
+		return attributes
+	}
+	kept := entity.Attributes{}
+	for name, values := range attributes {
+		for _, v := range values {
+			if strings.TrimSpace(v) != "" {
+				kept[name] = append(kept[name], v)
+			}
+		}
+	}
+	return kept
+}
+
+// CheckRef returns what is wrong with an external key, nil if nothing is.
+func CheckRef(ref entity.Ref) []problem.Problem {
+	var problems []problem.Problem
+	if !isSource(ref.Source) {
+		problems = append(problems, problem.New("/source", "invalid",
+			"a source has 1 to 64 characters of a-z, 0-9, _, . and -, and begins with a letter or digit"))
+	}
+	if why := identifier.Problem(ref.Key, MaxKey); why != "" {
+		problems = append(problems, problem.New("/key", identifierCode(ref.Key), "the key "+why))
+	}
+	return problems
+}
+
+func isSource(s string) bool {
+	if len(s) == 0 || len(s) > MaxSource {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		case (c == '_' || c == '.' || c == '-') && i > 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func identifierCode(s string) string {
+	if !utf8.ValidString(s) {
+		return "invalid_utf8"
+	}
+	return "invalid"
+}
+
+// ParseRef reads SOURCE:KEY; the first colon divides. The error is a *locus.InvalidError.
+func ParseRef(address string) (entity.Ref, error) {
+	source, key, found := strings.Cut(address, ":")
+	if !found {
+		return entity.Ref{}, problem.Invalid("/address", "invalid", "%s", "an address is an entity id, a puid, or SOURCE:KEY")
+	}
+	ref := entity.Ref{Source: source, Key: key}
+	if problems := CheckRef(ref); len(problems) > 0 {
+		return entity.Ref{}, &problem.InvalidError{Problems: problems}
+	}
+	return ref, nil
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package records
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Erase deletes records, as Delete does, and what otherwise outlives a record: what people have decided about it, and
+// its birth id, which a key that is put again would have again. It does so too if a record is deleted already. What was in the tables before it stays in the files
+// of the cells until Vacuum.
+func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	results, err := h.Delete(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]cell.Key, len(refs))
+	for i, ref := range refs {
+		keys[i] = h.engine.Map().KeyOf(ref.Source, ref.Key)
+	}
+	puids, err := h.engine.Keys.Lookup(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("erase %d records: %w", len(refs), err)
+	}
+	for _, puid := range puids {
+		if puid != cell.Nothing {
+			if err := h.forget(ctx, entity.PUID(puid)); err != nil {
+				return nil, fmt.Errorf("erase what outlives record %v: %w", entity.PUID(puid), err)
+			}
+		}
+	}
+	return results, nil
+}
+
+// forget removes the decisions about a record: what stands under the other records of its pairs is
+// overwritten by one without words that is withdrawn. A tombstone forgets its birth id.
+func (h *Handle) forget(ctx context.Context, puid entity.PUID) error {
+	home, err := engine.Locate(ctx, h.engine, int64(puid), (*cell.Map).Puid)
+	if err != nil {
+		return err
+	}
+	var made []entity.Decision
+	if err := h.engine.View(ctx, home, func(tx resolve.Tx) (err error) {
+		made, err = tx.Decisions(ctx, []entity.PUID{puid})
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, d := range made {
+		if !d.Pair() {
+			continue
+		}
+		other, err := engine.Locate(ctx, h.engine, int64(d.B), (*cell.Map).Puid)
+		if err != nil {
+			return err
+		}
+		bare := entity.Decision{Verdict: d.Verdict, A: d.B, B: d.A, At: d.At.Add(time.Millisecond), Withdrawn: true}
+		if err := h.engine.Do(ctx, other, func(c resolve.Cell) error {
+			return c.Update(ctx, func(tx resolve.Tx) error { return tx.PutDecisions(ctx, []entity.Decision{bare}) })
+		}); err != nil {
+			return err
+		}
+	}
+	return h.engine.Do(ctx, home, func(c resolve.Cell) error {
+		return c.Update(ctx, func(tx resolve.Tx) error {
+			records, err := tx.Records(ctx, []entity.PUID{puid})
+			if err != nil {
+				return err
+			}
+			if rec := records[0]; rec != nil && rec.Deleted() && !rec.Birth.IsZero() {
+				rec.Birth = locality.ID{}
+				if err := tx.PutRecords(ctx, []*entity.Record{rec}); err != nil {
+					return err
+				}
+			}
+			return tx.DeleteDecisions(ctx, []entity.PUID{puid})
+		})
+	})
+}

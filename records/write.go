@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package records
+
+import (
+	"context"
+	"time"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/resolve"
+)
+
+// Put writes records and resolves them; what it reports is durable when it returns. Results are in
+// the order of puts; one that was refused says so and harms no other. The error is about the batch
+// as a whole: nothing was applied. Putting the same again is harmless.
+func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return nil, err
+	}
+	results := make([]Result, len(puts))
+	ops := make([]resolve.Op, 0, len(puts))
+	at := make([]int, 0, len(puts))
+	now := h.engine.Now()
+	for i, p := range puts {
+		results[i].Ref = p.Ref
+		p.Attributes = sent(p.Attributes)
+		kind := h.engine.Schema(p.Kind)
+		if kind == nil && !h.engine.Alone() && h.engine.EnsureKind(ctx, p.Kind) == nil {
+			kind = h.engine.Schema(p.Kind)
+		}
+		if kind == nil {
+			results[i].Err = h.engine.UnknownKind(p.Kind)
+			continue
+		}
+		if problems := Check(kind, now, p); len(problems) > 0 {
+			results[i].Err = &problem.InvalidError{Problems: problems}
+			continue
+		}
+		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: p.Attributes})
+		at = append(at, i)
+	}
+	if len(ops) == 0 {
+		return results, nil
+	}
+	done, err := h.engine.Queue.Do(ctx, ops)
+	if err != nil {
+		return nil, engine.Wrap(err)
+	}
+	written := 0
+	var failed error
+	for n, res := range done {
+		r := &results[at[n]]
+		r.PUID, r.Version, r.Entity, r.Outcome, r.Pending, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, res.Pending, engine.Wrap(res.Err)
+		r.Watermark = res.Marks
+		if res.Err == nil {
+			written++
+		} else {
+			failed = res.Err
+		}
+	}
+	h.engine.Count(engine.OwnRecords, int64(written))
+	if failed != nil {
+		h.engine.Logger.Error("records not written", "count", len(done)-written, "err", failed)
+	}
+	return results, nil
+}
+
+// Delete erases records and unmerges what they held together. Tombstones without content stay, so
+// that the ids that were given out go on leading somewhere. Results are in the order of refs.
+func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return nil, err
+	}
+	ops := make([]resolve.Op, len(refs))
+	for i, ref := range refs {
+		if problems := CheckRef(ref); len(problems) > 0 {
+			return nil, &problem.InvalidError{Problems: problems}
+		}
+		ops[i] = resolve.Op{Ref: ref, Delete: true}
+	}
+	done, err := h.engine.Queue.Do(ctx, ops)
+	if err != nil {
+		return nil, engine.Wrap(err)
+	}
+	results := make([]DeleteResult, len(refs))
+	for i, res := range done {
+		results[i] = DeleteResult{Ref: refs[i], Entity: res.Entity, Pending: res.Pending, Watermark: res.Marks, Err: engine.Wrap(res.Err)}
+	}
+	return results, nil
+}

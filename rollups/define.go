@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollups
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/rollup"
+)
+
+// Define makes a rollup, or gives one another definition, which is built beside the one that serves
+// and then takes its place. changed is false if that is the definition already. The error is a
+// *rollup.InvalidError with everything that is wrong.
+func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Status, changed bool, err error) {
+	schema := h.engine.Schema(d.Kind)
+	if schema == nil {
+		schema = h.engine.Schema("") // whose name the definition is told
+	}
+	kind := rollup.Kind{Name: schema.Kind, Many: map[string]bool{}}
+	for _, a := range schema.Attributes {
+		kind.Many[a.Name] = a.Many
+	}
+	if d, err = d.Check(kind); err != nil {
+		return nil, false, err
+	}
+	if d.Store == rollup.InMongoDB && h.engine.Documents == nil {
+		return nil, false, &rollup.InvalidError{Problems: []rollup.Problem{{
+			Field: "store", Text: "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out",
+		}}}
+	}
+	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (r rollup.Rollup, err error) {
+		r, changed, err = rollup.Define(ctx, tx, d, h.engine.Now())
+		return r, err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("define rollup %s: %w", d.Name, err)
+	}
+	return h.statusOf(ctx, r), changed, nil
+}
+
+// Rebuild counts a rollup again, beside the generation that serves, and has the new one take its place.
+// It returns once that is under way; Get says how far it is. The error is rollup.ErrNotFound.
+func (h *Handle) Rebuild(ctx context.Context, name string) (*Status, error) {
+	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (rollup.Rollup, error) {
+		return rollup.Rebuild(ctx, tx, name, h.engine.Now())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.statusOf(ctx, r), nil
+}
+
+// Drop removes a rollup. The error is rollup.ErrNotFound.
+func (h *Handle) Drop(ctx context.Context, name string) error {
+	_, err := h.alterCatalog(ctx, func(tx rollup.Tx) (rollup.Rollup, error) {
+		return rollup.Rollup{}, rollup.Drop(ctx, tx, name)
+	})
+	return err
+}
+
+// alterCatalog changes the catalogue, and wakes the followers of this process.
+func (h *Handle) alterCatalog(ctx context.Context, change func(rollup.Tx) (rollup.Rollup, error)) (r rollup.Rollup, err error) {
+	if err := h.engine.CheckWrites(); err != nil {
+		return r, err
+	}
+	err = h.engine.RollupCell(h.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) error {
+		r, err = change(tx)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	if err := h.follow.refresh(ctx); err == nil {
+		h.follow.wakeAll()
+	}
+	engine.Wake(h.follow.wake)
+	return r, nil
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/rollup"
+)
+
+const (
+	// readPatience is how long a reading waits for a watermark, or for a generation to be built.
+	readPatience = 5 * time.Second
+	// readPoll is how often it looks meanwhile.
+	readPoll = 3 * time.Millisecond
+)
+
+// Query reads groups. The error is rollup.ErrNotFound if there is no such rollup or, where one group
+// is asked for, nothing in that group; rollup.ErrBuilding if it has never been whole;
+// rollup.ErrBehind if it did not come to the watermark in time; changelog.ErrTrimmed for a watermark of
+// a history that was lost.
+func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, error) {
+	limit, err := engine.Limit(max(q.Limit, q.Top))
+	if err != nil {
+		return nil, err
+	}
+	patience := q.Patience
+	if patience == 0 {
+		patience = readPatience
+	}
+	r := &reading{engine: h.engine, name: name, q: q, asked: q.Min, limit: limit}
+	r.deadline, r.cancel = context.WithTimeoutCause(ctx, patience, rollup.ErrBehind)
+	defer r.cancel()
+	if q.Latest {
+		tail, err := h.changes.Tail(ctx, nil)
+		if err != nil && !q.Partial {
+			return nil, err
+		}
+		r.q.Min = q.Min.Union(tail)
+	}
+	for id := range r.q.Min {
+		if err := h.engine.CheckCell(ctx, id); err != nil {
+			return nil, fmt.Errorf("watermark: %w", err)
+		}
+	}
+	for {
+		serving, err := h.serving(ctx, r.deadline, name)
+		if err != nil {
+			return nil, err
+		}
+		answer, yields, err := r.read(ctx, serving)
+		switch {
+		case errors.Is(err, rollup.ErrGone):
+			// Another generation serves, or a cell was added and does not hold this one yet.
+			if err := r.wait(err); err != nil {
+				return nil, err
+			}
+		case !yields:
+			return answer, err
+		}
+		if err := h.follow.refresh(ctx); err != nil {
+			return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
+		}
+		// What stands still for another generation is further back than that one, which others may have read.
+		if catalog, _ := h.follow.known(); yields && catalog.Serves(serving.Generation) {
+			return answer, err
+		}
+	}
+}
+
+// serving is the version of a rollup that answers, which is waited for if the rollup is new.
+func (h *Handle) serving(ctx, deadline context.Context, name string) (*rollup.Version, error) {
+	for fresh := false; ; fresh = true {
+		catalog, known := h.follow.known()
+		if !known || fresh {
+			if err := h.follow.refresh(ctx); err != nil {
+				return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
+			}
+			catalog, _ = h.follow.known()
+		}
+		r, err := catalog.Rollup(name)
+		switch {
+		case err != nil && fresh:
+			return nil, err
+		case err == nil && r.Serving != nil:
+			return r.Serving, nil
+		case err == nil:
+			if waitABit(deadline) != nil {
+				return nil, fmt.Errorf("rollup %s: %w: ask how far it is", name, rollup.ErrBuilding)
+			}
+		}
+	}
+}
+
+func waitABit(ctx context.Context) error {
+	engine.Sleep(ctx, readPoll, nil)
+	return context.Cause(ctx)
+}
+
+// reading is one question about groups.
+type reading struct {
+	engine   *engine.Engine
+	name     string
+	q        Query
+	asked    changelog.Watermark // by the caller; that of q is not behind it
+	limit    int
+	deadline context.Context //nolint:containedctx // the end of the patience, beside the caller's context
+	cancel   context.CancelFunc
+}
+
+// wait waits a moment, or says why there is no more time to.
+func (r *reading) wait(why error) error {
+	switch err := waitABit(r.deadline); {
+	case err == nil:
+		return nil
+	case errors.Is(err, rollup.ErrBehind) && errors.Is(why, rollup.ErrGone):
+		return fmt.Errorf("rollup %s: %w: %w", r.name, rollup.ErrBuilding, why)
+	case errors.Is(err, rollup.ErrBehind):
+		return why
+	default:
+		return fmt.Errorf("%w: %w", engine.ErrOverloaded, err)
+	}
+}
+
+// read returns the groups of a generation. yields reports that it stands still for another one in some cell.
+func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer, yields bool, err error) {
+	d := &serving.Definition
+	q := rollup.Query{Generation: serving.Generation, After: r.q.After, Limit: r.limit}
+	switch {
+	case r.q.Group != nil && len(r.q.Group) != len(d.Group), r.q.After != nil && len(r.q.After) != len(d.Group):
+		return nil, false, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", d.Name, d.Group, len(d.Group))
+	case r.q.Group != nil:
+		q.Keys, q.After = [][]string{r.q.Group}, nil
+	case r.q.Top > 0:
+		m, known := d.Measure(r.q.By)
+		if !known || m.Func != rollup.Count && m.Func != rollup.Sum && m.Func != rollup.Avg {
+			return nil, false, problem.Invalid("/by", "invalid", "rollup %s has no count, sum or avg %.64q to order by", d.Name, r.q.By)
+		}
+		q.After, q.Limit, q.Plain = nil, 0, true
+	}
+	parts, missing, err := r.parts(ctx, q)
+	if err != nil {
+		return nil, false, err
+	}
+	a = &Answer{
+		Name: d.Name, Definition: *d, Generation: serving.Generation, State: Following, Watermark: changelog.Watermark{}, Missing: missing,
+	}
+	if len(missing) > 0 {
+		a.State = Partial
+	}
+	a.stand(parts, r.engine.Now())
+	read := make([]*rollup.Part, 0, len(parts))
+	for _, p := range parts {
+		read = append(read, p)
+		yields = yields || p.Standing.Yields != 0
+	}
+	merged := r.limit
+	if r.q.Top > 0 {
+		merged = 0
+	}
+	var more bool
+	a.Groups, more = rollup.Merge(d, read, merged)
+	switch {
+	case r.q.Top > 0:
+		a.Groups = rollup.Largest(a.Groups, r.q.By, r.limit)
+	case r.q.Group != nil && len(a.Groups) == 0 && len(missing) == 0:
+		return nil, yields, fmt.Errorf("rollup %s: group %q: %w", d.Name, r.q.Group, rollup.ErrNotFound)
+	case more && len(a.Groups) > 0:
+		a.Next = a.Groups[len(a.Groups)-1].Group
+	}
+	if a.Groups == nil {
+		a.Groups = []rollup.Group{}
+	}
+	return a, yields, nil
+}
+
+// stand says what the answer is true at.
+func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
+	a.AsOf = now.UTC().Truncate(time.Millisecond)
+	first := true
+	for id, p := range parts {
+		at := p.Standing
+		a.Watermark[id] = at.Watermark
+		if lag := at.Lag(now); lag >= a.Lag && lag > 0 {
+			a.Lag, a.AsOf = lag, at.At
+		}
+		if at.State == rollup.Failed {
+			a.State = Failed
+		}
+		if first || at.Verified.Before(a.Verified) {
+			a.Verified = at.Verified
+		}
+		first = false
+	}
+}
+
+// parts asks the cells, several at a time, each until it has come to the watermark that is asked for.
+func (r *reading) parts(ctx context.Context, q rollup.Query) (map[cell.ID]*rollup.Part, []cell.ID, error) {
+	ids := r.engine.Map().Cells()
+	parts, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))
+	engine.Parallel(len(ids), func(i int) { parts[i], errs[i] = r.part(ctx, ids[i], q) })
+	answers := make(map[cell.ID]*rollup.Part, len(ids))
+	var missing []cell.ID
+	for i, id := range ids {
+		switch err := errs[i]; {
+		case err == nil:
+			answers[id] = parts[i]
+		case r.q.Partial && errors.Is(err, cell.ErrUnavailable):
+			missing = append(missing, id)
+		default:
+			return nil, nil, fmt.Errorf("cell %v: %w", id, err)
+		}
+	}
+	if len(missing) == len(ids) {
+		return nil, nil, errors.Join(errs...)
+	}
+	return answers, missing, nil
+}
+
+func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup.Part, error) {
+	asked := r.asked[id]
+	for ; ; asked = 0 {
+		p, err := r.engine.RollupCell(id).Read(ctx, q, func(tx rollup.Tx) error {
+			if asked == 0 {
+				return nil
+			}
+			return changelog.CheckReached(ctx, tx, asked)
+		})
+		if err != nil {
+			return nil, err
+		}
+		least, at := r.q.Min[id], p.Standing
+		switch {
+		case at.Watermark >= least:
+			return p, nil
+		case at.Yields != 0:
+			return nil, fmt.Errorf("%w: it stands still at %d for generation %d", rollup.ErrGone, at.Watermark, at.Yields)
+		case at.State == rollup.Failed:
+			return nil, fmt.Errorf("%w: it stands still at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
+		}
+		if err := r.wait(fmt.Errorf("%w: it is at %d, and the watermark asked for is %d", rollup.ErrBehind, at.Watermark, least)); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollups
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/rollup"
+)
+
+// List returns all rollups in the order of their names.
+func (h *Handle) List(ctx context.Context) ([]Status, error) {
+	catalog, err := h.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Status, len(catalog))
+	for i, r := range catalog {
+		all[i] = *h.statusOf(ctx, r)
+	}
+	return all, nil
+}
+
+// Get returns a rollup. The error is rollup.ErrNotFound.
+func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
+	catalog, err := h.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := catalog.Rollup(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.statusOf(ctx, r), nil
+}
+
+// statusOf asks all cells how a rollup stands.
+func (h *Handle) statusOf(ctx context.Context, r rollup.Rollup) *Status {
+	st := &Status{Name: r.Name, State: Following, Watermark: changelog.Watermark{}}
+	shown := r.Serving
+	if shown == nil {
+		shown = r.Next
+		st.State = Building
+	} else {
+		st.Generation = shown.Generation
+	}
+	if r.Next != nil {
+		st.Building = r.Next.Generation
+	}
+	st.Definition = shown.Definition
+	ids := h.engine.Map().Cells()
+	st.Cells = make([]Cell, len(ids))
+	engine.Parallel(len(ids), func(i int) { st.Cells[i] = h.cell(ctx, ids[i], shown.Generation) })
+	h.buildingOf(ctx, r, st)
+	for i := range st.Cells {
+		c := &st.Cells[i]
+		st.Groups += c.Groups
+		st.Lag = max(st.Lag, c.Lag)
+		if c.State == rollup.Following || c.State == rollup.Failed {
+			st.Watermark[c.Cell] = c.Watermark
+		}
+		if i == 0 || c.Verified.Before(st.Verified) {
+			st.Verified = c.Verified
+		}
+		switch {
+		case c.State == rollup.Failed:
+			st.State = Failed
+		case c.Reason != "" && st.State != Failed:
+			st.State = Partial
+		}
+	}
+	return st
+}
+
+// buildingOf adds how far the next generation is.
+func (h *Handle) buildingOf(ctx context.Context, r rollup.Rollup, st *Status) {
+	if r.Next == nil {
+		return
+	}
+	cells := st.Cells
+	if r.Serving != nil {
+		cells = make([]Cell, len(st.Cells))
+		engine.Parallel(len(cells), func(i int) { cells[i] = h.cell(ctx, st.Cells[i].Cell, r.Next.Generation) })
+	}
+	for _, c := range cells {
+		switch c.State {
+		case rollup.Following:
+			st.Built++
+		case rollup.Failed:
+			st.Trouble = cmp.Or(st.Trouble, c.Reason)
+		}
+	}
+}
+
+func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
+	ctx, cancel := context.WithTimeout(ctx, engine.CellPatience)
+	defer cancel()
+	c := Cell{Cell: id}
+	err := h.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) error {
+		at, err := rollup.StandingOf(ctx, tx, generation)
+		if errors.Is(err, rollup.ErrGone) {
+			return nil // not built there yet
+		}
+		if err == nil {
+			c = Cell{
+				Cell: id, State: at.State, Watermark: at.Watermark, Last: at.Last, Lag: at.Lag(h.engine.Now()), Groups: at.Groups,
+				Owner: at.Owner, Token: at.Token, Verified: at.Verified, Reason: at.Reason,
+			}
+		}
+		return err
+	})
+	if err != nil {
+		c.Reason = "the cell does not answer"
+		h.engine.Logger.Warn("cell does not answer", "cell", id, "err", err)
+	}
+	return c
+}
+
+// current reads the catalogue, without those that were dropped.
+func (h *Handle) current(ctx context.Context) (rollup.Catalog, error) {
+	catalog, err := h.follow.readCatalog(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
+	}
+	return slices.DeleteFunc(catalog, func(r rollup.Rollup) bool { return r.Dropped() }), nil
+}
+
+// Applied is how many changes the followers in this process have counted since it started.
+func (h *Handle) Applied() int64 { return h.follow.applied.Load() }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/rollup"
+)
+
+// Verify recomputes a rollup in every cell, one after the other, while reads and writes go on, and hands
+// what it found to each. counted, if it is not nil, is told how far it is in a cell.
+func (h *Handle) Verify(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
+	return h.verify(ctx, name, !h.engine.Passive(), each, counted)
+}
+
+// Compare is Verify that writes nothing: it does not note in cells where nothing differs that this is so.
+func (h *Handle) Compare(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
+	return h.verify(ctx, name, false, each, counted)
+}
+
+func (h *Handle) verify(ctx context.Context, name string, note bool, each func(CellVerification) error, counted func(cell.ID, int)) error {
+	// A caller that has just seen another generation serve means that one.
+	if err := h.follow.refresh(ctx); err != nil {
+		return err
+	}
+	for _, id := range h.engine.Map().Cells() {
+		v, err := h.verifyServing(ctx, id, name, note, counted)
+		if err != nil {
+			return fmt.Errorf("verify rollup %s in cell %v: %w", name, id, err)
+		}
+		if err := each(CellVerification{id, v}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyServing verifies the generation that serves; if another one takes its place meanwhile, that one.
+func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, note bool, counted func(cell.ID, int)) (*rollup.Verification, error) {
+	deadline, cancel := context.WithTimeoutCause(ctx, readPatience, rollup.ErrBehind)
+	defer cancel()
+	for {
+		serving, err := h.serving(ctx, deadline, name)
+		if err != nil {
+			return nil, err
+		}
+		v, err := h.verifyCell(ctx, id, serving.Generation, note, counted)
+		if !errors.Is(err, rollup.ErrGone) || waitABit(deadline) != nil {
+			return v, err
+		}
+		if err := h.follow.refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// verifyCell recomputes a generation in one cell, and notes that it is right if it is.
+func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
+	v, err = h.engine.RollupCell(id).Verify(ctx, generation, func(n int) {
+		if counted != nil {
+			counted(id, n)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if v.Differs > 0 {
+		h.engine.Logger.Error("a rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
+		return v, nil
+	}
+	if !note {
+		return v, nil
+	}
+	return v, h.engine.RollupCell(id).Update(ctx, func(tx rollup.Tx) error {
+		return rollup.Verified(ctx, tx, generation, h.engine.Now())
+	})
+}
+
+// Explain returns the latest changes that touched a group, as far as the log goes back, at most
+// limit of each cell, the latest last.
+func (h *Handle) Explain(ctx context.Context, name string, group []string, limit int) ([]CellEffect, error) {
+	limit, err := engine.Limit(limit)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := h.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := catalog.Rollup(name)
+	if err != nil {
+		return nil, err
+	}
+	version := r.Serving
+	if version == nil {
+		version = r.Next
+	}
+	d := &version.Definition
+	if len(group) != len(d.Group) {
+		return nil, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", name, d.Group, len(d.Group))
+	}
+	ids := h.engine.Map().Cells()
+	effects, errs := make([][]rollup.Effect, len(ids)), make([]error, len(ids))
+	engine.Parallel(len(ids), func(i int) { effects[i], errs[i] = h.explainCell(ctx, ids[i], d, group, limit) })
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var all []CellEffect
+	for i, of := range effects {
+		for _, e := range of {
+			all = append(all, CellEffect{ids[i], e})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b CellEffect) int { return a.Time.Compare(b.Time) })
+	return all, nil
+}
+
+// explainCell reads the log of a cell from its end, a portion at a time, until there are enough effects.
+func (h *Handle) explainCell(ctx context.Context, id cell.ID, d *rollup.Definition, group []string, limit int) (latest []rollup.Effect, err error) {
+	before := changelog.Seq(0)
+	for more := true; more && len(latest) < limit; {
+		var page []rollup.Effect
+		if err := h.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) (err error) {
+			page, before, more, err = rollup.Explain(ctx, tx, d, group, before)
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("explain rollup %s in cell %v: %w", d.Name, id, err)
+		}
+		latest = append(page, latest...)
+	}
+	return latest[max(0, len(latest)-limit):], nil
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+)
+
+type (
+	// Cells is an opened installation.
+	Cells = cell.Cells[resolve.Tx]
+	// Driver opens the database of one cell.
+	Driver = cell.Driver[resolve.Tx]
+)
+
+// Options of Open.
+type Options struct {
+	// Cells is how many cells a new installation gets. Defaults to the backend's choice; for an
+	// existing one another number than it began with is refused.
+	Cells int
+	// MustExist refuses to make a new installation.
+	MustExist bool
+	// Notice is how long before its start a generation of cells is announced; see cell.CellsOptions.
+	Notice time.Duration
+	// Connections is how many connections the process has to one server at most. Defaults to 64.
+	Connections int
+	// UnsafeDurability takes servers that may lose what they have acknowledged, and connections to other
+	// hosts that are not verified.
+	UnsafeDurability bool
+	// Restored takes cells as they are that were restored from backups or promoted: for locus cell
+	// restored.
+	Restored bool
+	// Readdress makes a copy an installation of its own; see cell.Readdress.
+	Readdress *cell.Readdress
+	// OnEvent is told what the installation does by itself; see cell.CellsOptions.
+	OnEvent func(cell.Event)
+}
+
+// Errors of opening an installation.
+var (
+	// ErrInUse means that another process has the data directory open.
+	ErrInUse = errors.New("sqlite: data directory in use")
+	// ErrStrange means that the server of the cell map was promoted or restored.
+	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
+	// ErrRefused means that a server refuses the role or its password.
+	ErrRefused = fmt.Errorf("postgres: the server refuses the role: %w", cell.ErrUnavailable)
+)
+
+// Backend keeps cells in one kind of database. One value serves one installation, so that its cells share connections.
+type Backend interface {
+	// Driver opens single cells.
+	Driver() Driver
+	// Open opens an installation that lives in this kind of database, or makes one. Other returns the driver of a cell
+	// that has moved to another kind.
+	Open(ctx context.Context, url string, other func(url string) (Driver, error)) (*Cells, error)
+	// Follow tells the backend which installation its cells belong to, if another backend has opened it.
+	Follow(*Cells)
+}
+
+// Default is the scheme of URLs that name none: a directory.
+const Default = "sqlite"
+
+// registration is a kind of database, whatever scheme of it a URL has.
+type registration struct{ open func(*Options) Backend }
+
+var registry = struct {
+	sync.Mutex
+	backends map[string]*registration
+}{backends: map[string]*registration{}}
+
+// Register makes a kind of database known under the schemes of its URLs. Backends call it when they are imported. It panics
+// if a scheme is taken.
+func Register(backend func(*Options) Backend, schemes ...string) {
+	registry.Lock()
+	defer registry.Unlock()
+	r := &registration{backend}
+	for _, s := range schemes {
+		if registry.backends[s] != nil {
+			panic("storage: scheme " + s + " is registered twice")
+		}
+		registry.backends[s] = r
+	}
+}
+
+var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
+
+// Open opens an installation, or makes one. sqlite:DIR or just DIR is a data directory of SQLite files,
+// which belongs to this process while it is open; a path that looks like a URL is written with ./ before
+// it. postgres://HOST/NAME, or several such URLs with commas between them, is an installation in
+// databases of PostgreSQL servers, named as postgres.Template says, which any number of processes share.
+// Single cells may be of another kind, where they have moved to. The error is cell.ErrURL if the URL names no kind of
+// database that was imported.
+func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	kind, path := Default, url
+	if m := scheme.FindStringSubmatch(url); m != nil {
+		kind = m[1]
+		if kind == Default {
+			path = url[len(m[0]):]
+		}
+	}
+	if path == "" {
+		return nil, fmt.Errorf("%w: the directory is missing: give a directory, or sqlite:DIR", cell.ErrURL)
+	}
+	of := &backends{opts: opts, opened: map[*registration]Backend{}}
+	b, err := of.named(kind)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %.40q is no kind of database: give a directory, sqlite:DIR, or postgres://HOST/NAME", cell.ErrURL, kind)
+	}
+	cells, err := b.Open(ctx, path, of.driver)
+	if err == nil {
+		of.follow(b, cells)
+	}
+	return cells, err
+}
+
+// DriverOf returns the driver of a URL, for cells of no installation.
+func DriverOf(url string) (Driver, error) {
+	return (&backends{opts: &Options{}, opened: map[*registration]Backend{}}).driver(url)
+}
+
+// backends are those of one installation.
+type backends struct {
+	opts *Options
+
+	mu     sync.Mutex
+	opened map[*registration]Backend
+	cells  *Cells
+}
+
+// named returns the backend of a scheme.
+func (b *backends) named(kind string) (Backend, error) {
+	registry.Lock()
+	r := registry.backends[kind]
+	registry.Unlock()
+	if r == nil {
+		return nil, fmt.Errorf("%w: %.40q is no kind of database that a cell lives in: write %s", cell.ErrURL, kind, examples())
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.opened[r] == nil {
+		b.opened[r] = r.open(b.opts)
+		if b.cells != nil {
+			b.opened[r].Follow(b.cells)
+		}
+	}
+	return b.opened[r], nil
+}
+
+// driver returns the driver of a cell's URL.
+func (b *backends) driver(url string) (Driver, error) {
+	m := scheme.FindStringSubmatch(url)
+	if m == nil {
+		return nil, fmt.Errorf("%w: %.200q has no scheme: write %s", cell.ErrURL, cell.Redact(url), examples())
+	}
+	backend, err := b.named(m[1])
+	if err != nil {
+		return nil, err
+	}
+	return backend.Driver(), nil
+}
+
+// follow tells the backends which installation was opened, but for the one that opened it.
+func (b *backends) follow(opener Backend, cells *Cells) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cells = cells
+	for _, other := range b.opened {
+		if other != opener {
+			other.Follow(cells)
+		}
+	}
+}
+
+// examples lists URLs of cells, by the schemes that are registered.
+func examples() string {
+	registry.Lock()
+	defer registry.Unlock()
+	var list []string
+	for s := range registry.backends {
+		switch s {
+		case Default:
+			list = append(list, "sqlite:PATH")
+		case "postgresql":
+		default:
+			list = append(list, s+"://HOST/DATABASE")
+		}
+	}
+	slices.Sort(list)
+	slices.Reverse(list)
+	return strings.Join(list, " or ")
+}
