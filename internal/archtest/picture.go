@@ -51,7 +51,7 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "internal/problem", "lease", "match", "resolve", "rollup", "counter", "mirror"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter", "mirror"}
 
 // conformance is what the suites of the Stores have in common; a suite of a library may name it.
 const conformance = "conformance"
