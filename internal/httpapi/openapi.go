@@ -156,14 +156,19 @@ func operationID(rt *route) string {
 	return strings.Join(words, "-")
 }
 
-// schemaName is the name of a type, with its package's before it if it is not of this one.
+// schemaName is the name of a type, with its package's before it if it is not of this one: cells.Status is CellsStatus. A
+// name that says its package already stays as it is: cells.CellStatus is CellStatus.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	if pkg := path.Base(t.PkgPath()); t.PkgPath() != "" && pkg != "httpapi" {
-		return strings.ToUpper(pkg[:1]) + pkg[1:] + name
+		title := strings.ToUpper(pkg[:1]) + pkg[1:]
+		if one, plural := strings.CutSuffix(title, "s"); plural && strings.HasPrefix(name, one) {
+			return name
+		}
+		return title + name
 	}
 	return name
 }
