@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
@@ -20,6 +18,8 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // A process that starts while the server of the map is away does what one does that was running then: it serves the

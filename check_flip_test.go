@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
@@ -23,6 +22,7 @@ import (
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // elsewhere are tables and columns in which a byte may be flipped without a difference, and why.

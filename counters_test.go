@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // hit counts hits of metrics, and fails unless all are counted.

@@ -5,7 +5,7 @@
 //
 //	import (
 //		"github.com/locus-db/locus"
-//		_ "github.com/locus-db/locus/backend/sqlite"
+//		_ "github.com/locus-db/locus/storage/sqlite"
 //	)
 //
 //	db, err := locus.Open(ctx, "./places", nil)

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // openDocuments opens a database of documents, as a process does that is to open an installation with it.

@@ -8,13 +8,13 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // Two sources tell of one shop. An embedder opens a directory, puts both records, and asks for the entity and the reason.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // Ids are minted with the node of the options, and what happens to their generator is logged where the service

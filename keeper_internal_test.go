@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // The process that began a growth may end as soon as it is announced: the servers finish it.

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/pgtest"
@@ -20,6 +19,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // shops are records of which many are joined by names that are rare as long as nobody has counted them.

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Documents is a database of documents that an installation has beside its cells; package backend/mongodb opens one.
+// Documents is a database of documents that an installation has beside its cells; package storage/mongodb opens one.
 // Metrics that are new are counted in it.
 type Documents = engine.Documents
 

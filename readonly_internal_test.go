@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/counter"
@@ -18,6 +17,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // An installation that is opened to read only leaves the map alone however long it is open, and refuses every change.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // apart has the groups of a rollup in MongoDB.

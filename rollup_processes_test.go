@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
@@ -23,6 +22,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // openAt opens an installation, or makes it.

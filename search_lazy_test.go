@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
@@ -20,6 +19,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // counted are cells in files that count the entities which searches read.

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // A cell is restored from a backup that lacks records with which others were joined. The service makes good what they

@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // A standby that lags is promoted in the place of a cell's server: it lacks records that were acknowledged, with which records of the

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
@@ -23,7 +22,7 @@ import (
 // mirrored brings a target up to date.
 func mirrored(t *testing.T, s *locus.DB, target mirror.Target) {
 	t.Helper()
-	if err := mirror.New(changes.Source{Handle: s.Changes()}, target, &mirror.Options{Once: true, Poll: time.Millisecond}).Run(t.Context()); err != nil {
+	if err := mirror.New(s.Changes().Source(), target, &mirror.Options{Once: true, Poll: time.Millisecond}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -31,7 +30,7 @@ func mirrored(t *testing.T, s *locus.DB, target mirror.Target) {
 // wantMirror fails unless every document is what it should be, and leads where the installation says that its id does.
 func wantMirror(t *testing.T, s *locus.DB, target mirror.Target) {
 	t.Helper()
-	v, err := mirror.Verify(t.Context(), changes.Source{Handle: s.Changes()}, target, &mirror.VerifyOptions{Patience: time.Millisecond})
+	v, err := mirror.Verify(t.Context(), s.Changes().Source(), target, &mirror.VerifyOptions{Patience: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

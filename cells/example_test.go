@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // A directory begins with sixteen cells, each a file.

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // The logs tell of everything that was written after a place in them.

@@ -18,27 +18,30 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Source is an installation as package mirror follows it: mirror.New(changes.Source{Handle: db.Changes()}, target, nil).
-type Source struct{ *Handle }
+// Source is an installation as package mirror follows it: mirror.New(db.Changes().Source(), target, nil).
+type Source struct{ changes *Handle }
 
-var _ mirror.Source = Source{}
+var _ mirror.Source = (*Source)(nil)
+
+// Source returns the installation as a source for package mirror.
+func (h *Handle) Source() *Source { return &Source{h} }
 
 // Installation implements mirror.Source. Where several processes share the cells, the map is the newest.
-func (s Source) Installation(ctx context.Context) (string, []cell.ID, error) {
-	if err := s.engine.Refresh(ctx); err != nil {
+func (s *Source) Installation(ctx context.Context) (string, []cell.ID, error) {
+	if err := s.changes.engine.Refresh(ctx); err != nil {
 		return "", nil, err
 	}
-	return s.engine.Map().Spec().ID, s.engine.Map().Cells(), nil
+	return s.changes.engine.Map().Spec().ID, s.changes.engine.Map().Cells(), nil
 }
 
 // Tail implements mirror.Source.
-func (s Source) Tail(ctx context.Context) (map[cell.ID]changelog.Seq, error) {
-	return s.Handle.Tail(ctx, nil)
+func (s *Source) Tail(ctx context.Context) (map[cell.ID]changelog.Seq, error) {
+	return s.changes.Tail(ctx, nil)
 }
 
 // Changes implements mirror.Source.
-func (s Source) Changes(ctx context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
-	found, _, err := s.Read(ctx, Query{Cells: []cell.ID{of}, After: changelog.Watermark{of: after}, Limit: limit})
+func (s *Source) Changes(ctx context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error) {
+	found, _, err := s.changes.Read(ctx, Query{Cells: []cell.ID{of}, After: changelog.Watermark{of: after}, Limit: limit})
 	changes := make([]changelog.Change, len(found))
 	for i := range found {
 		changes[i] = found[i].Change
@@ -47,9 +50,14 @@ func (s Source) Changes(ctx context.Context, of cell.ID, after changelog.Seq, li
 }
 
 // ListStates implements mirror.Source.
-func (s Source) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) ([]mirror.State, error) {
-	page, _, err := s.Handle.ListStates(ctx, of, after, limit)
+func (s *Source) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) ([]mirror.State, error) {
+	page, _, err := s.changes.ListStates(ctx, of, after, limit)
 	return page, err
+}
+
+// States implements mirror.Source.
+func (s *Source) States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]mirror.State, error) {
+	return s.changes.States(ctx, ids, records)
 }
 
 // States says what ids lead to, and the birth ids of records: each in one snapshot of the cell that it lives in, which

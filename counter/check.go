@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/locus-db/locus/identifier"
+	"github.com/locus-db/locus/internal/identifier"
 )
 
 // check says what is wrong with a batch as a whole.

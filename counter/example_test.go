@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 // oneFile is one cell, in a file, and a list of the metrics in it.

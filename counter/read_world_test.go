@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 // readWorld is cells whose hits are written down twice: in spans, as who counts does it, and minute by

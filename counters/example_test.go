@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/counter"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // A batch of hits is counted once, however often it is sent under its key.

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // A person says that two records are two things. Each has an entity of its own from then on.

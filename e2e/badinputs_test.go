@@ -20,10 +20,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // notYet are the entries of these surfaces that have nothing to be tried on, each with the reason. They

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/internal/httpapi"
@@ -25,6 +24,7 @@ import (
 	"github.com/locus-db/locus/internal/porttest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // long tells whether the live tests may take their time: LOCUS_LIVE=long.

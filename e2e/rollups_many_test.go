@@ -13,7 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"

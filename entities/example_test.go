@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // Both records lead to one entity, which is found by its words.

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // The lines of an explanation add up to the score of the pair.

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 )
 
 // Limits of one record's attributes, in bytes of UTF-8 unless said otherwise.

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 )
 
 // Limits of a kind.

@@ -5,7 +5,7 @@ package match
 import (
 	"math"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 )
 
 // maxSchema is how long the text of a kind may be, in bytes.

@@ -14,7 +14,7 @@ import (
 // A mirror fills its target and is held against its source.
 func Example() {
 	ctx := context.Background()
-	source := newSmall(2) // changes.Source{Handle: db.Changes()} for an installation
+	source := newSmall(2) // db.Changes().Source() for an installation
 	source.put(0, 0x20, "Golden Bakery")
 	source.put(1, 0x90, "Joe's Pizza")
 	target := mirrortest.NewModel()

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/identifier"
+	"github.com/locus-db/locus/internal/identifier"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/match"
 )

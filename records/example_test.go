@@ -9,9 +9,9 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // A record is put under the key of its source, replaced by a newer one, and deleted.

@@ -50,6 +50,9 @@ func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	for i := 0; i < len(ops); i += 4 { // their ids lead on to others
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
 	}
+	if err := process(t, in.cells, "", nil).Drain(t.Context()); err != nil { // a check waits for what is left undone
+		t.Fatal(err)
+	}
 	random := rand.New(rand.NewPCG(5, 2))
 	for _, d := range damages {
 		if slices.Contains([]string{"a posting is gone", "an edge is gone", "a birth is gone", "a record is gone", "a key has another hash"}, d.name) {

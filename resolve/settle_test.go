@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 // A cell comes back from a backup that is some batches older than the other cells: records that were put, changed

@@ -18,13 +18,13 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 var matcher = match.New(match.Place(), match.DefaultPack())

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 )
 
 // Definition says what is counted. Parse makes one of YAML or JSON; in Go it is written down, and Check

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 )
 
 // maxText is how long a definition may be, in bytes.

@@ -2,7 +2,7 @@
 
 package rollup
 
-import "github.com/locus-db/locus/definition"
+import "github.com/locus-db/locus/internal/definition"
 
 // InvalidError says everything that is wrong with a definition.
 type InvalidError struct{ Problems []Problem }

@@ -8,11 +8,11 @@ import (
 	"os"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // A rollup counts the records of each source, and is read no older than a write.

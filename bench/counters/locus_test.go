@@ -18,10 +18,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // embedded is Locus in the program: one cell, and as many services over it as servers are asked for.

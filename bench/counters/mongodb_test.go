@@ -18,8 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // Where a MongoDB was given these are measured too, after the others.

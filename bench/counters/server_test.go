@@ -17,10 +17,10 @@ import (
 	"os"
 	"time"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/client"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // served is Locus behind its HTTP API, in a process of its own as Redis is.

@@ -38,10 +38,10 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 type options struct {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
@@ -18,6 +17,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // tagMany has many values, the other attributes have one.

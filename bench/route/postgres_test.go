@@ -15,12 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/bench/internal/compare"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // These benchmarks start a PostgreSQL server; where there is none they are skipped.
@@ -100,7 +100,7 @@ func BenchmarkGate(b *testing.B) {
 	)
 }
 
-// statements are those that backend/postgres sends for the put of one key. The gate takes a round
+// statements are those that storage/postgres sends for the put of one key. The gate takes a round
 // trip of its own: what is asked next depends on what it answers.
 func statements(ctx context.Context, conn *pgx.Conn, k cell.Key, gate bool) error {
 	rings, digests := []int64{k.Ring}, [][]byte{k.Digest[:]}

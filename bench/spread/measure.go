@@ -16,7 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	mongooptions "go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // measure writes the keys of every kind to a sharded cluster, in a scratch database that it drops in the end, and

@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	mongooptions "go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/locus-db/locus/backend/mongodb"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // mongos is what a router speaks to, as far as its commands go: one collection, whose ranges have owners. It stands in

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // key returns the n-th of a series of keys that are spread over the ring.

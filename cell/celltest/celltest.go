@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // Database is how the transactions of a cell are run: a cell.Database, or Of one.

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // update runs calls of a Store in a transaction that must commit.

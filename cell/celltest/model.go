@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // model is what a cell's directory must contain: the row of each key, and the puids that

@@ -10,7 +10,7 @@ import (
 	"math"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // witnesses keeps the highest pulse of each cell.

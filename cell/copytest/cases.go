@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/resolve"
 )
 

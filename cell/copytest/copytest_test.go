@@ -9,12 +9,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/cell/copytest"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }

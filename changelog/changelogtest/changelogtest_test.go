@@ -12,8 +12,8 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changelog/changelogtest"
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 )

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // Cases are the suite, for its own test.

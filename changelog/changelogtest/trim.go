@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // image is the n-th of a series of images.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // openApart is the database in memory with at most one mistake: one of its own, or one of apartShelf.

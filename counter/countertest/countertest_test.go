@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
 )
 

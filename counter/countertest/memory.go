@@ -5,8 +5,8 @@ package countertest
 import (
 	"context"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // NewMemory makes a cell in memory that behaves as the suite says: for tests of what stands above a Store.

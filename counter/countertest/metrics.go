@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // oddNames are names that mean something elsewhere, or that people would order differently.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // RunApart is Run for an implementation of counter.Apart. What it asks of many days at once, or of many

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // talliesAdd compares every span after each batch with what the model has.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // The keys, producers and metrics that everyWrite and the model's calls use.

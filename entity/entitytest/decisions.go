@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // decided is a decision about a pair, made so many milliseconds after some time.

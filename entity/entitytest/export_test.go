@@ -5,8 +5,8 @@ package entitytest
 import (
 	"context"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 )
 
 // Cases are the suite, for its own test.

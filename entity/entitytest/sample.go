@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/locality"
 )
 

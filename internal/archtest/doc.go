@@ -6,7 +6,7 @@
 //
 //	cmd/locus ─► internal/cli ─┬─► internal/httpapi ─► console
 //	                           ├─► locus (Service)
-//	                           └─► backend/all ─► backend/sqlite
+//	                           └─► storage/all ─► storage/sqlite
 //
 //	locus ─► resolve ─┬─► match                 pure: text in, bits out
 //	                  ├─► cell ─► locality      where things live, and their ids

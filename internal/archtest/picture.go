@@ -51,10 +51,14 @@ const (
 )
 
 // Libraries are the packages that are useful alone. They take Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "identifier", "definition", "lease", "match", "resolve", "rollup", "counter", "mirror"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "rollup", "counter", "mirror"}
+
+// Shared are the internal packages that libraries may take: what is wrong with an input, which texts may name a thing, and how
+// definitions are read.
+var Shared = []string{"internal/problem", "internal/identifier", "internal/definition"}
 
 // conformance is what the suites of the Stores have in common; a suite of a library may name it.
-const conformance = "conformance"
+const conformance = "internal/conformance"
 
 // Pure are the third-party modules that a library may take: no I/O, no global state. The one of YAML is
 // there because people write definitions of rollups and kinds in it and want to know the line of a mistake.
@@ -72,19 +76,19 @@ var Picture = map[string]Rule{
 	"cell":      {Imports: []string{"locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":    {Imports: []string{"locality"}, Modules: []string{xxhash}},
 	"changelog": {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
-	"match":     {Imports: []string{"definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"match":     {Imports: []string{"internal/definition"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// No library by the rule, since it takes a driver: the one exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
 		Imports: []string{"cell", "changelog", "counter", "entity", "lease", "locality", "match", "rollup"},
 		Modules: []string{xxhash},
 	},
-	"lease":      {},
-	"identifier": {},
-	"definition": {Modules: []string{yaml}},
-	"counter":    {Imports: []string{"identifier"}, Modules: []string{xSync, compress}},
+	"lease":               {},
+	"internal/identifier": {},
+	"internal/definition": {Modules: []string{yaml}},
+	"counter":             {Imports: []string{"internal/identifier"}, Modules: []string{xSync, compress}},
 	"rollup": {
-		Imports: []string{"changelog", "definition", "lease"},
+		Imports: []string{"changelog", "internal/definition", "lease"},
 		Modules: []string{xxhash},
 	},
 	"mirror":          {Imports: []string{"cell", "changelog", "entity", "locality"}, Modules: []string{xSync}},
@@ -108,25 +112,25 @@ var Picture = map[string]Rule{
 		Modules: []string{rapid, goCmp},
 	},
 
-	"backend/sqlite": {
+	"storage/sqlite": {
 		Imports: []string{
-			"backend/breaker", "backend/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
+			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
 			"resolve", "rollup", "storage",
 		},
 		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
 	},
-	"backend/postgres": {
+	"storage/postgres": {
 		Imports: []string{
-			"backend/breaker", "backend/document", "cell", "changelog", "counter", "entity", "lease", "locality",
+			"storage/breaker", "storage/document", "cell", "changelog", "counter", "entity", "lease", "locality",
 			"locality/localitypgx", "match", "resolve", "rollup", "storage",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"backend/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"cell", "counter", "mirror", "rollup", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
-	"backend/document": {Imports: []string{"cell", "entity", "changelog"}},
-	"backend/breaker":  {Imports: []string{"cell"}},
-	"backend/all":      {Imports: []string{"backend/postgres", "backend/sqlite"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
+	"storage/document": {Imports: []string{"cell", "entity", "changelog"}},
+	"storage/breaker":  {Imports: []string{"cell"}},
+	"storage/all":      {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests: rows damaged behind its back
 
 	// storage knows backends by what they register.
 	"storage": {Imports: []string{"cell", "resolve"}},
@@ -139,7 +143,7 @@ var Picture = map[string]Rule{
 	},
 	"records": {
 		Imports: []string{
-			"cell", "changelog", "entity", "identifier", "internal/engine", "internal/problem", "locality", "match",
+			"cell", "changelog", "entity", "internal/identifier", "internal/engine", "internal/problem", "locality", "match",
 			"resolve",
 		},
 	},
@@ -176,7 +180,7 @@ var Picture = map[string]Rule{
 	},
 
 	"client": {Imports: []string{"counter"}},
-	"console": {Imports: []string{
+	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
 		"locality", "match", "resolve", "rollup", "rollups",
 	}},
@@ -184,7 +188,7 @@ var Picture = map[string]Rule{
 	"internal/obs":        {Imports: []string{"cells", "counter", "resolve", "rollups"}, Modules: []string{prometheus}},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "cell", "cells", "changelog", "changes", "console", "counter", "decisions", "entities", "entity",
+			"", "cell", "cells", "changelog", "changes", "internal/console", "counter", "decisions", "entities", "entity",
 			"explain", "internal/chart", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups",
 		},
@@ -197,8 +201,8 @@ var Picture = map[string]Rule{
 	"internal/eval":  {Imports: []string{"match", "entity", "resolve"}, Modules: []string{xxhash}},
 	"internal/cli": {
 		Imports: []string{
-			"", "backend/all", "backend/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
+			"", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
+			"internal/definition", "entity", "explain", "internal/bulk", "internal/chart", "internal/demo", "internal/engine",
 			"internal/eval", "internal/httpapi", "internal/obs", "internal/term", "kinds", "locality",
 			"match", "mirror", "records", "rollup", "rollups", "storage",
 		},
@@ -208,7 +212,7 @@ var Picture = map[string]Rule{
 
 	"internal/archtest":  {},
 	"internal/pgtest":    {Imports: []string{"internal/longtest"}, Modules: []string{pgx, xSys}},                      // for tests: servers to kill
-	"internal/mongotest": {Imports: []string{"backend/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
+	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB, and what comes near it
 	"internal/porttest":  {},                                                                                          // for tests: ports to come back to
 	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
 	// The scheme that package cell's is held against, in the same databases.
@@ -217,7 +221,7 @@ var Picture = map[string]Rule{
 	"e2e":                     {},
 	"bench/resolve": {
 		Imports: []string{
-			"", "backend/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
+			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
 			"entity", "internal/demo", "internal/httpapi", "records", "resolve", "rollup", "rollups", "storage",
 		},
 	},
@@ -230,7 +234,7 @@ var Picture = map[string]Rule{
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 	// The backend says what a server is; keys of other kinds are held against their libraries.
-	"bench/spread":   {Imports: []string{"bench/internal/rounds", "backend/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
+	"bench/spread":   {Imports: []string{"bench/internal/rounds", "storage/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
 	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
 	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},                // the other ways to count
 	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite, mongo}}, // documents
@@ -278,23 +282,25 @@ type Law struct {
 
 // Laws are the sentences of ARCHITECTURE.md that speak of an import.
 var Laws = []Law{
-	{sqlite, "", []string{"backend/sqlite"}, "a driver lives in its backend"},
-	{pgx, "", []string{"backend", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
-	{goose, "", []string{"backend"}, "migrations belong to a backend"},
-	{"database/sql", "database/sql/driver", []string{"backend"}, "SQL is spoken in backends"},
+	{sqlite, "", []string{"storage/sqlite"}, "a driver lives in its backend"},
+	{pgx, "", []string{"storage", "locality/localitypgx", "internal/pgtest"}, "a driver lives in its backend; localitypgx teaches it ids, pgtest runs its server"},
+	{goose, "", []string{"storage"}, "migrations belong to a backend"},
+	{"database/sql", "database/sql/driver", []string{"storage"}, "SQL is spoken in backends"},
 	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
-	{Module + "/backend/sqlite", "", []string{"backend/all", "backend/sqlite"}, "only backend/all knows every driver"},
-	{Module + "/backend/postgres", "", []string{"backend/all", "backend/postgres"}, "only backend/all knows every driver"},
+	{Module + "/storage/sqlite", "", []string{"storage/all", "storage/sqlite"}, "only storage/all knows every driver"},
+	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
-		Module + "/internal", "",
-		[]string{"internal", "cmd", "bench", "e2e", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "changelog"},
-		"libraries stand alone; only the nouns are built on the engine",
+		Module + "/internal/engine", "",
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells"},
+		"only the nouns are built on the engine",
 	},
-	{Module + "/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
+	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
+	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},
+	{Module + "/internal/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
 	{"os/exec", "", []string{"internal/archtest", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs"},
 	{"plugin", "", nil, "Locus is one binary"},
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 func (a *app) cellRestored() *cobra.Command {

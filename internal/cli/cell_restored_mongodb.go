@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/storage"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // newerMongo is where NEW begins in OLD=NEW.

@@ -21,11 +21,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // client speaks the HTTP API, to a server or to the handler in this process.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 	"github.com/locus-db/locus/internal/term"
 )
 

@@ -13,8 +13,6 @@ import (
 	"syscall"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
@@ -25,6 +23,8 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // Exit codes. More may come: an unknown code is a failure.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/mirror"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 func (a *app) mirrorCommand() *cobra.Command {

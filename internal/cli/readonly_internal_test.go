@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 // asking are the commands that only read, with arguments for the installation of TestP06_AskingChangesNothing, whose

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/definition"
+	"github.com/locus-db/locus/internal/definition"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/rollup"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 const defaultData = "./locus-data"

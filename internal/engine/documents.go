@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Documents is a database of documents that an installation has beside its cells: package backend/mongodb
+// Documents is a database of documents that an installation has beside its cells: package storage/mongodb
 // gives one. Metrics that are new are counted in it.
 type Documents interface {
 	// Identity tells the database from all others.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/chart"
+	"github.com/locus-db/locus/internal/console"
 )
 
 // countersPage lists metrics, and those that were hit most today.

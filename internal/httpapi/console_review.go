@@ -8,10 +8,10 @@ import (
 	"net/http"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/console"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
 )

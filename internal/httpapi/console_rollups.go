@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
 )

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/internal/console"
 )
 
 const (

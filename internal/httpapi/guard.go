@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/internal/console"
 )
 
 // Limits of a request before its body.

@@ -16,9 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/locus-db/locus"
-	_ "github.com/locus-db/locus/backend/all"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/storage"
+	_ "github.com/locus-db/locus/storage/all"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

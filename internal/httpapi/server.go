@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cells"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/console"
+	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/rollups"
 )

@@ -12,8 +12,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/locus-db/locus/backend/mongodb"
 	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/storage/mongodb"
 )
 
 // Server is what the tests of this process run on.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/lease"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/lease/leasetest"
 )

@@ -17,8 +17,8 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/mirror/mirrortest"

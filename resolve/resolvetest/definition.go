@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"context"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/resolve"
 )
 

@@ -12,15 +12,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/backend/sqlite"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/resolve/resolvetest"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/storage/sqlite"
 )
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }

@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/locus-db/locus/conformance"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
 )

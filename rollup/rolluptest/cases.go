@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollup/rolluptest"
 )

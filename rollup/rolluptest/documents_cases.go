@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 )
 

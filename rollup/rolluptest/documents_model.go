@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/locus-db/locus/changelog"
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 )
 

@@ -5,7 +5,7 @@ package rolluptest
 import (
 	"context"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 )
 

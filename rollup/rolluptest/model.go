@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/locus-db/locus/conformance"
+	"github.com/locus-db/locus/internal/conformance"
 	"github.com/locus-db/locus/rollup"
 )
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archtest_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// words are not the field's English, with how many of each are left in the comments of Go files and in Markdown. A number
+// only goes down: lower it when the test says that fewer are left. At zero the word is forbidden.
+var words = map[string]int{
+	`nobody`:         0,
+	`somebody`:       0,
+	`whoever`:        0,
+	`everybody`:      0,
+	`anybody`:        0,
+	`anew`:           0,
+	`meanwhile`:      0,
+	`answers? with`:  0,
+	`tells? whether`: 0,
+}
+
+// Readers grep for the field's words: a function returns, a bool reports whether, and a caller, a process or a writer does
+// something. docs/glossary.md has the terms.
+func TestWords_AreTheFields(t *testing.T) {
+	t.Parallel()
+	text := prose(t)
+	for word, left := range words {
+		found := len(regexp.MustCompile(`(?i)\b`+word+`\b`).FindAllString(text, -1))
+		switch {
+		case found > left:
+			t.Errorf("%q stands %d times in comments and documents, at most %d are left: say it in other words", word, found, left)
+		case found < left:
+			t.Errorf("%q stands %d times in comments and documents: lower the %d of this test", word, found, left)
+		}
+	}
+}
+
+// prose is what the comments of all Go files and all pages say. Blocks of code of a page are left out.
+func prose(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			all.WriteString(regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAllString(string(text), "") + "\n")
+		case strings.HasSuffix(path, ".go") && d.Name() != "words_test.go":
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			for _, group := range file.Comments {
+				all.WriteString(group.Text() + "\n")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package definition_test
+
+import (
+	"fmt"
+
+	"github.com/locus-db/locus/internal/definition"
+)
+
+// An alarm says when it rings and whom it wakes; here three things are wrong with one.
+func Example() {
+	text := "alarm: kitchen\nhour: seven\nwakse: everybody\nhour: 8\n"
+
+	r, all := definition.Read("alarm", 1000, []byte(text))
+	var name string
+	var hour int
+	var wakes []string
+	all.Fields("alarm, hour and wakes", func(field string, v definition.Value) bool {
+		switch field {
+		case "alarm":
+			name = v.Text()
+		case "hour":
+			hour = v.Whole()
+		case "wakes":
+			wakes = v.List()
+		default:
+			return false
+		}
+		return true
+	})
+
+	fmt.Println(name, hour, wakes)
+	for _, problem := range r.Problems {
+		fmt.Println(problem)
+	}
+	// Output:
+	// kitchen 0 []
+	// line 2, hour: want a whole number, not "seven"
+	// line 3, wakse: no such word: there are alarm, hour and wakes; did you mean "wakes"?
+	// line 4, hour: stands here twice, first in line 2: leave one of the two
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/breaker"
+)
+
+// Options of a driver. Times are those of every transaction; a context may end it earlier.
+type Options struct {
+	// Connections that the process has to one server at most, whatever databases they are of. Defaults
+	// to 64. All processes together must leave 10 of the server's max_connections to others.
+	Connections int
+	// ConnectTimeout defaults to 3 s.
+	ConnectTimeout time.Duration
+	// StatementTimeout is how long one statement may take. Defaults to 5 s.
+	StatementTimeout time.Duration
+	// LockTimeout is how long a transaction waits for a row that another one has; then it begins again,
+	// ten times. Defaults to 1.5 s, a bit longer than PostgreSQL takes to find two that wait for each
+	// other.
+	LockTimeout time.Duration
+	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s: for so long a
+	// process that was stopped in the middle of one holds up others, less than they are patient.
+	IdleTimeout time.Duration
+	// Lifetime of a connection, of which up to a fifth is left to chance. Defaults to 1 h.
+	Lifetime time.Duration
+	// Unsafe takes servers that may lose what they have acknowledged, and connections to other hosts
+	// that are not verified.
+	Unsafe bool
+	// Restored takes the database of the cell that keeps the cell map as it is, though it was restored
+	// from a backup or promoted: for locus cell restored.
+	Restored bool
+	// Now is the clock of lifetimes. Defaults to time.Now.
+	Now func() time.Time
+	// Rand answers with a number in [0, 1), for what must not happen everywhere at once. Defaults to
+	// math/rand.
+	Rand func() float64
+}
+
+func (o *Options) withDefaults() *Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	set := func(v *time.Duration, to time.Duration) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	if d.Connections == 0 {
+		d.Connections = 64
+	}
+	set(&d.ConnectTimeout, 3*time.Second)
+	set(&d.StatementTimeout, 5*time.Second)
+	set(&d.LockTimeout, 1500*time.Millisecond)
+	set(&d.IdleTimeout, 5*time.Second)
+	set(&d.Lifetime, time.Hour)
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	if d.Rand == nil {
+		d.Rand = rand.Float64
+	}
+	return &d
+}
+
+// Driver opens databases of PostgreSQL servers, and shares out the connections to each server. A
+// process has one.
+type Driver struct {
+	opts  *Options
+	cells atomic.Pointer[cell.Cells[resolve.Tx]] // the installation that the cells are of, see Follow
+
+	mu    sync.Mutex
+	pools map[string]*pool
+}
+
+// NewDriver makes a driver that has no connection yet.
+func NewDriver(opts *Options) *Driver {
+	return &Driver{opts: opts.withDefaults(), pools: map[string]*pool{}}
+}
+
+// Check implements cell.Driver.
+func (d *Driver) Check(url string) error {
+	_, err := parseURL(url, d.opts.Unsafe)
+	return err
+}
+
+// Dial opens the database at a URL, and brings an old schema up to date. create makes the database if it is not
+// there, with the schema of a cell; several processes may do that at once. Without it the error is
+// ErrMissing if there is no database, or no cell in it.
+func (d *Driver) Dial(ctx context.Context, url string, create bool) (cell.Opened[resolve.Tx], error) {
+	t, err := parseURL(url, d.opts.Unsafe)
+	if err != nil {
+		return nil, err
+	}
+	p := d.pool(t)
+	if err := p.hanging(); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(ctx, d.opts, create); err != nil {
+		p.hung(err, d.opts.ConnectTimeout)
+		if why := refusedParameter(err); create && why != "" {
+			return nil, fmt.Errorf("%w: the server refuses a parameter of %s: %s", ErrURL, t.shown, why)
+		}
+		return nil, err
+	}
+	c := &Cell{
+		driver: d, target: t, opts: d.opts, pool: p, closed: make(chan struct{}),
+	}
+	c.readable = breaker.New(breaker.Options{Probe: c.probe(readers), Rand: d.opts.Rand})
+	c.writable = breaker.New(breaker.Options{Probe: c.probe(writers), Rand: d.opts.Rand})
+	on, err := c.acquire(ctx, false)
+	switch {
+	case errors.Is(err, ErrStrange): // transactions will say so, and Adopt may change that
+	case err != nil:
+		return nil, errors.Join(err, c.Close())
+	default:
+		c.release(on, false)
+	}
+	return c, nil
+}
+
+// pool is the one of the database's server.
+func (d *Driver) pool(t *target) *pool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, ok := d.pools[t.server]
+	if !ok {
+		p = &pool{budget: d.opts.Connections, stats: Pool{Server: t.server}}
+		d.pools[t.server] = p
+	}
+	return p
+}
+
+// Pools tells how the process uses its connections, server by server.
+func (d *Driver) Pools() []Pool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []Pool
+	for _, p := range d.pools {
+		all = append(all, p.read())
+	}
+	slices.SortFunc(all, func(a, b Pool) int { return strings.Compare(a.Server, b.Server) })
+	return all
+}
+
+// Cell is one database. It is safe for many goroutines.
+type Cell struct {
+	driver *Driver
+	target *target
+	opts   *Options
+	pool   *pool
+	spans  spansThere
+	// What reads and what writes have a breaker each: a lock may stop one of them alone.
+	readable, writable *breaker.Breaker
+	wrote              atomic.Int64 // when a transaction that writes ended well last, in nanoseconds since 1970
+
+	pulse    atomic.Pointer[cell.Pulse] // as it was read last
+	unbeaten atomic.Bool                // something was written since that lasts
+
+	mu     sync.Mutex
+	id     cell.Identity
+	users  int
+	closed chan struct{} // closed by Close
+	idle   chan struct{} // closed when the last user has left, once Close was called
+	dying  dying
+}
+
+// String names the cell, or where it is before it was told who it is.
+func (c *Cell) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.id.Map == "" {
+		return c.target.shown
+	}
+	return c.id.Cell.String()
+}
+
+// enter begins a use of the cell, unless it was closed.
+func (c *Cell) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+		c.users++
+		return nil
+	}
+}
+
+func (c *Cell) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users--; c.users == 0 && c.idle != nil {
+		close(c.idle)
+	}
+}
+
+// Close waits for the transactions in flight and closes the connections. Calling it again does nothing.
+func (c *Cell) Close() error {
+	c.mu.Lock()
+	select {
+	case <-c.closed:
+		c.mu.Unlock()
+		return nil
+	default:
+	}
+	close(c.closed)
+	c.idle = make(chan struct{})
+	if c.users == 0 {
+		close(c.idle)
+	}
+	c.mu.Unlock()
+	c.readable.Close()
+	c.writable.Close()
+	<-c.idle
+	c.pool.drop(c)
+	c.dying.wait()
+	return nil
+}
+
+// Stats tells how full the cell is.
+func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
+	var stats cell.Stats
+	err := c.run(ctx, reading, func(t *tx) (err error) {
+		stats, err = t.stats(ctx)
+		return err
+	})
+	if err != nil {
+		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stats.Cell, stats.URL = c.id.Cell, c.target.shown
+	stats.PUIDRoom = uint64(c.id.Hi) - uint64(c.id.Lo)
+	return stats, nil
+}
+
+// dying are connections that were given up, and have not ended yet: pgx asks the server to give up the
+// statement too.
+type dying struct {
+	mu   sync.Mutex
+	ends []<-chan struct{}
+}
+
+// add takes note of a connection that is closed.
+func (d *dying) add(c *conn) {
+	if !c.IsClosed() {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ends = slices.DeleteFunc(d.ends, func(end <-chan struct{}) bool {
+		select {
+		case <-end:
+			return true
+		default:
+			return false
+		}
+	})
+	d.ends = append(d.ends, c.PgConn().CleanupDone())
+}
+
+// wait waits for them, though not long: a server that is away cannot be asked.
+func (d *dying) wait() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	timeout := time.NewTimer(time.Second)
+	defer timeout.Stop()
+	for _, end := range d.ends {
+		select {
+		case <-end:
+		case <-timeout.C:
+			return
+		}
+	}
+	d.ends = nil
+}
+
+var (
+	_ cell.Opened[resolve.Tx] = (*Cell)(nil)
+	_ cell.Driver[resolve.Tx] = (*Driver)(nil)
+)

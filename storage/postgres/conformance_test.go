@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/cell/celltest"
+	"github.com/locus-db/locus/cell/copytest"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/changelog/changelogtest"
+	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/counter/countertest"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/entity/entitytest"
+	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/internal/pgtest"
+	"github.com/locus-db/locus/lease"
+	"github.com/locus-db/locus/lease/leasetest"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/resolve/resolvetest"
+	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/rollup/rolluptest"
+	"github.com/locus-db/locus/storage/postgres"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
+
+// database is a cell in a database of the test, which can be closed and opened again.
+type database struct {
+	*postgres.Cell
+	name, url string
+	id        cell.Identity
+}
+
+// identity is that of a cell whose puids are negative, for those are easily mistreated.
+func identity() cell.Identity {
+	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
+}
+
+// place makes databases for cells, and knows their URLs.
+type place struct {
+	server *pgtest.Server
+	url    func(db string) string
+}
+
+// direct is the server of all tests.
+func direct(t testing.TB) place {
+	t.Helper()
+	s := pgtest.Shared(t)
+	return place{s, s.URL}
+}
+
+// pooled is the same by way of a PgBouncer that pools by transaction, with fewer connections than the
+// tests want. What pooling changes are transactions, locks, prepared statements and how databases are made: the suites
+// of ResolveCell, CellStore and Driver. The others run pooled in make test/long.
+func pooled(t testing.TB) place {
+	t.Helper()
+	s := pgtest.Shared(t)
+	p := s.Pooler(t, 3)
+	return place{s, func(db string) string { return p.URL(db) + "&pooler=1" }}
+}
+
+// pooledToo is pooled for a suite whose statements those of ResolveCell and CellStore stand for in the gate.
+func pooledToo(t testing.TB) place {
+	t.Helper()
+	longtest.Only(t, "TestPooled_ResolveCell, TestPooled_CellStore and TestPooled_Driver go by way of a pooler")
+	return pooled(t)
+}
+
+// empty is a database of the shared server with the tables of a cell: to clone one takes half as long as to migrate one.
+// How databases are made and migrated is for TestDriver.
+var empty struct {
+	sync.Once
+	db  string
+	err error
+}
+
+func formatted(t testing.TB, s *pgtest.Server) string {
+	t.Helper()
+	empty.Do(func() {
+		empty.db = s.Database(t)
+		c, err := driver.Dial(context.Background(), s.URL(empty.db), true)
+		if err == nil {
+			err = c.Close()
+		}
+		empty.err = err
+	})
+	if empty.err != nil {
+		t.Fatal(empty.err)
+	}
+	return empty.db
+}
+
+// open opens a new cell.
+func (p place) open(t testing.TB) *database {
+	t.Helper()
+	d := &database{name: p.server.Clone(t, formatted(t, p.server)), id: identity()}
+	d.url = p.url(d.name)
+	if err := d.open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// driver is one for all tests, as a process has one. What stores do is tried here, not how long a server may take
+// on a machine with much else to do.
+var driver = postgres.NewDriver(&postgres.Options{StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute})
+
+func (d *database) open() error {
+	ctx := context.Background()
+	c, err := driver.Dial(ctx, d.url, true)
+	if err != nil {
+		return err
+	}
+	d.Cell = c.(*postgres.Cell)
+	return d.Identify(ctx, d.id)
+}
+
+func (d *database) reopen() error {
+	if err := d.Close(); err != nil {
+		return err
+	}
+	return d.open()
+}
+
+// dialled is a cell at a URL until the end of the test, identified unless that is refused.
+func dialled(t *testing.T, driver *postgres.Driver, url string, id cell.Identity, create bool) (*postgres.Cell, error) {
+	t.Helper()
+	opened, err := driver.Dial(t.Context(), url, create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened.(*postgres.Cell), opened.Identify(t.Context(), id)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCellStore(t *testing.T)      { t.Parallel(); cellStore(t, direct(t)) }
+func TestDriver(t *testing.T)         { t.Parallel(); drives(t, direct(t)) }
+func TestEntityStore(t *testing.T)    { t.Parallel(); entityStore(t, direct(t)) }
+func TestChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, direct(t)) }
+func TestResolveCell(t *testing.T)    { t.Parallel(); resolveCell(t, direct(t)) }
+
+func TestPooled_CellStore(t *testing.T)   { t.Parallel(); cellStore(t, pooled(t)) }
+func TestPooled_Driver(t *testing.T)      { t.Parallel(); drives(t, pooled(t)) }
+func TestPooled_EntityStore(t *testing.T) { t.Parallel(); entityStore(t, pooledToo(t)) }
+func TestPooled_ResolveCell(t *testing.T) { t.Parallel(); resolveCell(t, pooled(t)) }
+
+func TestPooled_ChangelogStore(t *testing.T) { t.Parallel(); changelogStore(t, pooledToo(t)) }
+
+func TestLeaseStore(t *testing.T) { t.Parallel(); leaseStore(t, direct(t)) }
+func TestCopier(t *testing.T)     { t.Parallel(); copies(t, direct(t)) }
+
+func TestRollupStore(t *testing.T)        { t.Parallel(); rollupStore(t, direct(t)) }
+func TestPooled_RollupStore(t *testing.T) { t.Parallel(); rollupStore(t, pooledToo(t)) }
+
+func TestCounterStore(t *testing.T)        { t.Parallel(); counterStore(t, direct(t)) }
+func TestPooled_CounterStore(t *testing.T) { t.Parallel(); counterStore(t, pooledToo(t)) }
+
+func counterStore(t *testing.T, at place) {
+	countertest.Run(t, func(t *testing.T) countertest.Cell {
+		d := at.open(t)
+		return countertest.Cell{
+			Update: func(ctx context.Context, fn func(counter.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			View: func(ctx context.Context, fn func(counter.Store) error) error {
+				return d.View(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
+
+func rollupStore(t *testing.T, at place) {
+	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell {
+		d := at.open(t)
+		return rolluptest.Cell{
+			Update: func(ctx context.Context, fn func(rollup.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
+
+func TestPooled_Copier(t *testing.T) { t.Parallel(); copies(t, pooledToo(t)) }
+
+func leaseStore(t *testing.T, at place) {
+	leasetest.Run(t, func(t *testing.T) leasetest.Update {
+		d := at.open(t)
+		return func(ctx context.Context, fn func(lease.Store) error) error {
+			return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+		}
+	})
+}
+
+func copies(t *testing.T, at place) {
+	copytest.Run(t, func(t *testing.T) copytest.Pair { return copytest.Pair{From: at.open(t), To: at.open(t)} })
+}
+
+func cellStore(t *testing.T, at place) {
+	celltest.Run(t, func(t *testing.T) celltest.Cell {
+		d := at.open(t)
+		return celltest.Cell{
+			Database: celltest.Of[resolve.Tx](d), Lo: d.id.Lo, Hi: d.id.Hi,
+			LeaveRoom: func(n int64) error { return postgres.LeaveRoom(d.Cell, n) },
+		}
+	})
+}
+
+func drives(t *testing.T, at place) {
+	celltest.RunDriver(t, func(t *testing.T) celltest.Kind[resolve.Tx] {
+		prefix := at.server.Database(t)
+		return celltest.Kind[resolve.Tx]{Driver: driver, URL: func(name string) string { return at.url(prefix + "_" + name) }}
+	})
+}
+
+func entityStore(t *testing.T, at place) {
+	entitytest.Run(t, func(t *testing.T) entitytest.Cell {
+		d := at.open(t)
+		return entitytest.Cell{
+			Update: func(ctx context.Context, fn func(entity.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
+
+func changelogStore(t *testing.T, at place) {
+	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell {
+		d := at.open(t)
+		return changelogtest.Cell{
+			Update: func(ctx context.Context, fn func(changelog.Store) error) error {
+				return d.Update(ctx, func(tx resolve.Tx) error { return fn(tx) })
+			},
+			Reopen: d.reopen,
+		}
+	})
+}
+
+func resolveCell(t *testing.T, at place) {
+	resolvetest.Run(t, func(t *testing.T) resolvetest.Cell {
+		d := at.open(t)
+		return resolvetest.Cell{Cell: d, Reopen: d.reopen}
+	})
+}

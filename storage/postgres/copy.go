@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage/document"
+)
+
+var _ cell.Copier = (*tx)(nil)
+
+// Tables are those of package document; the tables of the database have their names and columns.
+func (t *tx) Tables() []cell.Table { return document.Tables() }
+
+// Summed are those of package document.
+func (t *tx) Summed() []cell.Table { return document.Summed() }
+
+// kind is how the values of a column are sent and how the column is read, where that is not as a number.
+type kind struct {
+	sent string // type of the argument
+	from string // the column's value out of the sent one, which is %[1]s
+	to   string // what is read, out of the column
+}
+
+var (
+	number = kind{"bigint", "%[1]s", "%[1]s"}
+	small  = kind{"bigint", "%[1]s", "%[1]s::bigint"}
+	truth  = kind{"bigint", "(%[1]s <> 0)", "%[1]s::int::bigint"}
+	text   = kind{"text", "%[1]s", "%[1]s"}
+	octets = kind{"bytea", "%[1]s", "%[1]s"}
+	id     = kind{"bytea", "encode(%[1]s, 'hex')::uuid", "uuid_send(%[1]s)"}
+	object = kind{"text", "%[1]s::json", "%[1]s::text"}
+	// An array of numbers is sent as 8 bytes each, and is NULL if there are none.
+	packed = kind{
+		"bytea",
+		"ARRAY(SELECT ('x' || encode(substr(%[1]s, 8 * i + 1, 8), 'hex'))::bit(64)::bigint FROM generate_series(0, length(%[1]s) / 8 - 1) AS i ORDER BY i)",
+		"(SELECT string_agg(int8send(f), '' ORDER BY n) FROM unnest(%[1]s) WITH ORDINALITY AS u (f, n))",
+	}
+
+	kinds = map[string]kind{
+		"counts": packed, "readings": packed, "producer": octets, "print": octets, "results": octets,
+		"map": text, "rules": text, "images": text, "move": text, "locus_map.body": text, "locus_filter.body": octets, "owner": text, "asks": text,
+		"gen": small, "keys": small, "home": small, "incarnation": small, "returns": small, "settled": small, "wanted": truth, "partly": truth,
+		"metric.id": number, "metric.kind": small, "detail": small, "one": small, "counter_closed.body": octets,
+		"digest": octets, "lost": packed,
+		"source": text, "key": text, "kind": text, "name": text, "topic": text, "cause": text,
+		"birth": id, "id": id, "successor": id, "entity": id, "into_id": id,
+		"body": object, "before": object, "after": object, "was": object, "became": object,
+		"decision.body": text, "definition.body": octets, "rollup.body": text, "rollup_generation.body": text, "rollup_row.key": octets, "rollup_row.body": octets,
+	}
+)
+
+// copied is a table whose rows are copied, and the parts of its statements.
+type copied struct{ cell.Table }
+
+// kind is that of a column, or of the column of that name in all tables, or else number.
+func (c copied) kind(column string) kind {
+	for _, name := range []string{c.Name + "." + column, column} {
+		if k, ok := kinds[name]; ok {
+			return k
+		}
+	}
+	return number
+}
+
+func (t *tx) rowsOf(name string, find func(string) (cell.Table, bool)) (copied, error) {
+	table, ok := find(name)
+	if !ok {
+		return copied{}, t.fail(fmt.Errorf("postgres: no rows of a table %q are copied", name))
+	}
+	return copied{table}, nil
+}
+
+// list is what is made of each column, with commas between.
+func list(columns []string, of func(i int, column string) string) string {
+	return strings.Join(each(columns, of), ", ")
+}
+
+// each is what is made of each column.
+func each(columns []string, of func(i int, column string) string) []string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = of(i, c)
+	}
+	return parts
+}
+
+// read is the list of what is read of a row.
+func (c copied) read() string {
+	return list(c.Columns, func(_ int, column string) string { return fmt.Sprintf(c.kind(column).to, "t."+column) })
+}
+
+// arrays is what makes rows of arguments, an array for each column.
+func (c copied) arrays(columns []string) string {
+	return "unnest(" + list(columns, func(i int, column string) string { return fmt.Sprintf("$%d::%s[]", i+1, c.kind(column).sent) }) + ")"
+}
+
+// at is the condition that a row has the key of v.
+func (c copied) at() string {
+	return strings.Join(each(c.Columns[:c.Key], func(_ int, column string) string {
+		return "t." + column + " = " + fmt.Sprintf(c.kind(column).from, "v."+column)
+	}), " AND ")
+}
+
+// ReadRows reads the table in order.
+func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if table == cell.Total {
+		if after != nil || limit == 0 {
+			return nil, nil
+		}
+		return t.RowsAt(ctx, table, [][]any{{int64(1)}})
+	}
+	of, err := t.rowsOf(table, document.Readable)
+	if err != nil {
+		return nil, err
+	}
+	where := ""
+	if after != nil {
+		if len(after) != of.Key {
+			return nil, t.fail(fmt.Errorf("read rows of %s: a key has %d values, not %d", table, of.Key, len(after)))
+		}
+		where = "WHERE (" + list(of.Columns[:of.Key], func(_ int, column string) string { return "t." + column }) + ") > (" +
+			list(of.Columns[:of.Key], func(i int, column string) string {
+				return fmt.Sprintf(of.kind(column).from, fmt.Sprintf("$%d::%s", i+2, of.kind(column).sent))
+			}) + ")"
+	}
+	sql := fmt.Sprintf("SELECT %s FROM %s AS t %s ORDER BY %s LIMIT $1", of.read(), table, where,
+		list(of.Columns[:of.Key], func(_ int, column string) string { return "t." + column }))
+	got, err := rows(ctx, t, pgx.Rows.Values, sql, append([]any{int64(limit)}, after...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read rows of %s: %w", table, err)
+	}
+	return got, nil
+}
+
+// RowsAt is one statement.
+func (t *tx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if table == cell.Total {
+		return t.totals(ctx, keys)
+	}
+	of, err := t.rowsOf(table, document.Readable)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]any, len(keys))
+	if len(keys) == 0 {
+		return found, nil
+	}
+	args, err := of.arguments(of.Columns[:of.Key], keys)
+	if err != nil {
+		return nil, t.fail(fmt.Errorf("read rows of %s: %w", table, err))
+	}
+	sql := fmt.Sprintf("SELECT v.n, %s FROM %s WITH ORDINALITY AS v (%s, n) JOIN %s AS t ON %s",
+		of.read(), of.arrays(of.Columns[:of.Key]), strings.Join(of.Columns[:of.Key], ", "), table, of.at())
+	err = t.query(ctx, sql, func(r pgx.Rows) error {
+		values, err := r.Values()
+		if err == nil {
+			found[values[0].(int64)-1] = values[1:]
+		}
+		return err
+	}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read rows of %s: %w", table, err)
+	}
+	return found, nil
+}
+
+// WriteRows is one statement.
+func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if table == cell.Total {
+		return t.writeTotals(ctx, rows)
+	}
+	of, err := t.rowsOf(table, document.Table)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	rows = inOrder(rows, func(a, b []any) int { return compareValues(a[:min(of.Key, len(a))], b[:min(of.Key, len(b))]) })
+	args, err := of.arguments(of.Columns, rows)
+	if err != nil {
+		return t.fail(fmt.Errorf("write rows of %s: %w", table, err))
+	}
+	for _, row := range rows {
+		t.noteRow(table, row[:of.Key])
+	}
+	set := "NOTHING"
+	if rest := of.Columns[of.Key:]; len(rest) > 0 {
+		set = "UPDATE SET " + list(rest, func(_ int, column string) string { return column + " = excluded." + column })
+	}
+	t.exec(fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS v (%s) ON CONFLICT (%s) DO %s",
+		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string { return fmt.Sprintf(of.kind(column).from, "v."+column) }),
+		of.arrays(of.Columns), strings.Join(of.Columns, ", "), strings.Join(of.Columns[:of.Key], ", "), set), args...)
+	return nil
+}
+
+// DeleteRows is one statement.
+func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	of, err := t.rowsOf(table, document.Table)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	args, err := of.arguments(of.Columns[:of.Key], keys)
+	if err != nil {
+		return t.fail(fmt.Errorf("delete rows of %s: %w", table, err))
+	}
+	for _, key := range keys {
+		t.noteRow(table, key)
+	}
+	t.exec(fmt.Sprintf("DELETE FROM %s AS t USING %s AS v (%s) WHERE %s",
+		table, of.arrays(of.Columns[:of.Key]), strings.Join(of.Columns[:of.Key], ", "), of.at()), args...)
+	return nil
+}
+
+const sqlTotal = "SELECT seq, trimmed, records, entities, merges, splits, turns, (SELECT last_value - (NOT is_called)::int FROM locus_puid) FROM locus_total"
+
+// totals answers with the row of totals where a key is 1.
+func (t *tx) totals(ctx context.Context, keys [][]any) ([][]any, error) {
+	t.queueTotals()
+	found := make([][]any, len(keys))
+	err := t.query(ctx, sqlTotal, func(r pgx.Rows) error {
+		var total document.Totals
+		n := &total.Counts
+		err := r.Scan(&total.Seq, &total.Trimmed, &n.Records, &n.Entities, &n.Merges, &n.Splits, &total.Turns, &total.Used)
+		total.Used -= t.cell.identity().Lo
+		for i, key := range keys {
+			if document.IsTotals(key) {
+				found[i] = total.Row()
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read totals: %w", err)
+	}
+	return found, nil
+}
+
+// writeTotals takes the totals over, and goes on with the puids behind them.
+func (t *tx) writeTotals(ctx context.Context, rows [][]any) error {
+	for _, values := range rows {
+		total, err := document.ParseTotals(values)
+		if err != nil {
+			return t.fail(fmt.Errorf("postgres: write totals: %w", err))
+		}
+		n := total.Counts
+		t.exec("UPDATE locus_total SET seq = $1, trimmed = $2, records = $3, entities = $4, merges = $5, splits = $6, turns = $7",
+			total.Seq, total.Trimmed, n.Records, n.Entities, n.Merges, n.Splits, total.Turns)
+		id := t.cell.identity()
+		t.restart(id.Lo+total.Used, id.Hi)
+	}
+	return t.flush(ctx)
+}
+
+// restart makes the sequence go on as if last had been drawn just now. The transaction holds it.
+func (t *tx) restart(last, hi int64) {
+	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid RESTART WITH %d", min(last+1, hi)))
+	if last >= hi {
+		t.exec("SELECT nextval('locus_puid')")
+	}
+}
+
+// arguments makes an argument of each column of rows.
+func (c copied) arguments(names []string, rows [][]any) ([]any, error) {
+	args := make([]any, len(names))
+	for i, name := range names {
+		var err error
+		switch c.kind(name).sent {
+		case "bigint":
+			args[i], err = values[int64](rows, i, len(names))
+		case "text":
+			args[i], err = values[string](rows, i, len(names))
+		case "bytea":
+			var all []*[]byte
+			all, err = values[[]byte](rows, i, len(names))
+			args[i] = column(all, func(b *[]byte) []byte {
+				if b == nil {
+					return nil
+				}
+				return *b
+			})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", name, err)
+		}
+	}
+	return args, nil
+}
+
+// values are those of the i-th column of rows of so many, nil where there is none.
+func values[T any](rows [][]any, i, n int) ([]*T, error) {
+	all := make([]*T, len(rows))
+	for r, row := range rows {
+		if len(row) != n {
+			return nil, fmt.Errorf("want %d values, not %d", n, len(row))
+		}
+		if row[i] == nil {
+			continue
+		}
+		v, ok := row[i].(T)
+		if !ok {
+			return nil, fmt.Errorf("a value is a %T", row[i])
+		}
+		all[r] = &v
+	}
+	return all, nil
+}
+
+// compareValues is the order of keys.
+func compareValues(a, b []any) int {
+	for i := range min(len(a), len(b)) {
+		c := 0
+		switch x := a[i].(type) {
+		case int64:
+			y, _ := b[i].(int64)
+			c = cmp.Compare(x, y)
+		case []byte:
+			y, _ := b[i].([]byte)
+			c = bytes.Compare(x, y)
+		case string:
+			y, _ := b[i].(string)
+			c = cmp.Compare(x, y)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}

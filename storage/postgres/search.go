@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage/document"
+)
+
+// A word of the index is a word of a name as it is, or a term. PostgreSQL takes words of
+// up to 2046 bytes, so a longer one is its beginning and a hash of all of it: it is found as a whole,
+// and by beginnings that are short enough.
+const (
+	hashMark = "\ue001" // private use: no word of a name holds it
+	longest  = 1024
+	allWords = 1 << 19 // bytes; PostgreSQL takes 1 MiB of words for an entity
+)
+
+// words are what an entity is found by, as the text of a tsvector.
+func words(e entity.Indexed) string {
+	b := appendRank(make([]byte, 0, 256), e.Rank.Points())
+	for _, term := range e.Terms {
+		b = appendTerm(append(b, ' '), term)
+	}
+	for _, word := range e.Words {
+		if len(b) < allWords && word != "" {
+			b = appendWord(append(b, ' '), word)
+		}
+	}
+	return string(b)
+}
+
+// appendTerm writes a term as a quoted word.
+func appendTerm(b []byte, term uint64) []byte {
+	return append(document.AppendTerm(append(b, '\''), term), '\'')
+}
+
+// appendRank writes points as a quoted word.
+func appendRank(b []byte, points int) []byte {
+	return append(document.AppendRank(append(b, '\''), points), '\'')
+}
+
+// appendWord writes a word quoted, so that nothing in it means anything.
+func appendWord(b []byte, word string) []byte {
+	if len(word) > longest {
+		word = beginning(word) + hashMark + fmt.Sprintf("%016x", xxhash.Sum64String(word))
+	}
+	return appendQuoted(b, word)
+}
+
+func appendQuoted(b []byte, word string) []byte {
+	b = append(b, '\'')
+	for i := range len(word) {
+		if c := word[i]; c == '\'' || c == '\\' {
+			b = append(b, c)
+		}
+		b = append(b, word[i])
+	}
+	return append(b, '\'')
+}
+
+// beginning is what is kept of a long word: whole characters.
+func beginning(word string) string {
+	end := longest
+	for !utf8.RuneStart(word[end]) {
+		end--
+	}
+	return word[:end]
+}
+
+const (
+	sqlSearch = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND anchor > $2 ORDER BY anchor LIMIT $3"
+
+	sqlSearchFew = "SELECT count(*) FROM (SELECT FROM entity WHERE words @@ $1::text::tsquery LIMIT $2) AS few"
+
+	points         = "(rank >> 8) + (rank & 255)"
+	sqlSearchSmall = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND (" + points + " < $2 OR " + points +
+		" = $2 AND anchor > $3) ORDER BY " + points + " DESC, anchor LIMIT $4"
+
+	// The lists of ranks are read one after the other, as nothing sorts what the loop finds, and only until
+	// there is enough. A sum is no column, so a list is never looked for along the table.
+	sqlSearchBest = `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS q (match, after) CROSS JOIN LATERAL (
+		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor + 0 LIMIT $3
+	) AS e LIMIT $3`
+)
+
+// Search meets the lists of the query's words.
+func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
+	match, possible := t.expression(query)
+	switch {
+	case !possible:
+		return nil, nil
+	case match == "" && !query.Best:
+		return t.ListEntities(ctx, query.After, query.Limit)
+	}
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	if query.Best {
+		found, err = t.searchBest(ctx, query, match)
+	} else {
+		found, err = rows(ctx, t, onlyEntity, sqlSearch, match, int64(query.After), int64(query.Limit))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// searchBest puts what is found in order if that is little, and otherwise reads the list of each rank.
+func (t *tx) searchBest(ctx context.Context, query entity.Query, match string) (found []*entity.Entity, err error) {
+	if match != "" {
+		few, err := rows(ctx, t, scalar[int64], sqlSearchFew, match, int64(document.Few+1))
+		switch {
+		case err != nil:
+			return nil, err
+		case few[0] <= document.Few:
+			return rows(ctx, t, onlyEntity, sqlSearchSmall, match, query.Points, int64(query.After), int64(query.Limit))
+		}
+	}
+	matches, after := make([]string, query.Points+1), make([]int64, query.Points+1)
+	for i := range matches {
+		ranked := appendRank(make([]byte, 0, len(match)+16), query.Points-i)
+		if match != "" {
+			ranked = append(append(ranked, " & "...), match...)
+		}
+		matches[i], after[i] = string(ranked), math.MinInt64
+	}
+	after[0] = int64(query.After)
+	return rows(ctx, t, onlyEntity, sqlSearchBest, matches, after, int64(query.Limit))
+}
+
+// expression is the text of a tsquery, "" for anything. Nothing is possible that no entity has.
+func (t *tx) expression(query entity.Query) (match string, possible bool) {
+	b := t.text[:0]
+	for _, term := range query.Terms {
+		b = append(appendTerm(b, term), " & "...)
+	}
+	for i, word := range query.Words {
+		switch {
+		case !document.IsWord(word):
+			return "", false
+		case i < len(query.Words)-1:
+			b = appendWord(b, word)
+		case len(word) <= longest:
+			b = append(appendQuoted(b, word), ":*"...)
+		default: // a word that begins with a long one: that one itself, or one of the same beginning
+			b = append(appendQuoted(b, beginning(word)), ":*"...)
+		}
+		b = append(b, " & "...)
+	}
+	for _, term := range query.Without {
+		b = append(appendTerm(append(b, '!'), term), " & "...)
+	}
+	t.text = b
+	return strings.TrimSuffix(string(b), " & "), true
+}

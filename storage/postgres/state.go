@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage/document"
+)
+
+const (
+	sqlHead = "SELECT keys, home, incarnation, epoch, told, fence, images, version, returns, settled, move, journal FROM locus_cell"
+	sqlGate = sqlHead + " FOR SHARE"
+
+	sqlSetHead = "UPDATE locus_cell SET keys = $1, home = $2, incarnation = $3, epoch = $4, told = $5, fence = $6, images = $7, version = $8, returns = $9, settled = $10, move = $11, sum = $14 WHERE $12::bigint = $13::bigint OR lo = $12 AND hi = $13"
+)
+
+// sqlRow reads the whole row that has the head.
+var sqlRow = func() string {
+	table, _ := document.Readable(document.CellTable)
+	return "SELECT " + copied{table}.read() + " FROM locus_cell AS t"
+}()
+
+func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
+	var keys, home int16
+	var epoch, told int64
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &told, &h.Fence, &h.Images, &h.Rules, &h.Returns, &h.Settled, &h.Move, journal)
+	h.Keys, h.Home, h.Epoch, h.Told = cell.Keys(keys), cell.Residence(home), uint64(epoch), uint64(told)
+	return err
+}
+
+// gate queues the statement that every transaction begins with: the head of the cell, which one that writes
+// holds until it ends. FOR SHARE conflicts with changing the row, which FOR KEY SHARE does not.
+// Behind a pooler a transaction may meet a server that no connection of ours was ever opened to, so there
+// it looks at where it is, too.
+func (t *tx) gate() {
+	if t.cell.target.pooler && t.mode != adopting {
+		t.queueWhere()
+	}
+	sql := sqlGate
+	if t.mode == reading || t.mode >= alone {
+		sql = sqlHead
+	}
+	t.queue.Queue(sql).Query(eachRow(func(r pgx.Rows) error { return scanHead(r, &t.head, &t.journal) }))
+	if t.mode >= alone {
+		t.queue.Queue(sqlRow).Query(eachRow(func(r pgx.Rows) (err error) { t.row, err = r.Values(); return err }))
+	}
+}
+
+// passed tells whether the gate lets the transaction write.
+func (t *tx) passed() error {
+	switch {
+	case t.mode != writing:
+		return nil
+	case t.head == cell.Head{}:
+		return t.fail(fmt.Errorf("%w: %s", errNobody, t.cell.target.shown))
+	case t.head.Home != cell.Serving:
+		return t.fail(fmt.Errorf("cell %s is %s: %w", t.cell, t.head.Home, cell.ErrMoved))
+	}
+	return nil
+}
+
+// Head costs nothing: every transaction begins by reading it.
+func (t *tx) Head(ctx context.Context) (cell.Head, error) {
+	if err := t.use(ctx); err != nil {
+		return cell.Head{}, err
+	}
+	if !t.begun {
+		if err := t.flush(ctx); err != nil {
+			return cell.Head{}, fmt.Errorf("read head of cell %s: %w", t.cell, err)
+		}
+	}
+	return t.head, nil
+}
+
+// SetHead is one row.
+func (t *tx) SetHead(ctx context.Context, h cell.Head) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	if t.mode < alone {
+		return t.fail(errors.New("postgres: the head of a cell is written in an Exclusive only"))
+	}
+	id := t.cell.identity() // with no range at all before it is known
+	t.queue.Queue(sqlSetHead, int16(h.Keys), int16(h.Home), int32(h.Incarnation), int64(h.Epoch), int64(h.Told), h.Fence, h.Images, h.Rules, int32(h.Returns), int32(h.Settled), h.Move, id.Lo, id.Hi, t.seal(document.HeadValues(h))).
+		Exec(func(tag pgconn.CommandTag) error {
+			switch {
+			case tag.RowsAffected() > 0:
+				return nil
+			case id.Lo == id.Hi:
+				return fmt.Errorf("%w: %s", errNobody, t.cell.target.shown)
+			}
+			return id.Keeps(cell.Identity{}, t.cell.target.shown)
+		})
+	t.head = h
+	return nil
+}
+
+// seal returns the checksum of the row that says who the cell is and what it lets be written, with other values. Both are seldom
+// written.
+func (t *tx) seal(values map[string]any) (sum any) {
+	if t.row == nil {
+		return nil // a cell that was never told who it is has no row
+	}
+	return document.ChangeCell(t.row, values)
+}
+
+const sqlTotals = "SELECT records, entities, merges, splits FROM locus_total"
+
+// AddCounts is done by the last statement of the transaction.
+func (t *tx) AddCounts(ctx context.Context, delta entity.Counts) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	t.counts = t.counts.Add(delta)
+	return nil
+}
+
+// Counts reads the row of totals; an update holds it from there on.
+func (t *tx) Counts(ctx context.Context) (c entity.Counts, err error) {
+	if err := t.use(ctx); err != nil {
+		return c, err
+	}
+	sql := sqlTotals
+	if t.mode != reading {
+		t.queueTotals()
+		sql += " FOR NO KEY UPDATE"
+	}
+	err = t.query(ctx, sql, func(r pgx.Rows) error { return r.Scan(&c.Records, &c.Entities, &c.Merges, &c.Splits) })
+	if err != nil {
+		return entity.Counts{}, fmt.Errorf("read counts: %w", err)
+	}
+	return c, nil
+}
+
+const (
+	sqlAddTotals = `UPDATE locus_total SET seq = seq + $1,
+		records = records + $2, entities = entities + $3, merges = merges + $4, splits = splits + $5, turns = turns + $4 + $5, trimmed = greatest(trimmed, $6)`
+
+	sqlAppend = `WITH total AS (` + sqlAddTotals + ` RETURNING seq - $1 AS before)
+		INSERT INTO change (seq, at, kind, entity, into_id, before, after, was, became, cause, sum)
+		SELECT total.before + c.n, c.at, c.kind, c.entity, c.into_id, c.before::json, c.after::json, c.was::json, c.became::json, c.cause, c.sum
+		FROM total, unnest($7::bigint[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[])
+			WITH ORDINALITY AS c (at, kind, entity, into_id, before, after, was, became, cause, sum, n)`
+)
+
+// queueTotals queues what the transaction adds to the totals and to the log: one statement, which holds
+// the row of totals until the commit. So the order of the log is the order of commits.
+func (t *tx) queueTotals() {
+	n, changes, trimmed := t.counts, t.changes, t.trimmed
+	t.counts, t.changes, t.trimmed = entity.Counts{}, nil, 0
+	t.appended += len(changes)
+	args := []any{int64(len(changes)), n.Records, n.Entities, n.Merges, n.Splits, int64(trimmed)}
+	switch {
+	case len(changes) > 0:
+		before, after := column(changes, func(c changelog.Change) *string { return t.versions(c.Before) }), column(changes, func(c changelog.Change) *string { return t.versions(c.After) })
+		was, is := column(changes, func(c changelog.Change) *string { return t.image(c.Was) }), column(changes, func(c changelog.Change) *string { return t.image(c.Is) })
+		sums := make([]int64, len(changes))
+		for i, c := range changes {
+			sums[i] = cell.Sum(c.Time.UnixMilli(), string(c.Kind), c.Entity[:], bytesOrNil(c.Into), textOrNil(before[i]), textOrNil(after[i]), textOrNil(was[i]), textOrNil(is[i]), string(c.Cause))
+		}
+		t.exec(sqlAppend, append(args,
+			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),
+			column(changes, func(c changelog.Change) string { return string(c.Kind) }),
+			column(changes, func(c changelog.Change) locality.ID { return c.Entity }),
+			column(changes, func(c changelog.Change) locality.NullID { return idOrNull(c.Into) }),
+			before, after, was, is,
+			column(changes, func(c changelog.Change) string { return string(c.Cause) }), sums)...)
+	case n != entity.Counts{} || trimmed > 0:
+		t.exec(sqlAddTotals, args...)
+	}
+}
+
+// versions are members as JSON, NULL for none.
+func (t *tx) versions(members []changelog.Version) *string {
+	if len(members) == 0 {
+		return nil
+	}
+	t.text = document.AppendVersions(t.text[:0], members)
+	text := string(t.text)
+	return &text
+}
+
+// image is an image as JSON, NULL for none.
+func (t *tx) image(im *changelog.Image) *string {
+	if im == nil {
+		return nil
+	}
+	t.text = document.AppendImage(t.text[:0], im)
+	text := string(t.text)
+	return &text
+}
+
+// textOrNil and bytesOrNil are values as a checksum has them.
+func textOrNil(text *string) any {
+	if text == nil {
+		return nil
+	}
+	return *text
+}
+
+func bytesOrNil(id locality.ID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
+}
+
+// idOrNull is NULL for the zero id.
+func idOrNull(id locality.ID) locality.NullID { return locality.NullID{ID: id, Valid: !id.IsZero()} }
+
+// stats reads how full the cell is.
+func (t *tx) stats(ctx context.Context) (s cell.Stats, err error) {
+	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error {
+		var last int64
+		err := row.Scan(&last)
+		s.PUIDs = uint64(last - t.cell.identity().Lo)
+		return err
+	})
+	err = t.query(ctx, "SELECT pg_database_size(current_database()), EXISTS (SELECT FROM locus_filter)",
+		func(r pgx.Rows) error { return r.Scan(&s.Bytes, &s.Filter) })
+	s.Head = t.head // the transaction began with it
+	return s, err
+}

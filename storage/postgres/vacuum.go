@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage/document"
+)
+
+// Vacuum writes the tables that had content anew, one after the other: each is locked meanwhile, and the
+// others go on. What the server's write-ahead log holds of it is written over in time, sooner after a
+// checkpoint, which is asked for where the user may.
+func (c *Cell) Vacuum(ctx context.Context) error {
+	if err := c.enter(); err != nil {
+		return err
+	}
+	defer c.leave()
+	on, err := c.acquire(ctx, false)
+	if err != nil {
+		return fmt.Errorf("vacuum cell %s: %w", c, err)
+	}
+	defer c.release(on, false)
+	send := func(sql string) error {
+		_, err := on.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+		return err
+	}
+	if err := send("SET statement_timeout = 0"); err != nil { // a table takes as long as it is large
+		return fmt.Errorf("vacuum cell %s: %w", c, err)
+	}
+	defer func() { _, _ = on.Exec(context.WithoutCancel(ctx), "RESET statement_timeout") }()
+	tables := []string{"entity", "locus_journal"}
+	for _, table := range document.Tables() {
+		if table.Name != cell.Total && !strings.HasPrefix(table.Name, "counter_") && !strings.HasPrefix(table.Name, "gauge_") {
+			tables = append(tables, table.Name)
+		}
+	}
+	for _, table := range tables {
+		if err := send("VACUUM (FULL) " + table); err != nil {
+			return fmt.Errorf("vacuum cell %s: %s: %w", c, table, err)
+		}
+	}
+	if err := send("CHECKPOINT"); err != nil && state(err) != "42501" {
+		return fmt.Errorf("vacuum cell %s: checkpoint: %w", c, err)
+	}
+	return nil
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/storage/breaker"
+)
+
+// Options of a cell.
+type Options struct {
+	// PageSize of a new file, in bytes, a power of two. Defaults to 2048, measured; see the package.
+	PageSize int
+	// CacheSize is the memory for pages of the file, in bytes: one half for the write connection,
+	// one for all readers together. Defaults to 12 MiB.
+	CacheSize int
+	// Readers is the number of transactions that can read at the same time. Defaults to 4.
+	Readers int
+	// LogSize is the size, in bytes, from which the write-ahead log is copied into the file.
+	// Defaults to 32 MiB.
+	LogSize int
+	// MustExist refuses to create a file.
+	MustExist bool
+}
+
+func (o *Options) withDefaults() *Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.PageSize == 0 {
+		d.PageSize = 2048
+	}
+	if d.CacheSize == 0 {
+		d.CacheSize = 12 << 20
+	}
+	if d.Readers == 0 {
+		d.Readers = 4
+	}
+	if d.LogSize == 0 {
+		d.LogSize = 32 << 20
+	}
+	return &d
+}
+
+// Cell is one SQLite file. It is safe for many goroutines: any number of transactions may read
+// while one writes.
+type Cell struct {
+	path string
+	id   atomic.Pointer[cell.Identity] // nil before the cell is known
+	opts *Options
+	// cache is the memory for pages, in bytes. Each connection takes its share of it when it begins
+	// a transaction.
+	cache atomic.Int64
+
+	writer  chan *conn // holds the write connection while nobody writes
+	readers chan *conn // holds those that nobody reads with; nil is one not opened yet
+	closed  chan struct{}
+	closing atomic.Bool
+	breaker *breaker.Breaker           // open while another program holds the lock of writers
+	failure atomic.Pointer[error]      // the reason why the cell closed itself
+	pulse   atomic.Pointer[cell.Pulse] // as it was committed or read last
+
+	pending int // pages in the log; whoever has the write connection may touch it
+	pages   int // size of the log from which it is copied into the file, in pages
+}
+
+// Open opens the cell in the file at path, or creates it, and the directories above it. It refuses a file that is another cell,
+// one made under other rules, and one that a newer Locus wrote. The caller sees to it that one
+// process at a time has the file open; OpenDir does.
+func Open(ctx context.Context, path string, id cell.Identity, opts *Options) (*Cell, error) {
+	c, err := open(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Identify(ctx, id); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// open opens a file without asking which cell it is.
+func open(ctx context.Context, path string, opts *Options) (*Cell, error) {
+	c := &Cell{path: path, opts: opts.withDefaults(), closed: make(chan struct{})}
+	c.cache.Store(int64(c.opts.CacheSize))
+	if err := c.touch(); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, path, c.opts); err != nil {
+		return nil, err
+	}
+	w, err := c.dial(true)
+	if err != nil {
+		return nil, err
+	}
+	size, err := w.do("SELECT page_size, sqlite_version() FROM pragma_page_size")
+	if err == nil {
+		err = checkVersion(size.text(1))
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	c.pages = c.opts.LogSize / int(size.int(0))
+	c.writer = make(chan *conn, 1)
+	c.writer <- w
+	c.breaker = breaker.New(breaker.Options{Probe: c.probe, Rand: rand.Float64})
+	c.readers = make(chan *conn, c.opts.Readers)
+	for range c.opts.Readers {
+		c.readers <- nil
+	}
+	return c, nil
+}
+
+// touch makes the file unless it is there.
+func (c *Cell) touch() error {
+	if !c.opts.MustExist {
+		return makeFile(c.path)
+	}
+	_, err := os.Stat(c.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: cell file %s: restore it from a backup", ErrMissing, c.path)
+	case err != nil:
+		return fmt.Errorf("open cell: %w", err)
+	}
+	return nil
+}
+
+// dial opens a connection to the file.
+func (c *Cell) dial(writer bool) (*conn, error) {
+	on, err := dial(c.path, c.opts.settings(writer))
+	if err != nil {
+		return nil, err
+	}
+	on.cache, on.parts = int64(c.opts.CacheSize), int64(c.opts.parts(writer))
+	return on, nil
+}
+
+// Update runs fn in the cell's one write transaction and makes what it wrote durable before it
+// returns nil. If fn or a statement fails, or ctx is over when fn returns, nothing was written. The
+// error wraps cell.ErrMoved, and fn did not run, if the cell is not at this file any more; it wraps
+// cell.ErrUnknownOutcome if the commit itself met a failing disk: the cell is then closed, and
+// whether the write is there shows when it is opened again.
+func (c *Cell) Update(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.write(ctx, writing, func(t *tx) error {
+		s, err := t.own(ctx)
+		if err != nil {
+			return err
+		}
+		if *s == (state{}) {
+			return fmt.Errorf("%s: %w", c, errNobody)
+		}
+		if s.head.Home != cell.Serving {
+			return fmt.Errorf("cell %s at %s is %s: %w", c, c.path, s.head.Home, cell.ErrMoved)
+		}
+		return fn(t)
+	})
+}
+
+// Exclusive is an Update, since updates run one at a time and in the order in which they came. It
+// works in a cell that has moved, too.
+func (c *Cell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) error {
+	return c.write(ctx, alone, func(t *tx) error { return fn(t) })
+}
+
+// write is a transaction on the write connection.
+func (c *Cell) write(ctx context.Context, m mode, fn func(*tx) error) error {
+	if err := c.breaker.Err(); err != nil {
+		return fmt.Errorf("cell %s: %w", c, err)
+	}
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	t, err := c.lock(ctx, w, m)
+	if err != nil {
+		return c.failed(err)
+	}
+	defer t.end()
+	if err := fn(t); err != nil {
+		return c.failed(err)
+	}
+	if err := errors.Join(t.err, ctx.Err()); err != nil {
+		return c.failed(err)
+	}
+	if err := t.count(ctx); err != nil {
+		return c.failed(err)
+	}
+	if err := t.keep(ctx); err != nil {
+		return c.failed(err)
+	}
+	if err := t.exec("COMMIT"); err != nil {
+		c.failed(err)
+		if isDiskFailure(err) {
+			return fmt.Errorf("commit in cell %s: %w: %w", c, cell.ErrUnknownOutcome, err)
+		}
+		return fmt.Errorf("commit in cell %s: %w", c, err)
+	}
+	t.over = true
+	if t.state != nil && t.lasting {
+		c.raise(t.state.pulse())
+	}
+	c.checkpoint(w)
+	return nil
+}
+
+// View runs fn in a transaction that reads one snapshot of the cell. It does not wait for writers,
+// nor they for it.
+func (c *Cell) View(ctx context.Context, fn func(resolve.Tx) error) error {
+	r, err := take(ctx, c, c.readers)
+	if err != nil {
+		return err
+	}
+	defer func() { c.readers <- r }()
+	if r == nil {
+		if r, err = c.dial(false); err != nil {
+			return err
+		}
+	}
+	return c.read(r, fn)
+}
+
+// Read runs fn in a transaction that reads, between writers and with the pages that they left in
+// memory.
+func (c *Cell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
+	w, err := take(ctx, c, c.writer)
+	if err != nil {
+		return err
+	}
+	defer func() { c.writer <- w }()
+	return c.failed(c.read(w, fn))
+}
+
+func (c *Cell) read(on *conn, fn func(resolve.Tx) error) error {
+	t, err := c.begin(on, reading)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	return fn(t)
+}
+
+// take waits for a connection.
+func take(ctx context.Context, c *Cell, from chan *conn) (*conn, error) {
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case got := <-from:
+		if err := c.err(); err != nil {
+			from <- got
+			return nil, err
+		}
+		return got, nil
+	case <-c.closed:
+		return nil, c.err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// err tells why the cell takes no more work.
+func (c *Cell) err() error {
+	if reason := c.failure.Load(); reason != nil {
+		return *reason
+	}
+	if c.closing.Load() {
+		return fmt.Errorf("cell %s: %w", c, ErrClosed)
+	}
+	return nil
+}
+
+// failed closes the cell if err says that its disk failed, and hands err on.
+func (c *Cell) failed(err error) error {
+	if isDiskFailure(err) {
+		reason := fmt.Errorf("cell %s: %w: %w", c, ErrFailed, err)
+		c.failure.CompareAndSwap(nil, &reason)
+	}
+	return err
+}
+
+// checkpoint copies the log into the file once it is long enough. What was committed is durable
+// before that, so an error concerns later calls only: a full disk is tried again, a failed sync
+// closes the cell. (SQLite's own automatic checkpoint passes over both.)
+func (c *Cell) checkpoint(w *conn) {
+	n, err := w.written()
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	if c.pending += n; c.pending < c.pages {
+		return
+	}
+	r, err := w.do("PRAGMA wal_checkpoint(PASSIVE)")
+	switch {
+	case err != nil:
+		c.failed(err)
+		c.pending -= c.pages / 4
+	case r.int(1) == r.int(2):
+		c.pending = 0
+	default: // a reader still needs a part of the log
+		c.pending -= c.pages / 4
+	}
+}
+
+// Close waits for the transactions in flight, then copies the log into the file. Calling it again
+// does nothing. A cell that has closed itself is abandoned as it is, open files included, since
+// closing the last connection would sync once more.
+func (c *Cell) Close() error {
+	if !c.closing.CompareAndSwap(false, true) {
+		return nil
+	}
+	close(c.closed)
+	c.breaker.Close()
+	w := <-c.writer
+	var errs []error
+	for range c.opts.Readers {
+		if r := <-c.readers; r != nil && c.failure.Load() == nil {
+			errs = append(errs, r.close())
+		}
+	}
+	if c.failure.Load() != nil {
+		return nil
+	}
+	if _, err := w.do("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		if c.failed(err); c.failure.Load() != nil {
+			return errors.Join(append(errs, fmt.Errorf("close cell %s: %w", c, err))...)
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(append(errs, w.close())...); err != nil {
+		return fmt.Errorf("close cell %s: %w", c, err)
+	}
+	return nil
+}
+
+// Stats tells how full the cell is. It reads two rows and the sizes of two files.
+func (c *Cell) Stats(ctx context.Context) (cell.Stats, error) {
+	var stats cell.Stats
+	if id := c.id.Load(); id != nil {
+		stats.Cell, stats.PUIDRoom = id.Cell, uint64(id.Hi-id.Lo)
+	}
+	err := c.View(ctx, func(rt resolve.Tx) error {
+		t := rt.(*tx)
+		s, err := t.own(ctx)
+		if err != nil {
+			return err
+		}
+		stats.Head, stats.PUIDs = s.head, uint64(s.used)
+		return t.query(ctx, "SELECT 1 FROM locus_filter", func(row) error { stats.Filter = true; return nil })
+	})
+	if err != nil {
+		return cell.Stats{}, fmt.Errorf("stats of cell %s: %w", c, err)
+	}
+	for _, path := range []string{c.path, c.path + "-wal"} {
+		if info, err := os.Stat(path); err == nil {
+			stats.Bytes += info.Size()
+		}
+	}
+	return stats, nil
+}
+
+// String is the name of the cell, or of its file before the cell is known.
+func (c *Cell) String() string {
+	if id := c.id.Load(); id != nil {
+		return id.Cell.String()
+	}
+	return c.path
+}
+
+// bounds are the ends of the cell's range of puids, empty before the cell is known.
+func (c *Cell) bounds() (lo, hi int64) {
+	if id := c.id.Load(); id != nil {
+		return id.Lo, id.Hi
+	}
+	return 0, 0
+}
+
+var _ cell.Opened[resolve.Tx] = (*Cell)(nil)

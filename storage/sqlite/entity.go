@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/storage/document"
+)
+
+const (
+	recordColumns = "r.puid, r.source, r.key, r.version, r.birth, r.anchor, r.observed, r.body, r.kind"
+
+	sqlRecords    = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
+	sqlListAll    = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+	sqlListSource = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT ?"
+
+	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT ?"
+)
+
+var (
+	insertRecord = inserting("record (puid, source, key, version, birth, anchor, observed, body, kind, sum)", 10,
+		`ON CONFLICT (puid) DO UPDATE SET source = excluded.source, key = excluded.key, version = excluded.version,
+		birth = excluded.birth, anchor = excluded.anchor, observed = excluded.observed, body = excluded.body, kind = excluded.kind, sum = excluded.sum`)
+	insertBirth = inserting("birth (id, puid, successor)", 3,
+		"ON CONFLICT (id) DO UPDATE SET puid = excluded.puid, successor = excluded.successor")
+)
+
+func readRecord(r row) (*entity.Record, error) {
+	birth, err := readID(r.blob(5))
+	if err != nil {
+		return nil, cell.Damaged("record", r.int(1), err)
+	}
+	record := &entity.Record{
+		PUID: entity.PUID(r.int(1)), Ref: entity.Ref{Source: r.text(2), Key: r.text(3)}, Version: r.int(4),
+		Birth: birth, Anchor: entity.PUID(r.int(6)), Observed: time.UnixMilli(r.int(7)).UTC(), Kind: r.text(9),
+	}
+	if !r.null(8) {
+		if record.Attributes, err = document.ParseAttributes(r.text(8)); err != nil {
+			return nil, cell.Damaged("record", r.int(1), err)
+		}
+	}
+	return record, nil
+}
+
+// readID reads the 16 bytes of an id; NULL is the zero id.
+func readID(b []byte) (locality.ID, error) {
+	if b == nil {
+		return locality.ID{}, nil
+	}
+	return locality.FromBytes(b)
+}
+
+// Records is one statement.
+func (t *tx) Records(ctx context.Context, puids []entity.PUID) ([]*entity.Record, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	records := make([]*entity.Record, len(puids))
+	if len(puids) == 0 {
+		return records, nil
+	}
+	err := t.query(ctx, sqlRecords, func(r row) (err error) {
+		records[r.int(0)], err = readRecord(r)
+		return err
+	}, numbers(t, puids))
+	if err != nil {
+		return nil, fmt.Errorf("read %d records: %w", len(puids), err)
+	}
+	return records, nil
+}
+
+// PutRecords is a row each.
+func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
+	err := insertAll(t, insertRecord, records, func(to []any, r *entity.Record) []any {
+		var body any
+		if r.Attributes != nil {
+			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
+			body = string(t.text)
+		}
+		sum := cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), body, r.Kind)
+		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind, sum)
+	})
+	if err != nil {
+		return fmt.Errorf("put %d records: %w", len(records), err)
+	}
+	return nil
+}
+
+// Assign is a row each.
+func (t *tx) Assign(ctx context.Context, assignments []entity.Assignment) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	assignments = inOrder(assignments, func(a, b entity.Assignment) int { return cmp.Compare(a.PUID, b.PUID) })
+	err := each(t, "UPDATE record SET anchor = ?2 WHERE puid = ?1", assignments, func(s *stmt, a entity.Assignment) error {
+		return s.exec(int64(a.PUID), int64(a.Anchor))
+	})
+	if err != nil {
+		return fmt.Errorf("assign %d records: %w", len(assignments), err)
+	}
+	return nil
+}
+
+// ListRecords reads the table, or the index of sources, in the order of puids.
+func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	sql, args := sqlListAll, []any{int64(after), int64(limit)}
+	if source != "" {
+		sql, args = sqlListSource, []any{source, int64(after), int64(limit)}
+	}
+	records, err := rows(ctx, t, readRecord, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list records after %s: %w", after, err)
+	}
+	return records, nil
+}
+
+// Births is one statement.
+func (t *tx) Births(ctx context.Context, ids []locality.ID) ([]*entity.Birth, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	births := make([]*entity.Birth, len(ids))
+	if len(ids) == 0 {
+		return births, nil
+	}
+	err := t.query(ctx, "SELECT j.key, b.puid, b.successor FROM json_each(?) AS j CROSS JOIN birth AS b ON b.id = unhex(j.value)",
+		func(r row) error {
+			successor, err := readID(r.blob(2))
+			if err != nil {
+				return cell.Damaged("birth", ids[r.int(0)], err)
+			}
+			births[r.int(0)] = &entity.Birth{ID: ids[r.int(0)], PUID: entity.PUID(r.int(1)), Successor: successor}
+			return nil
+		}, hexes(t, ids, func(id *locality.ID) []byte { return id[:] }))
+	if err != nil {
+		return nil, fmt.Errorf("read %d births: %w", len(ids), err)
+	}
+	return births, nil
+}
+
+// PutBirths is a row each.
+func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
+	err := insertAll(t, insertBirth, births, func(to []any, b entity.Birth) []any {
+		return append(to, b.ID[:], int64(b.PUID), idOrNull(b.Successor))
+	})
+	if err != nil {
+		return fmt.Errorf("put %d births: %w", len(births), err)
+	}
+	return nil
+}
+
+// ListBirths reads the table in the order of ids, which is that of their bytes.
+func (t *tx) ListBirths(ctx context.Context, after locality.ID, limit int) ([]entity.Birth, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	births, err := rows(ctx, t, readBirth, sqlListBirths, after[:], int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list births after %s: %w", after, err)
+	}
+	return births, nil
+}
+
+func readBirth(r row) (b entity.Birth, err error) {
+	id, err1 := readID(r.blob(0))
+	successor, err2 := readID(r.blob(2))
+	if err := cmp.Or(err1, err2); err != nil {
+		return b, cell.Damaged("birth", id, err)
+	}
+	return entity.Birth{ID: id, PUID: entity.PUID(r.int(1)), Successor: successor}, nil
+}
+
+// idOrNull is the 16 bytes of an id, NULL for the zero id.
+func idOrNull(id locality.ID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return id[:]
+}
+
+const (
+	sqlPutEntity = `INSERT INTO entity (anchor, id, stamp, words, rank, body) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (anchor) DO UPDATE SET id = excluded.id, stamp = excluded.stamp, words = excluded.words, rank = excluded.rank, body = excluded.body`
+	entityColumns   = "e.anchor, e.id, e.stamp, e.rank, e.body"
+	sqlEntities     = "SELECT j.key, " + entityColumns + " FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value"
+	sqlListEntities = "SELECT 0, " + entityColumns + " FROM entity AS e WHERE anchor > ? ORDER BY anchor LIMIT ?"
+)
+
+func readEntity(r row) (*entity.Entity, error) {
+	e := &entity.Entity{Stamp: uint64(r.int(3)), Rank: document.ParseRank(r.int(4))}
+	var err error
+	if e.ID, err = readID(r.blob(2)); err == nil {
+		err = document.ParseEntity(r.blob(5), e)
+	}
+	if err != nil {
+		return nil, cell.Damaged("entity", r.int(1), err)
+	}
+	return e, nil
+}
+
+// Entities is one statement.
+func (t *tx) Entities(ctx context.Context, anchors []entity.PUID) ([]*entity.Entity, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entities := make([]*entity.Entity, len(anchors))
+	if len(anchors) == 0 {
+		return entities, nil
+	}
+	err := t.query(ctx, sqlEntities, func(r row) (err error) {
+		entities[r.int(0)], err = readEntity(r)
+		return err
+	}, numbers(t, anchors))
+	if err != nil {
+		return nil, fmt.Errorf("read %d entities: %w", len(anchors), err)
+	}
+	return entities, nil
+}
+
+// PutEntities is a row each, a document in the search for each that is found by other words than
+// before, and a statement that asks for those.
+func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	entities = lastOf(inOrder(entities, func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) }))
+	anchors := make([]entity.PUID, len(entities))
+	for i, e := range entities {
+		anchors[i] = e.Anchor()
+	}
+	stored, err := t.indexed(ctx, anchors)
+	if err != nil {
+		return fmt.Errorf("put %d entities: %w", len(entities), err)
+	}
+	var stale []int64
+	found := make([]entry, 0, len(entities))
+	err = each(t, sqlPutEntity, entities, func(s *stmt, e entity.Indexed) error {
+		d := newEntry(e)
+		if old, there := stored[d.anchor]; !there || old != d.hash {
+			found = append(found, d)
+			if there {
+				stale = append(stale, d.anchor)
+			}
+		}
+		t.text = document.AppendEntity(t.text[:0], e.Entity)
+		return s.exec(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
+	})
+	if err == nil {
+		err = t.unindex(stale)
+	}
+	if err == nil {
+		err = t.index(found)
+	}
+	if err != nil {
+		return fmt.Errorf("put %d entities: %w", len(entities), err)
+	}
+	return nil
+}
+
+// lastOf drops all but the last of the entities of one anchor, which lie side by side.
+func lastOf(entities []entity.Indexed) []entity.Indexed {
+	kept := entities[:0:0]
+	for i, e := range entities {
+		if i+1 == len(entities) || entities[i+1].Anchor() != e.Anchor() {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// DeleteEntities is a row and a document each, of those that are there.
+func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
+	if err := t.alter(ctx); err != nil {
+		return err
+	}
+	anchors = inOrder(anchors, cmp.Compare[entity.PUID])
+	stored, err := t.indexed(ctx, anchors)
+	if err == nil {
+		err = t.unindex(slices.Sorted(maps.Keys(stored)))
+	}
+	if err == nil {
+		err = each(t, "DELETE FROM entity WHERE anchor = ?", anchors, func(s *stmt, a entity.PUID) error { return s.exec(int64(a)) })
+	}
+	if err != nil {
+		return fmt.Errorf("delete %d entities: %w", len(anchors), err)
+	}
+	return nil
+}
+
+// ListEntities reads the table in the order of anchors.
+func (t *tx) ListEntities(ctx context.Context, after entity.PUID, limit int) ([]*entity.Entity, error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	entities, err := rows(ctx, t, readEntity, sqlListEntities, int64(after), int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list entities after %s: %w", after, err)
+	}
+	return entities, nil
+}

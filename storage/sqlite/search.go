@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/storage/document"
+)
+
+// entry is what the search knows of an entity. It is written only if it differs from the one
+// that is there, whose hash stands in the entity's row: a record that joins an entity mostly says
+// again what is known.
+type entry struct {
+	anchor int64
+	words  string // each with a blank behind it
+	hash   int64
+}
+
+func newEntry(e entity.Indexed) entry {
+	b := make([]byte, 0, 256)
+	for _, word := range e.Words {
+		b = append(append(b, word...), ' ')
+	}
+	for _, term := range e.Terms {
+		b = append(document.AppendTerm(b, term), ' ')
+	}
+	b = append(document.AppendRank(b, e.Rank.Points()), " "+document.Every...)
+	return entry{int64(e.Anchor()), string(b), int64(xxhash.Sum64(b))}
+}
+
+// indexed answers with the hashes of the documents of entities that are there.
+func (t *tx) indexed(ctx context.Context, anchors []entity.PUID) (map[int64]int64, error) {
+	if len(anchors) == 0 {
+		return nil, nil
+	}
+	stored := make(map[int64]int64, len(anchors))
+	return stored, t.query(ctx, "SELECT e.anchor, e.words FROM json_each(?) AS j CROSS JOIN entity AS e ON e.anchor = j.value", func(r row) error {
+		stored[r.int(0)] = r.int(1)
+		return nil
+	}, numbers(t, anchors))
+}
+
+// unindex takes documents that are there out of the search.
+func (t *tx) unindex(anchors []int64) error {
+	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
+}
+
+// index adds documents of entities that have none.
+func (t *tx) index(entries []entry) error {
+	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entries, func(s *stmt, e entry) error {
+		return s.exec(e.anchor, e.words)
+	})
+}
+
+const (
+	sqlSearch = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+		WHERE search MATCH ? AND search.rowid > ? ORDER BY search.rowid LIMIT ?`
+
+	sqlSearchFew = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+
+	points         = "(e.rank >> 8) + (e.rank & 255)"
+	sqlSearchSmall = "SELECT 0, " + entityColumns + ` FROM search CROSS JOIN entity AS e ON e.anchor = search.rowid
+		WHERE search MATCH ? AND (` + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + ` DESC, e.anchor LIMIT ?`
+)
+
+// Search meets the lists of the query's words; the lists are in the order of anchors.
+func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
+	if err := t.use(ctx); err != nil {
+		return nil, err
+	}
+	has, hasNot, possible := t.expression(query)
+	switch {
+	case !possible:
+		return nil, nil
+	case !query.Best && has+hasNot == "":
+		return t.ListEntities(ctx, query.After, query.Limit)
+	case !query.Best:
+		if has == "" {
+			has = document.Every
+		}
+		found, err = rows(ctx, t, readEntity, sqlSearch, has+hasNot, int64(query.After), int64(query.Limit))
+	}
+	if query.Best {
+		found, err = t.searchBest(ctx, query, has, hasNot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// searchBest puts what is found in order if that is little. Otherwise it meets the list of each rank with
+// those of the query, one after the other, and reads no more than is asked for.
+func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot string) (found []*entity.Entity, err error) {
+	count := func(match string, limit int) (n int64, err error) {
+		return n, t.query(ctx, sqlSearchFew, func(r row) error { n = r.int(0); return nil }, match, int64(limit))
+	}
+	if has != "" {
+		switch n, err := count(has+hasNot, document.Few+1); {
+		case err != nil:
+			return nil, err
+		case n <= document.Few:
+			return rows(ctx, t, readEntity, sqlSearchSmall, has+hasNot, int64(query.Points), int64(query.Points), int64(query.After), int64(query.Limit))
+		}
+	}
+	after := query.After
+	for points := query.Points; points >= 0 && len(found) < query.Limit; points-- {
+		rank := string(document.AppendRank(nil, points))
+		n, err := count(rank, 1)
+		if err == nil && n > 0 {
+			var some []*entity.Entity
+			some, err = rows(ctx, t, readEntity, sqlSearch, has+rank+hasNot, int64(after), int64(query.Limit-len(found)))
+			found = append(found, some...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		after = math.MinInt64
+	}
+	return found, nil
+}
+
+// expression is what entities must have, with a blank behind it, and what they must not have. Nothing is
+// possible that no entity has.
+func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) {
+	match := t.text[:0]
+	for _, term := range query.Terms {
+		match = append(document.AppendTerm(append(match, '"'), term), `" `...)
+	}
+	for i, word := range query.Words {
+		if !document.IsWord(word) {
+			return "", "", false
+		}
+		match = append(append(append(match, '"'), word...), '"')
+		if i == len(query.Words)-1 {
+			match = append(match, '*')
+		}
+		match = append(match, ' ')
+	}
+	end := len(match)
+	for _, term := range query.Without {
+		match = append(document.AppendTerm(append(match, ` NOT "`...), term), '"')
+	}
+	t.text = match
+	return string(match[:end]), string(match[end:]), true
+}
