@@ -16,7 +16,7 @@ const (
 	// idleLease is how long a process without writes of its own keeps the lease. It then releases it even if
 	// it is working for others, so that the lease moves to where the writes are.
 	idleLease = time.Second
-	// idlePoll is the longest interval between looks for requests of others meanwhile held.
+	// idlePoll is the longest interval between looks for requests while this process holds the lease.
 	idlePoll = 50 * time.Millisecond
 	// watchFirst and watchMost bound the interval at which a process without the lease checks whether others
 	// are active; it grows while they are not.
