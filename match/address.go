@@ -32,7 +32,6 @@ type streetWord struct {
 	letters uint32
 }
 
-// parseAddress parses folded text.
 func parseAddress(folded string) address {
 	if isNothing(folded) {
 		return address{}
@@ -81,7 +80,6 @@ func trailingPostcode(words []streetEntry) string {
 	return ""
 }
 
-// read finds number and street.
 func (a *address) read(words []streetEntry) {
 	typed := false // a type followed the street's words: the street has ended
 	for i := 0; i < len(words); i++ {
@@ -169,7 +167,6 @@ func houseNumber(w string) uint32 {
 	return n
 }
 
-// compareAddresses returns the level of two addresses.
 func compareAddresses(a, b *address) level {
 	if a.text == "" || b.text == "" {
 		return levelNone

@@ -12,7 +12,6 @@ import (
 // maxCategories is the maximum number of categories of a record to compare.
 const maxCategories = 16
 
-// category is one level of a category path.
 type category struct {
 	hash  uint64 // of the folded word
 	first bool   // last level of the first path: the primary category

@@ -100,7 +100,6 @@ func (s *Schema) Check(a Attributes) []Problem {
 	return problems
 }
 
-// compared returns the names of the compared attributes.
 func (s *Schema) compared() (names []string) {
 	for _, attribute := range s.Attributes {
 		if fieldOf(attribute) != fieldCount {
@@ -179,7 +178,6 @@ func (a Attribute) checkDegrees(raw string) (code, message string) {
 	return "", ""
 }
 
-// degrees returns the limit of a latitude or longitude.
 func (a Attribute) degrees() float64 {
 	if a.Role == RoleLatitude {
 		return 90

@@ -24,7 +24,8 @@ const (
 	CutStep Score = 250
 	// CutMax is the highest score of a cut: T + 15 bits.
 	CutMax = Threshold + 1500
-	// MaxLinked bounds a component that no cut divides; the records of a larger one stay separate.
+	// MaxLinked bounds a component that no cut divides. The records of a larger one stay separate, except
+	// for must-links and identical records.
 	MaxLinked = 2000
 	// ScoreCap bounds the weight of one edge, so that one pair cannot outvote many.
 	ScoreCap Score = 2000
@@ -157,7 +158,6 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 	return byKey, rank
 }
 
-// link is one end of an edge.
 type link struct {
 	to    int
 	score Score
@@ -214,7 +214,6 @@ func (c *clusters) part(e Edge) {
 	}
 }
 
-// weigh decides whether the two clusters of an edge are joined.
 func (c *clusters) weigh(e Edge) Join {
 	x, y := c.of[e.A], c.of[e.B]
 	j := Join{Edge: e, A: c.members[x], B: c.members[y], Pairs: len(c.members[x]) * len(c.members[y])}
@@ -275,7 +274,6 @@ func (c *clusters) weighUnmet(j *Join, from, to int) {
 	}
 }
 
-// join merges two clusters and returns the result.
 func (c *clusters) join(x, y int) int {
 	if len(c.members[x]) > len(c.members[y]) {
 		x, y = y, x
@@ -302,7 +300,6 @@ func (c *clusters) named(j Join) Join {
 	return j
 }
 
-// indices returns the nodes of groups in key order.
 func (c *clusters) indices(groups []int) []int {
 	var ranks []int
 	for _, g := range groups {

@@ -19,7 +19,6 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	return v
 }
 
-// after reports whether a record follows another by source and key.
 func (r *Record) after(other *Record) bool {
 	return r.source > other.source || r.source == other.source && r.key > other.key
 }
@@ -107,7 +106,6 @@ func compareRegions(a, b string) level {
 	return regionDifferent
 }
 
-// compareIDs compares the identifiers that one source assigned to two records.
 func compareIDs(a, b []identifier) level {
 	best := levelNone
 	for _, x := range a {

@@ -31,7 +31,6 @@ var values = map[string][]string{
 	"vendor_id": {"A-1", "A-2"},
 }
 
-// attributes draws a record.
 func attributes(t *rapid.T, label string) match.Attributes {
 	a := match.Attributes{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -95,7 +95,6 @@ func readDate(n []string, month uint8, monthFirst bool) (d date) {
 	return d
 }
 
-// small parses up to four digits.
 func small(digits string) (n uint16) {
 	for i := range min(len(digits), 4) {
 		n = 10*n + uint16(digits[i]-'0')

@@ -71,7 +71,6 @@ func relationWord(a, b *Record, l level) string {
 	}
 }
 
-// rawName returns the compared spelling of the name, quoted.
 func (r *Record) rawName() string {
 	for _, raw := range r.raw(fieldName) {
 		if !isNothing(fold(raw)) {

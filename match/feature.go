@@ -215,7 +215,6 @@ func (r *Record) emitAddress(s *sink) {
 	}
 }
 
-// firstLetters returns the first n letters of s.
 func firstLetters(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -256,7 +255,6 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	}
 }
 
-// emitPages emits web sites and mailboxes.
 func (r *Record) emitPages(s *sink, place string) {
 	for _, p := range r.pages[:min(len(r.pages), featurePages)] {
 		if p.domain == "" || place == "" {

@@ -23,7 +23,6 @@ type point struct{ x, y, z float64 }
 
 func (p point) valid() bool { return p != point{} }
 
-// parsePoint parses decimal degrees.
 func parsePoint(latitude, longitude string) point {
 	lat, err := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
 	if err != nil {
@@ -59,7 +58,6 @@ var (
 
 func squaredChord(metres float64) float64 { return (metres / earthRadius) * (metres / earthRadius) }
 
-// comparePoints returns the level of two points.
 func comparePoints(a, b point) level {
 	if !a.valid() || !b.valid() {
 		return levelNone

@@ -79,7 +79,6 @@ func TestGolden_Normalise(t *testing.T) {
 	}
 }
 
-// goldenPair is a line of score.golden.
 type goldenPair struct {
 	A     map[string]string `json:"a"` // several values are separated by " | "
 	B     map[string]string `json:"b"`

@@ -26,7 +26,6 @@ type token struct {
 	number  bool  // digits, or a word that distinguishes siblings as they do
 }
 
-// name is a name prepared for comparison.
 type name struct {
 	compact string // folded, without spaces
 	hash    uint64 // of the folded text, with spaces
@@ -40,7 +39,6 @@ type name struct {
 	parts   parts // of all tokens
 }
 
-// parseName parses folded text.
 func parseName(p *Pack, folded string) name {
 	if isNothing(folded) {
 		return name{}

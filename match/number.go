@@ -44,7 +44,6 @@ func parseNumber(raw string) (value float64, ok bool) {
 	return value, true
 }
 
-// normalNumber returns the normal form of a number, "" if there is none.
 func normalNumber(raw string) string {
 	value, ok := parseNumber(raw)
 	if !ok {

@@ -106,7 +106,6 @@ museum museums
 spa spas
 `
 
-// nameParts returns the parts that a folded text names.
 func nameParts(folded []byte) (p parts) {
 	for word := range bytes.FieldsSeq(folded) {
 		p |= partsOf[string(word)]

@@ -256,7 +256,6 @@ func (v *Vector) lookCloser(a, b *Record) {
 	}
 }
 
-// raise replaces the level of a field.
 func (v *Vector) raise(f field, l level) {
 	*v &^= 15 << (4 * f)
 	v.set(f, l)
@@ -324,7 +323,6 @@ func sound(word string) string {
 	return string(out[:n])
 }
 
-// soundKey returns the sorted letters of a sound.
 func soundKey(sound string) string {
 	key := []rune(sound)
 	slices.Sort(key)

@@ -20,7 +20,7 @@ type phone struct {
 const (
 	nineDigits  = 1<<36 - 1
 	sevenDigits = 1<<28 - 1
-	lastTwo     = 1<<8 - 1 // mask of the digits that vary within one organisation
+	lastTwo     = 1<<8 - 1 // mask of the last two digits, which vary within one house
 	oneOfEach   = 0x1111111111
 	minPhone    = 7  // digits; shorter numbers are service numbers or errors
 	maxPhone    = 15 // digits, E.164

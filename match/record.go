@@ -38,7 +38,6 @@ type Record struct {
 	equal      uint64 // see Equal
 }
 
-// identifier is the value of an attribute of TypeID.
 type identifier struct {
 	attribute string
 	value     string

@@ -55,7 +55,6 @@ var (
 	}
 )
 
-// schemaCheck collects problems.
 type schemaCheck struct {
 	schema   *Schema
 	problems []SchemaProblem
@@ -107,7 +106,6 @@ func meetsBy(t Type) bool {
 	return false
 }
 
-// attribute checks a single attribute.
 func (c *schemaCheck) attribute(a *Attribute) {
 	at := "attributes." + a.Name
 	if !nameForm.MatchString(a.Name) {

@@ -118,7 +118,6 @@ func (m *Matcher) Score(v Vector) Score {
 	return sum
 }
 
-// sum adds up the bits of the levels.
 func (m *Matcher) sum(v Vector) Score {
 	var sum int32
 	for f := range fieldCount {

@@ -88,7 +88,6 @@ var styleNames = map[Style]map[field]string{
 	StyleTitle:  {fieldName: "title", fieldResidual: "title residual"},
 }
 
-// grades returns the levels of a field.
 func (s Style) grades(f field) []grade {
 	if grades, ok := styleGrades[s][f]; ok {
 		return grades
@@ -137,7 +136,6 @@ func (s Style) levelWords(f field) []string {
 	return words
 }
 
-// readName parses the name of a person or a title.
 func (r *Record) readName(given, family, whole string) {
 	pack := r.matcher.pack
 	switch r.matcher.style {
@@ -160,8 +158,8 @@ func firstSaid(values []string) string {
 	return ""
 }
 
-// normalID returns the normal form of an identifier: unchanged for ScopeSource, folded and without spaces
-// and punctuation for ScopeWorld.
+// normalID returns the normal form of an identifier: unchanged for ScopeSource; for ScopeWorld folded,
+// without spaces, punctuation and leading zeros, and "" for placeholders.
 func normalID(a *Attribute, raw string) string {
 	id := parseID(raw)
 	if a.Scope != ScopeWorld || id == "" {

@@ -29,7 +29,6 @@ func (m *Matcher) With(bits map[string]Score, threshold Score) (*Matcher, error)
 // Threshold returns the score from which a pair matches.
 func (m *Matcher) Threshold() Score { return m.threshold }
 
-// levelOf finds a level by its name.
 func levelOf(name string) (field, level, bool) {
 	for f := range fieldCount {
 		for l, g := range table[f] {

@@ -18,7 +18,6 @@ func fold(s string) string {
 	return string(appendFold(buf[:0], s))
 }
 
-// appendFold appends the normal form of s to dst.
 func appendFold(dst []byte, s string) []byte {
 	start := len(dst)
 	for i := 0; i < len(s); i++ {
@@ -148,7 +147,6 @@ func trimSpaceFrom(dst []byte, start int) []byte {
 	return dst
 }
 
-// hasDigit reports whether s contains a digit.
 func hasDigit(s string) bool {
 	for i := range len(s) {
 		if isDigit(s[i]) {
@@ -158,7 +156,6 @@ func hasDigit(s string) bool {
 	return false
 }
 
-// digits reports whether s is not empty and consists of digits.
 func digits(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {

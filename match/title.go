@@ -16,7 +16,6 @@ type title struct {
 	parts    []string // words of accessories: case, battery
 }
 
-// measure is a number with its unit.
 type measure struct {
 	value float64
 	unit  string
@@ -90,7 +89,6 @@ func isMeasureWord(w string) bool {
 	return ok
 }
 
-// compareTitles sets the levels of title and title residual.
 func compareTitles(v *Vector, a, b *title) {
 	x, y := &a.name, &b.name
 	if len(x.tokens) == 0 || len(y.tokens) == 0 || !x.latin && !y.foreign || !y.latin && !x.foreign {

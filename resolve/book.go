@@ -43,7 +43,6 @@ type bookChange struct {
 	Former bookKind `json:"former"`
 }
 
-// kindOf returns the stored form of a kind.
 func kindOf(m *match.Matcher) bookKind {
 	return bookKind{string(m.Schema().YAML()), HashText(m.Pack().Hash())}
 }

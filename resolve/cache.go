@@ -70,7 +70,6 @@ func (c *cache) get(p entity.PUID) *node {
 	return n
 }
 
-// drop removes a record from the cache.
 func (c *cache) drop(p entity.PUID) {
 	delete(c.young, p)
 	delete(c.old, p)

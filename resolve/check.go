@@ -102,7 +102,6 @@ type mend struct {
 	write func(ctx context.Context, tx Tx) error
 }
 
-// step compares the rows of one table.
 type step struct {
 	name  string
 	table string
@@ -178,7 +177,6 @@ func (c *checker) flush() error {
 	return nil
 }
 
-// round runs every step in every cell once.
 func (c *checker) round(ctx context.Context) (failed error) {
 	c.damaged = map[entity.PUID]bool{}
 	for _, id := range c.Cells {
@@ -225,7 +223,6 @@ func (c *checker) tell(p Progress) error {
 	return c.Progress(p)
 }
 
-// pages compares the rows of a table, page by page.
 func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 	var after []any
 	for n := 0; ; {

@@ -142,7 +142,6 @@ func (c *checker) divide(ctx context.Context, found []suspect) (certain, uncerta
 	return certain, uncertain, err
 }
 
-// sameKey compares keys of rows.
 func sameKey(a, b []any) bool {
 	return slices.EqualFunc(a, b, func(x, y any) bool { return fmt.Sprint(x) == fmt.Sprint(y) })
 }

@@ -126,7 +126,6 @@ func edgeText(e *Edge) string {
 	return fmt.Sprintf("score %v, levels %x", e.Score, uint64(e.Vector))
 }
 
-// compareMember compares the anchor of a record.
 func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	anchor := c.anchor()
 	if n.Anchor == anchor {

@@ -61,7 +61,6 @@ func (c *checker) log(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-// readLog reads the log to its end.
 func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) error {
 	for limit := logPage; ; {
 		var page []changelog.Change
@@ -225,7 +224,6 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (di
 	return differs, err
 }
 
-// eachRow reads a table in one transaction.
 func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
 	for after := []any(nil); ; {
 		rows, err := tx.ReadRows(ctx, table, after, logPage)

@@ -108,7 +108,6 @@ func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity
 	return nil
 }
 
-// lookBorn compares the births of records.
 func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 	ids := make([]locality.ID, len(live))
 	for i, n := range live {

@@ -22,7 +22,6 @@ const (
 	adviceBackup = "compare with a backup of the cell"
 )
 
-// suspect notes a difference of a row.
 func (v *checks) suspect(row []any, what, id, stored, want string, about ...entity.PUID) *suspect {
 	v.found = append(v.found, suspect{
 		Difference: Difference{What: what, Cell: v.id, ID: id, Stored: stored, Want: want},
@@ -289,7 +288,6 @@ func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want stri
 	}
 }
 
-// entity reads one entity.
 func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Entity, err error) {
 	err = v.ask(ctx, v.id, func(tx Tx) error {
 		found, err := tx.Entities(ctx, []entity.PUID{anchor})

@@ -101,7 +101,6 @@ func (b *batch) meet(n, c *node, m *meetings) bool {
 	return false
 }
 
-// parallel runs fn for 0 to n-1 on all processors.
 func parallel(n int, fn func(int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {

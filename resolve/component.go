@@ -41,7 +41,6 @@ type reading struct {
 
 func (r *Resolver) reading() reading { return reading{batch: newBatch(r, nil, nil, nil), ask: r.view} }
 
-// load reads records that were not read yet.
 func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 	missing := slices.DeleteFunc(unique(slices.Clone(puids)), func(p entity.PUID) bool { return v.nodes[p] != nil })
 	err := v.readNodes(ctx, v.ask, v.nodes, missing)

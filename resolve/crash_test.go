@@ -26,7 +26,6 @@ type crash struct {
 	left int
 }
 
-// crashCell is a cell of a process that crashes.
 type crashCell struct {
 	resolve.Cell
 	*crash
@@ -87,7 +86,6 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 	}
 }
 
-// depth counts the redo entries of all cells.
 func (in *installation) depth(t testing.TB) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxLinked is the size above which a component that no cut divides is not clustered: each of its records
-// becomes its own entity, except for those linked by decisions.
+// becomes its own entity, except for must-links and identical records.
 const MaxLinked = match.MaxLinked
 
 // graph is the graph of edges around a batch, before and after it. It is read lazily, as far as the walk

@@ -114,7 +114,6 @@ func (r *Resolver) takeMarks() map[cell.ID]changelog.Seq {
 	return marks
 }
 
-// noteCounts adds the merges and splits of a transaction.
 func (r *Resolver) noteCounts(counts entity.Counts) {
 	r.asks.Lock()
 	defer r.asks.Unlock()

@@ -41,7 +41,6 @@ func posted(n *node, leads bool) []uint64 {
 	return features
 }
 
-// equal returns the feature that a record shares with identical records, 0 if it has none.
 func (n *node) equal() uint64 {
 	if n == nil || n.norm == nil {
 		return 0

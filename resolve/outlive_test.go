@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// openCells opens an installation of n cells.
 func openCells(t testing.TB, n int) *cell.Cells[resolve.Tx] {
 	t.Helper()
 	cells, err := sqlite.OpenDir(t.Context(), t.TempDir(), &sqlite.DirOptions{Cells: n, Rules: "test", Notice: time.Second})

@@ -30,7 +30,6 @@ type known struct {
 	put, deleted bool // whether the batch put, or deleted, one of the members
 }
 
-// about returns the facts about a former entity.
 func (p *plan) about(anchor entity.PUID) known {
 	k, there := p.known[anchor]
 	if e := p.olds[anchor]; !there && e != nil {
@@ -46,7 +45,6 @@ func (p *plan) about(anchor entity.PUID) known {
 	return k
 }
 
-// cluster is an entity to be built.
 type cluster struct {
 	nodes  []*node           // in order of birth, the anchor first
 	pins   []entity.Decision // decisions about its anchor and values

@@ -149,7 +149,6 @@ func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error)
 	}
 }
 
-// postings are the postings that one cell adds and removes.
 type postings struct{ add, remove []Posting }
 
 // writePostings adds postings to the cells of the current generation and removes them wherever they may be.
@@ -293,7 +292,6 @@ func union(a, b []entity.PUID) []entity.PUID {
 	return unique(slices.Concat(a, b))
 }
 
-// unique sorts puids and removes duplicates.
 func unique(puids []entity.PUID) []entity.PUID {
 	slices.Sort(puids)
 	return slices.Compact(puids)

@@ -60,7 +60,6 @@ func (b *batch) pause(ctx context.Context, attempt int) error {
 	}
 }
 
-// refuse fails ops without a write.
 func (b *batch) refuse(group []int, err error) {
 	for _, i := range group {
 		b.results[i] = Result{Err: err}
@@ -146,7 +145,6 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 	return again, late, why
 }
 
-// putCell runs the first round in one cell.
 func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target, successors map[entity.PUID]locality.ID) (*putter, error) {
 	c, err := b.opts.Cells.Cell(id)
 	if err != nil {
@@ -161,7 +159,6 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 	return p, err
 }
 
-// took notes what the first round wrote in a cell.
 func (b *batch) took(id cell.ID, p *putter) {
 	b.noteMark(id, p.mark)
 	b.redo[id] = append(b.redo[id], p.entered...)

@@ -182,7 +182,6 @@ func (p *putter) delete(i int, stored *entity.Record) {
 	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}
 }
 
-// add notes a write, its record and its change.
 func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
 	w.lost = p.lost(w.old, w.new)
 	c.Time, c.Before = p.now, versionOf(w.old)

@@ -53,7 +53,6 @@ func (c *call) begin() bool {
 	return c.begun
 }
 
-// tell stores the first-round result of an op.
 func (c *call) tell(i int, r Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	// redoBatch is the number of entries read at a time.
 	redoBatch = 500
 	// retryBlocked is the minimum interval between retries of blocked entries.
 	retryBlocked = time.Second
@@ -308,7 +307,6 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	return r.takeOut(ctx, done)
 }
 
-// block leaves an entry for later.
 func (r *Resolver) block(p entity.PUID, err error) {
 	r.blocked[p] = struct{}{}
 	if err != nil {
@@ -323,7 +321,6 @@ func (r *Resolver) anyDown() bool {
 	return len(r.down) > 0
 }
 
-// isDown reports whether a cell did not answer recently.
 func (r *Resolver) isDown(id cell.ID) bool {
 	r.asks.Lock()
 	defer r.asks.Unlock()
@@ -380,14 +377,12 @@ func (b *batch) anyAway(puids []entity.PUID) bool {
 	})
 }
 
-// takeOut removes entries from the redo sets.
 func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
 	return eachCell(done, func(id cell.ID, entries []Redo) error {
 		return r.write(ctx, id, func(tx Tx) error { return tx.ClearRedo(ctx, entries) })
 	})
 }
 
-// clear removes finished redo entries.
 func (r *Resolver) clear(ctx context.Context) error {
 	if err := r.takeOut(ctx, maps.Clone(r.cleared)); err != nil {
 		r.doubt()

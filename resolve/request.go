@@ -150,7 +150,6 @@ func (r *Resolver) listen(ctx context.Context) (heard func()) {
 // listenLately is how long a process keeps polling after the last request of another process.
 const listenLately = time.Second
 
-// wanted reports whether another process has an open request.
 func (r *Resolver) wanted() bool {
 	_, number := r.requests()
 	return number > 0
@@ -183,7 +182,6 @@ func (r *Resolver) requests() (cells []cell.ID, number int64) {
 	return slices.Compact(cells), l.Asked
 }
 
-// namesOf formats cells for a request.
 func namesOf(cells []cell.ID) string {
 	names := make([]string, len(cells))
 	for i, id := range slices.SortedFunc(slices.Values(cells), cell.ID.Compare) {

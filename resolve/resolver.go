@@ -241,10 +241,8 @@ func passes(ops []Op) [][]int {
 // Rules returns the current rules.
 func (r *Resolver) Rules() *Rules { return r.rules.Load() }
 
-// home returns the cell that a puid names.
 func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }
 
-// featureCell returns the cell for new postings of a feature.
 func (r *Resolver) featureCell(feature uint64) cell.ID {
 	return r.opts.Cells.Map().Home(cell.Position(feature))
 }

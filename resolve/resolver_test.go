@@ -93,7 +93,6 @@ func TestResolver_TwiceIsOnce(t *testing.T) {
 	}
 }
 
-// log counts the changes of all cells.
 func (in *installation) log(t testing.TB) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {

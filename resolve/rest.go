@@ -93,7 +93,6 @@ func (r *Resolver) rework(ctx context.Context) error {
 	return err
 }
 
-// others calls OnOthers.
 func (r *Resolver) others() {
 	if r.opts.OnOthers != nil {
 		r.opts.OnOthers()

@@ -134,7 +134,6 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 // settleAttempts is how often a batch is retried after a lost lease or a refusal by a cell.
 const settleAttempts = 3
 
-// rounds runs the second and the third round.
 func (b *batch) rounds(ctx context.Context, report *Batched) error {
 	begin := time.Now()
 	met, err := b.post(ctx)

@@ -29,7 +29,6 @@ func newKind(m *match.Matcher) *Kind {
 	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 }
 
-// normalise normalises a record under this kind.
 func (k *Kind) normalise(rec *entity.Record) *match.Record {
 	return k.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }

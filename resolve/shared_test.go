@@ -200,7 +200,6 @@ func twins() (one, other resolve.Op) {
 	return one, other
 }
 
-// put applies one op and returns its result.
 func (in *installation) put(t testing.TB, op resolve.Op) resolve.Result {
 	t.Helper()
 	r := in.Apply(t.Context(), []resolve.Op{op})[0]

@@ -190,7 +190,6 @@ func TestP09_TheLeaseStaysWhereItIs(t *testing.T) {
 	b.check(t)
 }
 
-// lease reads the resolver's lease.
 func (in *installation) lease(t testing.TB) (l lease.Lease) {
 	t.Helper()
 	c, err := in.cells.Cell(in.cells.Map().Authority())

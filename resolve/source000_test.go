@@ -51,7 +51,6 @@ var pizza = []resolve.Op{
 	}},
 }
 
-// all reads every entity.
 func (in *installation) all(t *testing.T) (all []*entity.Entity) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {

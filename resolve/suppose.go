@@ -142,7 +142,6 @@ func (s *suppose) decide() map[entity.PUID][]entity.Decision {
 	return would
 }
 
-// compare finds the hypothetical edges of records.
 func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 	if err := s.carriers(ctx, puids); err != nil {
 		return err

@@ -125,14 +125,12 @@ func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (p
 	return entity.Pin{Attribute: d.Attribute, Spelling: spellings[0]}, true
 }
 
-// sortedUnion returns the sorted distinct elements of both lists.
 func sortedUnion[T cmp.Ordered](a, b []T) []T {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// index adds the members' search keys to an entity.
 func (r *Resolver) index(e *entity.Indexed, members []*node) {
 	for _, n := range members {
 		said := r.say(n)

@@ -101,7 +101,6 @@ func equal(got, want any) string {
 	}, cmpopts.EquateEmpty()))
 }
 
-// same fails the test unless got and want are equal.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := equal(got, want); diff != "" {

@@ -116,7 +116,6 @@ func (d drawer) after() *rapid.Generator[entity.PUID] {
 	return rapid.Map(rapid.Int64Range(0, 12), func(n int64) entity.PUID { return d.base + entity.PUID(n) })
 }
 
-// batch draws the argument of a call.
 func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 	return rapid.SliceOfN(g, 0, 8).Draw(t, "batch")
 }

@@ -50,12 +50,10 @@ func thing(puids ...entity.PUID) *entity.Entity {
 	return e
 }
 
-// indexed returns an entity of one record with words and terms.
 func indexed(anchor entity.PUID, words string, terms ...uint64) entity.Indexed {
 	return entity.Indexed{Entity: thing(anchor), Words: strings.Fields(words), Terms: terms}
 }
 
-// ranked returns an entity with the given points.
 func ranked(anchor entity.PUID, points int, words string, terms ...uint64) entity.Indexed {
 	e := indexed(anchor, words, terms...)
 	e.Rank = entity.Rank{Sources: points / 2, Known: points - points/2}

@@ -53,7 +53,6 @@ var (
 	})
 )
 
-// batch draws the argument of a call.
 func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 	return rapid.SliceOfN(g, 0, 10).Draw(t, "batch")
 }
@@ -118,7 +117,6 @@ var readAll = []call{
 	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
 }
 
-// compare makes the calls on both stores.
 func (m *model) compare(ctx context.Context, s resolve.Store, calls []call) error {
 	for i, c := range calls {
 		got, err := c.do(ctx, s)

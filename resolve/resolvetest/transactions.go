@@ -80,7 +80,6 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 
-// inspect reads through every store.
 func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents, err error) {
 	puids, err1 := tx.Lookup(ctx, []cell.Key{sampleKey})
 	records, err2 := tx.Records(ctx, []entity.PUID{puid})
