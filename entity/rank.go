@@ -33,7 +33,7 @@ func RankOf(members []Member, view View, policy Policy) Rank {
 	var trust float64
 	for i, m := range members {
 		if !slices.ContainsFunc(members[:i], func(earlier Member) bool { return earlier.Source == m.Source }) {
-			trust += math.Round(1000 * policy.Trust(m.Source, "")) // rounded to whole numbers, so that the sum does not depend on the order
+			trust += math.Round(1000 * policy.Trust(m.Source, "")) // integers: exact in any order
 		}
 	}
 	return Rank{min(int(trust/(1000*sourcePoint)), maxSources), min(len(view), maxKnown)}

@@ -58,7 +58,7 @@ type Scope string
 
 // The scopes of identifiers.
 const (
-	ScopeSource Scope = "source" // the default: valid within its source, where different identifiers mean different things
+	ScopeSource Scope = "source" // the default: within one source; different ids are different things
 	ScopeWorld  Scope = "world"  // valid across sources, with possible typos
 )
 

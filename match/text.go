@@ -25,7 +25,7 @@ func appendFold(dst []byte, s string) []byte {
 		switch {
 		case plain[c] != 0:
 			dst = append(dst, plain[c])
-		case c >= utf8.RuneSelf && strings.IndexByte(s, '.') >= 0: // an acronym's dot depends on its decomposed neighbours
+		case c >= utf8.RuneSelf && strings.IndexByte(s, '.') >= 0: // acronymDot needs decomposed neighbours
 			return appendFoldUnicode(dst[:start], s)
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(s[i:])

@@ -135,7 +135,7 @@ func (r *Resolver) beat(ctx context.Context) error {
 	if r.lease == nil {
 		return nil
 	}
-	_ = r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()) // while the authority does not answer, it gives the lease to no other process
+	_ = r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()) // an unavailable authority grants the lease to no other process
 	if !r.held() {
 		return lease.ErrLost
 	}

@@ -11,5 +11,5 @@ const (
 	Joined    Outcome = "joined"    // new, and joined existing records
 	Updated   Outcome = "updated"   // a new version of an existing record
 	Unchanged Outcome = "unchanged" // the same content is already stored
-	Stale     Outcome = "stale"     // a newer observation is stored, or one of the same time that takes precedence; nothing was written
+	Stale     Outcome = "stale"     // not written: a newer or preferred observation is stored
 )

@@ -153,7 +153,7 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 	norms := b.normalise(group)
 	var p *putter
 	err = c.Update(ctx, func(tx Tx) error {
-		p = &putter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // reset if the transaction is retried
+		p = &putter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // new per attempt
 		return p.run(ctx, tx)
 	})
 	return p, err

@@ -26,7 +26,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 			name := fmt.Sprintf("g0-%d.db", lost)
 			ops := world(uint64(lost)+40, 60)
 			early, late := ops[:len(ops)/2], ops[len(ops)/2:]
-			for i := range len(early) / 3 { // records that the backup has in another version, or has although they were deleted
+			for i := range len(early) / 3 { // older in the backup, or deleted since
 				op := early[3*i]
 				op.Observed = op.Observed.AddDate(1, 0, 0)
 				op.Attributes = early[(3*i+7)%len(early)].Attributes
