@@ -10,11 +10,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// lead puts the values of one record first in the attributes of a block, so that a view does not show the street of
-// one record and the postcode of another. The record is the one whose values weigh most together, by the weights that
-// they have in their attributes: the fuller of two records, and what most records say. What it leaves out is filled in
-// from the other records, heaviest first, that say the same in the most telling attribute that it has and contradict
-// nothing that is shown; what none of those says either is not shown, though other records have a value.
+// lead moves the values of one record to the front in the attributes of a block, so that a view does not
+// combine the street of one record with the postcode of another. It picks the record whose values have the
+// largest total weight, which favours fuller records and majority values. Gaps are filled from other
+// records, heaviest first, if they agree on the block's first attribute that has a value and contradict
+// nothing shown. Attributes that are still empty are removed from the view.
 func lead(block []string, members []Testimony, weighed map[string][]candidate) {
 	said := make([]blockOf, 0, len(members))
 	for _, m := range members {
@@ -50,14 +50,15 @@ func lead(block []string, members []Testimony, weighed map[string][]candidate) {
 	}
 }
 
-// blockOf is what one record says in the attributes of a block.
+// blockOf holds the values of one record in the attributes of a block.
 type blockOf struct {
-	normals []string // one value of each attribute, "" where the record has none
-	text    string   // the same, joined
+	normals []string // one value per attribute, "" where the record has none
+	text    string   // normals joined by NUL
 	weight  int64
 }
 
-// readBlock takes, of the values that a record has in an attribute, the heaviest: the first of the candidates.
+// readBlock picks the heaviest value that a record has in each attribute, which is the first match in the
+// candidates.
 func readBlock(block []string, m Testimony, weighed map[string][]candidate) (b blockOf) {
 	b.normals = make([]string, len(block))
 	for i, name := range block {
@@ -76,7 +77,7 @@ func readBlock(block []string, m Testimony, weighed map[string][]candidate) (b b
 	return b
 }
 
-// contradicts reports whether two records say different things in an attribute that both have.
+// contradicts reports whether two records differ in an attribute that both have.
 func contradicts(a, b []string) bool {
 	for i := range a {
 		if a[i] != "" && b[i] != "" && a[i] != b[i] {

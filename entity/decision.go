@@ -9,44 +9,46 @@ import (
 	"time"
 )
 
-// Verdict is what a person decided.
+// Verdict is the content of a manual decision.
 type Verdict string
 
-// The verdicts. The first two are about a pair of records, the others about one.
+// The verdicts. The first two apply to a pair of records, the others to one record.
 const (
-	// VerdictSame says that two records speak of one thing, whatever a comparison says: a must-link.
+	// VerdictSame states that two records describe the same thing, whatever their comparison yields: a
+	// must-link.
 	VerdictSame Verdict = "same"
-	// VerdictDifferent says that two records speak of two things: a cannot-link.
+	// VerdictDifferent states that two records describe different things: a cannot-link.
 	VerdictDifferent Verdict = "different"
-	// VerdictAnchor says that the entity which the record is in has the record's birth id.
+	// VerdictAnchor makes the record the anchor of its entity, which then has the record's birth id.
 	VerdictAnchor Verdict = "anchor"
-	// VerdictValue says what the entity which the record is in shows as the value of an attribute.
+	// VerdictValue sets the value that the record's entity shows for an attribute.
 	VerdictValue Verdict = "value"
 )
 
-// Decision is what a person decided about records. It is state, as records are: entities are a function
-// of it. It stands under the puid of a record, which a key has for ever, so it outlives that the record
-// is deleted and put again, another pack, and growth. One about a pair stands under both.
+// Decision is a manual decision about records. Decisions are state, as records are: entities are a function
+// of both. A decision is stored under the puid of its record; one about a pair is stored under both. A key
+// keeps its puid, so a decision survives deletion and re-insertion of the record, a new pack, and growth of
+// the installation.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	A       PUID    `json:"a"`
-	B       PUID    `json:"b,omitzero"` // of a pair
-	// Attribute and Value belong to VerdictValue. No record need say so.
+	B       PUID    `json:"b,omitzero"` // the other record of a pair
+	// Attribute and Value belong to VerdictValue. No record needs to have the value.
 	Attribute string `json:"attribute,omitempty"`
 	Value     string `json:"value,omitempty"`
 	Author    string `json:"author,omitempty"`
 	Reason    string `json:"reason,omitempty"`
-	// At is when it was made, to the millisecond, in UTC. Of two about one topic the newer counts.
+	// At is the time of the decision in UTC, to the millisecond. The newest decision on a topic counts.
 	At time.Time `json:"at"`
-	// Withdrawn tells that it counts no more. What is left tells that it did.
+	// Withdrawn marks a decision that no longer counts. The row stays as a trace of it.
 	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
-// Pair tells whether the decision is about two records.
+// Pair reports whether the decision is about two records.
 func (d *Decision) Pair() bool { return d.Verdict == VerdictSame || d.Verdict == VerdictDifferent }
 
-// Topic is what the decision is about, of the record that it stands under: the other record, the
-// anchor, or an attribute. A newer decision on the topic takes its place.
+// Topic returns what the decision is about within its record: the other record, the anchor, or an
+// attribute. A newer decision replaces an older one on the same topic.
 func (d *Decision) Topic() string {
 	switch d.Verdict {
 	case VerdictAnchor:
@@ -58,13 +60,13 @@ func (d *Decision) Topic() string {
 	}
 }
 
-// DecisionKey is where a decision stands.
+// DecisionKey is the key that a decision is stored under.
 type DecisionKey struct {
 	A     PUID
 	Topic string
 }
 
-// Key is where the decision stands.
+// Key returns the key that the decision is stored under.
 func (d *Decision) Key() DecisionKey { return DecisionKey{d.A, d.Topic()} }
 
 // Compare orders keys by record, then topic.
@@ -72,5 +74,5 @@ func (k DecisionKey) Compare(l DecisionKey) int {
 	return cmp.Or(cmp.Compare(k.A, l.A), strings.Compare(k.Topic, l.Topic))
 }
 
-// Mirror is the decision about a pair as it stands under the other record.
+// Mirror returns the pair decision as it is stored under the other record.
 func (d Decision) Mirror() Decision { d.A, d.B = d.B, d.A; return d }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package entity has the words of resolution: what sources say (Record), what they say it about
-// (Entity), and what of it is shown (View).
+// Package entity defines the vocabulary of entity resolution: what a source says (Record), the thing that
+// it is about (Entity), and the merged values that are shown (View).
 //
 //	source osm ──► Record puid 7, born first ─┐          Entity
 //	                                          ├─ Anchor ─► ID       birth id of record 7
@@ -10,27 +10,26 @@
 //	Birth of 7 ──► puid 7 ──► anchor 7                     Stamp    hash of what it was made from
 //	Birth of 9 ──► puid 9 ──► anchor 7: an id merged away leads here for ever
 //
-// # Who an entity is
+// # Identity
 //
-// Every record gets a birth id when it is first put. The earliest record of an entity is its
-// anchor, unless people chose another (Decision), and the anchor's birth id is the entity's id. So a redirect is not a chain that somebody
-// must keep short, but a question: a birth id names a record, the record names its anchor. Merging
-// re-points records; taking a merge back gives every id back, since none was lost. When an
-// anchor is deleted, its birth keeps the id of the record that was next in line.
+// Every record gets a birth id when it is first put. The anchor of an entity is its earliest record, unless
+// a Decision chose another; the entity's id is the anchor's birth id. Redirects are therefore looked up,
+// not stored as chains: a birth id names a record, and the record names its anchor. A merge re-points
+// records, and undoing it restores every id. When an anchor is deleted, its birth keeps the id of the next
+// record of the entity.
 //
-// # What of it is shown
+// # View
 //
-// A View is a pure function of the members and of what people chose: see Merge. Every value names the records that say so.
-// Nothing depends on the order of arrival or on the day of reading, so a view can be made again at
-// any time, and two entities with equal stamps are equal.
+// A View is a pure function of the members and the decisions about them; see Merge. Every value names the
+// records that support it. The result depends neither on the order of arrival nor on the day of reading, so
+// a view can be rebuilt at any time, and two entities with equal stamps are equal.
 //
-// # Where it is kept
+// # Storage
 //
-// A Store holds the records, births and entities of one cell inside one transaction; the suite for
-// its implementations is package entitytest. Attributes are packed: a record or an entity is
-// one row with one document, and what can be searched for (words of names, and attributes as
-// hashed by Term) is declared when the entity is written.
+// A Store holds the records, births and entities of one cell within one transaction; package entitytest is
+// the conformance suite for its implementations. A record or an entity is one row with one packed document.
+// Search keys (words of names, and attributes hashed by Term) are declared when the entity is written.
 //
-// Source: "MongoDB schema design at scale" and its sequel on merchant data, whose businesses
-// are matched, merged and presented as one consistent view; weights and birth ids are Locus's.
+// Source: "MongoDB schema design at scale" and its sequel on merchant data, which match and merge
+// businesses into one consistent view; weights and birth ids are Locus's own.
 package entity

@@ -12,35 +12,34 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Member is a record's place in an entity.
+// Member is a record of an entity.
 type Member struct {
 	PUID PUID `json:"puid"`
 	Ref
-	// Version is the version of the record that the view was made from.
+	// Version is the record version that the view was made from.
 	Version int64 `json:"version"`
 }
 
-// Entity is the thing itself: a cluster of records and the merged view of them.
+// Entity is a cluster of records and their merged view.
 type Entity struct {
-	// ID is the birth id of the anchor: the record that was born first, or that people chose.
+	// ID is the birth id of the anchor: the earliest record, or the one that a decision chose.
 	ID locality.ID `json:"id"`
-	// Kind of the thing, that of all its members.
+	// Kind of the thing, the same for all members.
 	Kind string `json:"kind"`
-	// Members in the order of birth, but for the anchor, which is the first.
+	// Members are in order of birth, except that the anchor comes first.
 	Members []Member `json:"members"`
-	// View is the merged view; see Merge.
-	View View `json:"view"`
-	// Rank tells how good the view is; see RankOf.
+	View    View     `json:"view"`
+	// Rank measures how complete and well supported the view is; see RankOf.
 	Rank Rank `json:"rank"`
-	// Stamp is a hash of everything that the entity is a function of: equal stamps, equal
-	// entities. Writing an entity whose stamp is stored already changes nothing.
+	// Stamp is a hash of all inputs of the entity: equal stamps mean equal entities. Writing an entity whose
+	// stamp is already stored changes nothing.
 	Stamp uint64 `json:"stamp,string"`
 }
 
-// Anchor is the puid of the first member, under which the entity is stored.
+// Anchor returns the puid of the first member, which the entity is stored under.
 func (e *Entity) Anchor() PUID { return e.Members[0].PUID }
 
-// PUIDs returns the puids of the members, in their order.
+// PUIDs returns the puids of the members in their order.
 func (e *Entity) PUIDs() []PUID {
 	puids := make([]PUID, len(e.Members))
 	for i, m := range e.Members {
@@ -49,8 +48,8 @@ func (e *Entity) PUIDs() []PUID {
 	return puids
 }
 
-// Stamp hashes the members and the rules (schema and pack) that an entity was made with, and what people
-// chose for it: its anchor, and values.
+// Stamp hashes the members, the rules (schema and pack) and the decisions that an entity was made from:
+// pins are its chosen anchor and values.
 func Stamp(members []Member, rules uint64, pins ...Decision) uint64 {
 	sorted := slices.Clone(members)
 	slices.SortFunc(sorted, func(a, b Member) int { return cmp.Compare(a.PUID, b.PUID) })

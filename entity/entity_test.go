@@ -54,7 +54,7 @@ func TestStamp_DependsOnAllElse(t *testing.T) {
 	})
 }
 
-// Stamps are stored, so this never changes.
+// Stamps are stored: these values must never change.
 func TestStamp_Frozen(t *testing.T) {
 	t.Parallel()
 	members := []entity.Member{{PUID: 7, Version: 1}, {PUID: -9, Version: 2}}

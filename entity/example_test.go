@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Two sources spell one name in two ways, and each knows a telephone number.
+// Two sources spell one name differently, and each has a phone number.
 func ExampleMerge() {
 	day := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	view := entity.Merge([]entity.Testimony{

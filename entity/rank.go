@@ -13,37 +13,37 @@ const MaxRank = maxSources + maxKnown
 const (
 	maxSources  = 15
 	maxKnown    = 16
-	sourcePoint = 0.25 // of trust
+	sourcePoint = 0.25 // trust per point of Sources
 )
 
-// Rank tells how good the picture is that an entity gives of its thing, as points: "best first" is the
-// order of ranks, the highest first, and of anchors within one rank. It is a function of the members'
-// sources and the view, and does not depend on the day of reading, so lists are stable. Few values are
-// enough: each is a list of its own in the index, and a member more rarely changes all there is to find.
+// Rank measures how complete and well supported an entity is, in points. "Best first" orders by rank,
+// highest first, then by anchor. It is a function of the members' sources and the view and does not depend
+// on the day of reading, so lists are stable. The range is small on purpose: each rank is its own list in
+// the index, so an additional member rarely changes index entries.
 type Rank struct {
-	// Sources has a point for every quarter of the trust in the distinct sources, summed: 2 for a
-	// source that nobody declared, 4 for one that is trusted wholly. At most 15.
+	// Sources counts one point per quarter of the summed trust in the distinct sources: 2 for an undeclared
+	// source, 4 for a fully trusted one. At most 15.
 	Sources int `json:"sources"`
-	// Known has a point for every attribute that the view shows, at most 16.
+	// Known counts one point per attribute of the view, at most 16.
 	Known int `json:"known"`
 }
 
-// RankOf is the rank of an entity of these members with this view.
+// RankOf returns the rank of an entity with these members and this view.
 func RankOf(members []Member, view View, policy Policy) Rank {
 	var trust float64
 	for i, m := range members {
 		if !slices.ContainsFunc(members[:i], func(earlier Member) bool { return earlier.Source == m.Source }) {
-			trust += math.Round(1000 * policy.Trust(m.Source, "")) // whole numbers: a sum in any order
+			trust += math.Round(1000 * policy.Trust(m.Source, "")) // integers: exact in any order
 		}
 	}
 	return Rank{min(int(trust/(1000*sourcePoint)), maxSources), min(len(view), maxKnown)}
 }
 
-// Points are the rank as one number.
+// Points returns the rank as one number.
 func (r Rank) Points() int { return r.Sources + r.Known }
 
-// Place is where an entity stands in a list, by its points and its anchor or by its anchor alone. The zero
-// place is before all of them, since no record has puid 0.
+// Place is a position in a list of entities, by points and anchor or by anchor alone. The zero Place is the
+// beginning of the list.
 type Place struct {
 	Points int
 	Anchor PUID

@@ -37,7 +37,7 @@ func TestRankOf(t *testing.T) {
 	}
 }
 
-// A rank is the same whichever member came first, to the last bit.
+// A rank is exactly equal for every order of the members.
 func TestRankOf_DoesNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -92,7 +92,7 @@ func TestCounts_Add(t *testing.T) {
 	}
 }
 
-// Terms are stored, so these never change.
+// Terms are stored: these values must never change.
 func TestTerm_Frozen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,16 +11,16 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// View is the merged view of an entity: its attributes in the order of the schema, each with its
-// values, heaviest first. It is a pure function of the members (see Merge), so it can be made
-// again at any time and does not depend on the order in which the members came.
+// View is the merged view of an entity: its attributes in schema order, each with its values, heaviest
+// first. It is a pure function of the members (see Merge), so it can be rebuilt at any time and does not
+// depend on the order of the members.
 type View []MergedAttribute
 
 // MergedAttribute is one attribute of a view.
 type MergedAttribute struct {
 	Name string `json:"name"`
-	// Values are never empty. Where the schema says that there is one value, it is the first;
-	// the others are the spellings that lost, kept with who says so.
+	// Values is never empty. For a single-valued attribute the first is the value; the others are
+	// alternatives that lost, kept with their provenance.
 	Values []MergedValue `json:"values"`
 }
 
@@ -28,15 +28,14 @@ type MergedAttribute struct {
 type MergedValue struct {
 	// Value is a raw spelling, byte for byte as one of the members sent it.
 	Value string `json:"value"`
-	// Members are the positions in Entity.Members of the records that say so, in whatever
-	// spelling; none if nobody but a person does.
+	// Members are the positions in Entity.Members of the records with this value, in any spelling. Empty if
+	// only a decision sets the value.
 	Members []int `json:"members"`
-	// Pinned tells that a person chose the value.
+	// Pinned marks a value that a decision chose.
 	Pinned bool `json:"pinned,omitempty"`
 }
 
-// First is the value of an attribute that people would name when asked for one, "" if there is
-// none.
+// First returns the first value of an attribute, "" if it has none.
 func (v View) First(attribute string) string {
 	for _, a := range v {
 		if a.Name == attribute {
@@ -46,7 +45,7 @@ func (v View) First(attribute string) string {
 	return ""
 }
 
-// Testimony is what Merge needs to know of one member.
+// Testimony is the part of a member that Merge needs.
 type Testimony struct {
 	Member   int // position in Entity.Members
 	Source   string
@@ -54,47 +53,47 @@ type Testimony struct {
 	Values   map[string][]Spelling
 }
 
-// Spelling is one value of one record: as received, and normalised. Values that are equal when
-// normalised support each other. A spelling that normalises to nothing ("N/A") is not evidence and
-// never shown.
+// Spelling is one value of one record, raw and normalised. Values with equal normal forms support each
+// other. A spelling that normalises to "" (such as "N/A") is not evidence and is never shown.
 type Spelling struct {
 	Raw, Normal string
-	// Worth is how much of what its attribute can say the value says, in hundredths: a name of one
-	// word less than one of three. 0 is 100.
+	// Worth is the information content of the value in percent: a name of one word is worth less than one of
+	// three. 0 means 100.
 	Worth int
 }
 
-// Pin is a value that a person chose for an attribute.
+// Pin is a value that a decision chose for an attribute.
 type Pin struct {
 	Attribute string
 	Spelling
 }
 
-// Policy says how much a source is believed.
+// Policy configures how attributes are merged and how much a source is trusted.
 type Policy interface {
-	// Names are the attributes of a view, in order.
+	// Names returns the attributes of a view, in order.
 	Names() []string
-	// Many tells whether all values of an attribute are shown, or one wins.
+	// Many reports whether the view shows all values of an attribute or only the winning one.
 	Many(attribute string) bool
-	// Trust is the weight of a fresh value, above 0.
+	// Trust returns the weight of a fresh value, above 0.
 	Trust(source, attribute string) float64
-	// HalfLife is the number of days after which a value counts half, above 0.
+	// HalfLife returns the number of days after which a value counts half, above 0.
 	HalfLife(attribute string) float64
-	// Blocks are attributes whose values are shown together, from records that agree: an address and its city. Each
-	// block begins with the attribute that says most. An attribute is in one block at most, and is not a list.
+	// Blocks returns groups of attributes whose values are shown together, from records that agree, such as
+	// an address and its city. The first attribute of a block is the most specific. An attribute is in at
+	// most one block and is single-valued.
 	Blocks() [][]string
 }
 
-// listShare is the share of the heaviest value's weight from which a value of a list is shown.
+// listShare is the fraction of the heaviest value's weight below which a value of a list is not shown.
 const listShare = 0.1
 
-// Merge makes the view. The weight of a value is the sum over the records that support it of
-// trust x 2^(-age / half-life) x worth, where age is in whole days before the newest observation among
-// the members (not before now: a view must not change overnight). The heaviest value leads, in its
-// longest spelling; ties go to the smaller hash of the value, so that no source is favoured by its
-// name. In an attribute with many values those under a tenth of the heaviest are left out. The values of a block are
-// those of one record, the one whose values weigh most together; see block. A value that a person chose comes first,
-// whatever it weighs, and as the person spelled it.
+// Merge makes the view. The weight of a value is the sum over its supporting records of trust x 2^(-age /
+// half-life) x worth. Age is in whole days before the newest observation among the members, not before now,
+// so that a view does not change overnight. The heaviest value comes first, in its longest spelling; ties
+// go to the smaller hash of the value, so that no source is favoured by its name. In a list, values with
+// less than a tenth of the heaviest weight are dropped. The values of a block come from the record whose
+// values have the largest total weight; see lead. A pinned value comes first, whatever its weight, in the
+// pin's spelling.
 func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	var newest time.Time
 	for _, m := range members {
@@ -122,8 +121,8 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	return view
 }
 
-// candidate is one normalised value with all that supports it. Its weight is kept in whole
-// millionths, because sums of floats depend on their order.
+// candidate is one normalised value with its support. Weights are integers in millionths, because float
+// sums depend on their order.
 type candidate struct {
 	normal, raw string
 	weight      int64
@@ -161,7 +160,7 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 	return candidates
 }
 
-// values are what a view shows of an attribute: what a person chose, then the candidates.
+// values returns what a view shows of an attribute: the pinned value, then the candidates.
 func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValue) {
 	if chosen != nil {
 		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// policy shows names once and phones all, and believes the chamber twice.
+// policy treats names as single-valued and phones as a list, and trusts the chamber twice as much.
 type policy struct{ names []string }
 
 func (p policy) Names() []string          { return p.names }
@@ -23,7 +23,7 @@ func (policy) HalfLife(attribute string) float64 {
 	return map[string]float64{"phones": 30}[attribute] + 365
 }
 
-// Blocks are the parts of an address.
+// Blocks returns the parts of an address.
 func (policy) Blocks() [][]string { return [][]string{{"street", "postcode", "city"}} }
 
 func (policy) Trust(source, attribute string) float64 {
@@ -35,7 +35,7 @@ func (policy) Trust(source, attribute string) float64 {
 
 var place = policy{[]string{"name", "phones", "city"}}
 
-// says is the testimony of one record: attribute, raw, normal, and so on.
+// says returns the testimony of one record; facts are triples of attribute, raw and normal.
 func says(member int, source string, daysAgo int, facts ...string) entity.Testimony {
 	m := entity.Testimony{Member: member, Source: source, Observed: today.AddDate(0, 0, -daysAgo), Values: map[string][]entity.Spelling{}}
 	for i := 0; i < len(facts); i += 3 {
@@ -94,7 +94,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Street, postcode and city are those of one place, whatever each of them weighs.
+// Street, postcode and city come from one place, whatever the weight of each.
 func TestMerge_Blocks(t *testing.T) {
 	t.Parallel()
 	located := policy{[]string{"street", "postcode", "city"}}
@@ -159,8 +159,8 @@ func TestMerge_Blocks(t *testing.T) {
 	}
 }
 
-// Two values of a block that a view shows first stand together in no record only if one fills in what the other
-// leaves out; then a third agrees with both.
+// Two values that a view shows first for a block may occur together in no record only if one record fills a
+// gap of the other; a third record then agrees with both.
 func TestMerge_BlocksShowNoMixture(t *testing.T) {
 	t.Parallel()
 	block := []string{"street", "postcode", "city"}
@@ -191,7 +191,7 @@ func TestMerge_BlocksShowNoMixture(t *testing.T) {
 	})
 }
 
-// A view is shown on another day as it was shown today: age is counted from the newest observation.
+// A view does not change overnight: age is counted from the newest observation.
 func TestMerge_DoesNotAgeOvernight(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -218,7 +218,7 @@ func TestMerge_DoesNotDependOnOrder(t *testing.T) {
 	})
 }
 
-// Every value is a spelling that a member sent, and its members are exactly those that say so.
+// Every value is a spelling that a member sent, and lists exactly the members that support it.
 func TestMerge_NamesItsWitnesses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -239,7 +239,7 @@ func TestMerge_NamesItsWitnesses(t *testing.T) {
 	})
 }
 
-// drawTestimony draws records whose values are normalised by lower case.
+// drawTestimony draws records whose values are normalised by lower-casing.
 var drawTestimony = rapid.Custom(func(t *rapid.T) []entity.Testimony {
 	n := rapid.IntRange(1, 6).Draw(t, "members")
 	members := make([]entity.Testimony, n)

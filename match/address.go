@@ -8,23 +8,22 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// maxStreet is the number of street words that are compared.
+// maxStreet is the maximum number of street words to compare.
 const maxStreet = 4
 
 const (
-	maxAddressWords = 40  // words of an address that are read
+	maxAddressWords = 40  // words of an address to read
 	maxRange        = 200 // between the two numbers of a range
 )
 
-// address is a postal address, taken apart as far as a few rules reach: the
-// house number, the words of the street without type, direction and unit. What
-// the rules do not understand stays a word.
+// address is a postal address, parsed by a few rules: the house number, and the words of the street without
+// type, direction and unit. A word that no rule covers stays a street word.
 type address struct {
-	text     string // normal form: abbreviations spelled one way
+	text     string // normal form: canonical abbreviations
 	number   uint32 // house number, 0 if there is none
-	to       uint32 // end of a range of numbers, else number
+	to       uint32 // end of a range of numbers, otherwise number
 	street   []streetWord
-	postcode string // of five digits at the end, where the address holds one
+	postcode string // trailing ZIP code, "" if there is none
 }
 
 type streetWord struct {
@@ -33,7 +32,6 @@ type streetWord struct {
 	letters uint32
 }
 
-// parseAddress reads folded text.
 func parseAddress(folded string) address {
 	if isNothing(folded) {
 		return address{}
@@ -69,7 +67,7 @@ func spellAll(words []streetEntry) string {
 	return string(b)
 }
 
-// trailingPostcode answers with the ZIP code that ends an address, or nothing.
+// trailingPostcode returns the ZIP code at the end of an address, "" if there is none.
 func trailingPostcode(words []streetEntry) string {
 	code := func(i, n int) bool { return i > 0 && len(words[i].spelling) == n && digits(words[i].spelling) }
 	last := len(words) - 1
@@ -82,9 +80,8 @@ func trailingPostcode(words []streetEntry) string {
 	return ""
 }
 
-// read finds number and street.
 func (a *address) read(words []streetEntry) {
-	typed := false // a type came after the street's words: the street has ended
+	typed := false // a type followed the street's words: the street has ended
 	for i := 0; i < len(words); i++ {
 		w, role := words[i].spelling, words[i].role
 		next, after := entryAt(words, i+1), entryAt(words, i+2)
@@ -130,7 +127,7 @@ func (a *address) read(words []streetEntry) {
 	}
 }
 
-// addStreet takes a word of the street; "42nd" is taken as "42".
+// addStreet adds a word of the street; "42nd" becomes "42".
 func (a *address) addStreet(w string) {
 	if len(w) > 2 && isDigit(w[0]) {
 		switch w[len(w)-2:] {
@@ -152,7 +149,7 @@ func entryAt(words []streetEntry, i int) streetEntry {
 	return streetEntry{}
 }
 
-// houseNumber reads digits that at most one letter follows; 0 if w is something else.
+// houseNumber parses digits with at most one letter after them; it returns 0 for anything else.
 func houseNumber(w string) uint32 {
 	var n uint32
 	for i := range len(w) {
@@ -170,7 +167,6 @@ func houseNumber(w string) uint32 {
 	return n
 }
 
-// compareAddresses answers with the level of two addresses.
 func compareAddresses(a, b *address) level {
 	if a.text == "" || b.text == "" {
 		return levelNone
@@ -204,7 +200,7 @@ type streetAgreement int
 const (
 	streetMissing streetAgreement = iota
 	streetDiffers
-	streetOther // both are numbered, and not alike
+	streetOther // both have different numbers
 	streetPartly
 	streetSame
 )
@@ -235,7 +231,7 @@ func compareStreets(a, b []streetWord) streetAgreement {
 	}
 }
 
-// numbered answers with the hash of the street's number, 0 if it has none.
+// numbered returns the hash of the street's number, 0 if it has none.
 func numbered(street []streetWord) uint64 {
 	for i := range street {
 		if isDigit(street[i].text[0]) {
@@ -261,7 +257,7 @@ const (
 	numberSame
 )
 
-// nearNumbers is the distance of two house numbers that may be one building's.
+// nearNumbers is the maximum distance of two house numbers that may belong to one building.
 const nearNumbers = 12
 
 func compareNumbers(a, b *address) numberAgreement {

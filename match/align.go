@@ -4,18 +4,18 @@ package match
 
 import "math/bits"
 
-// softSimilar is the similarity at which two different words count as one.
+// softSimilar is the similarity from which two different words count as equal.
 const softSimilar = 0.88
 
-// alignment is which words of two names were taken for one.
+// alignment is the pairing of the words of two names.
 type alignment struct {
 	usedA, usedB uint32 // bit per token
 	weight       weight // of the common words
-	named        bool   // one of them is no word of trades or addresses
+	named        bool   // one of them is not a word of trades or addresses
 }
 
-// align pairs the words of two names: equal ones first, then similar ones, then
-// an initial with a word at half weight.
+// align pairs the words of two names: first equal ones, then similar ones, then an initial with a word at
+// half weight.
 func align(a, b []token) alignment {
 	var l alignment
 	for i := range a {
@@ -70,9 +70,8 @@ func initial(a, b *token) bool {
 	return (len(a.text) == 1) != (len(b.text) == 1) && a.text[0] == b.text[0] && isLetter(a.text[0]) && !a.number && !b.number
 }
 
-// alike is the similarity of two words if a slip of the pen may be what tells
-// them apart, else 0: short words have none to spare, and another digit is
-// another thing.
+// alike returns the similarity of two words if a typo may be the only difference, otherwise 0: short words
+// and words with digits must be equal.
 func alike(a, b string, la, lb uint32) float64 {
 	if len(a) <= 3 || len(b) <= 3 || !mayBeSimilar(a, b, la, lb) || hasDigit(a) || hasDigit(b) {
 		return 0
@@ -80,10 +79,10 @@ func alike(a, b string, la, lb uint32) float64 {
 	return similar(a, b)
 }
 
-// mayBeSimilar is false only if two words cannot reach softSimilar: letters
-// that the other lacks stay unmatched. With m matched letters Jaro is at most
-// (m/la + m/lb + 1)/3; a common first letter lets Winkler forgive more of it. It
-// counts bytes: for words that mix scripts it is a little too strict.
+// mayBeSimilar is a cheap filter: if it returns false, the similarity is below softSimilar, because letters
+// that the other word lacks stay unmatched. With m matched letters Jaro is at most (m/la + m/lb + 1)/3,
+// plus Winkler's bonus for a common prefix. It counts bytes, so it is slightly too strict for words that
+// mix scripts.
 func mayBeSimilar(a, b string, la, lb uint32) bool {
 	matched := min(len(a)-bits.OnesCount32(la&^lb), len(b)-bits.OnesCount32(lb&^la))
 	needed := 139 // hundredths of m/la + m/lb: Jaro 0.8 with four common letters
@@ -93,8 +92,7 @@ func mayBeSimilar(a, b string, la, lb uint32) bool {
 	return 100*matched*(len(a)+len(b)) >= needed*len(a)*len(b)
 }
 
-// compareNames sets the levels of name and residual, and answers with the
-// relation that the names make likely.
+// compareNames sets the levels of name and residual and returns the relation that the names suggest.
 func compareNames(v *Vector, first, second *Record) (related level) {
 	a, b := &first.name, &second.name
 	if len(a.tokens) == 0 || len(b.tokens) == 0 || !a.latin && !b.foreign || !b.latin && !a.foreign {
@@ -112,8 +110,8 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		rest = compareResiduals(&x, &y, &l, related)
 		grade = gradeTokens(a, b, &l)
 		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {
-			grade = nameNone // "Street" and "Salon" say what many are and where, and each has a name beside them
-		} else if rest > residualPart { // else a word tells them apart, and not the spaces
+			grade = nameNone // the common words are generic ("Street", "Salon"), and each name has a word of its own
+		} else if rest > residualPart { // otherwise a word differs, not only the spacing
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 	}
@@ -130,7 +128,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	return related
 }
 
-// kept are the words that a name keeps for itself, without spaces.
+// kept returns the unpaired words of a name, without spaces.
 func kept(tokens []token, used uint32) string {
 	var b []byte
 	for i := range tokens {
@@ -141,12 +139,12 @@ func kept(tokens []token, used uint32) string {
 	return string(b)
 }
 
-// namesSpot says whether something else than the name ties two records to one spot.
+// namesSpot reports whether a field other than the name ties both records to one spot.
 func (v Vector) namesSpot() bool {
 	return v.phoneHere() || v.level(fieldAddress) == addressBoth || v.level(fieldDistance) >= distance100 || v.level(fieldWeb) == webPage
 }
 
-// gradeTokens looks at the weight of the words that two names share.
+// gradeTokens grades two names by the weight of their common words.
 func gradeTokens(a, b *name, l *alignment) level {
 	union := a.total + b.total - l.weight
 	smaller := min(a.total, b.total)
@@ -175,7 +173,7 @@ func exactName(total weight) level {
 	return nameAll
 }
 
-// gradeCompact looks at the names without spaces, if that could better a grade.
+// gradeCompact grades the names without spaces, if that can raise the grade.
 func gradeCompact(a, b *name, grade level) level {
 	steps := [...]struct {
 		similarity float64
@@ -203,12 +201,11 @@ func gradeCompact(a, b *name, grade level) level {
 	return grade
 }
 
-// rareWord is the weight from which a word that only one name has tells two
-// things apart.
+// rareWord is the weight from which a word that only one name has separates two things.
 const rareWord weight = 450
 
-// compareResiduals looks at the words that both names keep for themselves. If
-// they share none, common words tell them apart as well as rare ones.
+// compareResiduals compares the unpaired words of both names. If the names share no words, common words
+// separate them as well as rare ones.
 func compareResiduals(x, y *residual, l *alignment, related level) level {
 	switch {
 	case x.number && y.number:
@@ -224,13 +221,13 @@ func compareResiduals(x, y *residual, l *alignment, related level) level {
 	}
 }
 
-// residual is what a name keeps for itself.
+// residual describes the unpaired words of a name.
 type residual struct {
 	any, rare, number bool
-	own               bool  // a word that says more than what something is
-	named             bool  // a word that is none of trades, addresses and numbers
-	title             bool  // the name, with all of its words, is somebody's
-	parts             parts // that its words name
+	own               bool  // a word that is not just a description of what the thing is
+	named             bool  // a word other than of trades, addresses and numbers
+	title             bool  // the name, including its paired words, is a person's
+	parts             parts // named by the words
 }
 
 func residue(tokens []token, used uint32) (r residual) {

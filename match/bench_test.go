@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// dataSets is the folder of the labelled sets; the test or benchmark is skipped without it.
+// dataSets returns the folder of the labelled sets; without it the test or benchmark is skipped.
 func dataSets(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv("LOCUS_DATA_SETS")
@@ -25,7 +25,7 @@ func dataSets(tb testing.TB) string {
 	return dir
 }
 
-// realPlaces are places as the world writes them, a few thousand.
+// realPlaces returns a few thousand real places.
 func realPlaces(tb testing.TB) []match.Attributes {
 	tb.Helper()
 	f, err := os.Open(filepath.Join(dataSets(tb), "overture_pairs", "pairs.jsonl"))
@@ -64,8 +64,8 @@ func BenchmarkNormalise(b *testing.B) {
 	}
 }
 
-// BenchmarkCompare compares the labelled pairs, half of them one place, and
-// records picked at random, which are what a resolver mostly rejects.
+// BenchmarkCompare compares the labelled pairs, half of them matches, and random pairs, which are most of
+// what a resolver rejects.
 func BenchmarkCompare(b *testing.B) {
 	places := realPlaces(b)
 	m := match.New(match.Place(), nil)

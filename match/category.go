@@ -9,24 +9,23 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// maxCategories bounds the categories of a record that are compared.
+// maxCategories is the maximum number of categories of a record to compare.
 const maxCategories = 16
 
-// category is one level of a category path.
 type category struct {
 	hash  uint64 // of the folded word
-	first bool   // the last level of the first path: what the source thinks the thing is
+	first bool   // last level of the first path: the primary category
 }
 
-// categories are a record's categories; the mask has a bit of every hash, so
-// that most pairs without a common one are told by it alone.
+// categories are a record's categories. The mask has one bit per hash and rejects most pairs without a
+// common category.
 type categories struct {
 	mask  uint64
 	list  []category
-	parts parts // that the first path names
+	parts parts // named by the first path
 }
 
-// addCategories reads the values: every level of a path counts as a category.
+// addCategories adds every level of every path as a category.
 func (r *Record) addCategories(values []string) {
 	first := true
 	var stack [64]byte
@@ -53,7 +52,7 @@ func (r *Record) addCategories(values []string) {
 	}
 }
 
-// compareCategories answers with the level of the closest two categories.
+// compareCategories returns the level of the best matching categories.
 func compareCategories(a, b *categories) level {
 	switch {
 	case a.mask == 0 || b.mask == 0:
@@ -75,7 +74,7 @@ func compareCategories(a, b *categories) level {
 	return best
 }
 
-// normalCategory is the normal form of a path: "food > pizza".
+// normalCategory returns the normal form of a path: "food > pizza".
 func normalCategory(raw string) string {
 	var levels []string
 	for level := range strings.SplitSeq(raw, ">") {

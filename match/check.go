@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// Limits of one record's attributes, in bytes of UTF-8 unless said otherwise.
+// Limits of one record's attributes, in bytes of UTF-8 unless noted.
 const (
 	MaxAttributes     = 128  // attributes of a record
 	MaxValues         = 32   // values of an attribute
@@ -27,7 +27,7 @@ const (
 	MaxCategoryLevels = 16   // levels of one category path
 )
 
-// The codes of problems. They are stable: programs may compare them.
+// The codes of problems. They are stable, so programs may compare them.
 const (
 	CodeUnknown    = "unknown_attribute"
 	CodeRequired   = "required"
@@ -41,19 +41,18 @@ const (
 	CodeTooDeep    = "too_deep"
 )
 
-// Problem is one reason why a record cannot be taken.
+// Problem is one reason to refuse a record.
 type Problem struct {
 	Attribute string `json:"attribute,omitempty"` // empty: the record as a whole
 	Index     int    `json:"index"`               // of the value, -1 for the attribute as a whole
 	Code      string `json:"code"`
-	Message   string `json:"message"` // for people; says what to try
+	Message   string `json:"message"` // for people; suggests a fix
 }
 
-// Check answers with everything that keeps a record of this kind from being
-// taken, ordered by attribute and index; nil if nothing does. A dirty value is
-// no problem: only what is over a limit, unreadable or undeclared is, and a record without
-// an attribute that it needs, or without any that is compared. Text that is empty or only
-// white space counts as not sent.
+// Check returns all reasons to refuse a record of this kind, ordered by attribute and index; nil if there
+// are none. Dirty values are accepted. Problems are values over a limit, unreadable or undeclared, a
+// missing required attribute, and a record without any compared attribute. Empty or blank text counts as
+// absent.
 func (s *Schema) Check(a Attributes) []Problem {
 	var problems []Problem
 	if len(a) > MaxAttributes {
@@ -101,7 +100,6 @@ func (s *Schema) Check(a Attributes) []Problem {
 	return problems
 }
 
-// compared lists the attributes that take part in a comparison.
 func (s *Schema) compared() (names []string) {
 	for _, attribute := range s.Attributes {
 		if fieldOf(attribute) != fieldCount {
@@ -111,14 +109,14 @@ func (s *Schema) compared() (names []string) {
 	return names
 }
 
-// says reports whether a record has a value that takes part in a comparison.
+// says reports whether a record has a value of a compared attribute.
 func (s *Schema) says(a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(attribute Attribute) bool {
 		return fieldOf(attribute) != fieldCount && slices.ContainsFunc(a[attribute.Name], sent)
 	})
 }
 
-// said tells whether an attribute is sent. A part of a person's name is a name.
+// said reports whether an attribute has a value. Any attribute of TypeName stands in for another one.
 func (s *Schema) said(attribute Attribute, a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(other Attribute) bool {
 		return (other.Name == attribute.Name || attribute.Type == TypeName && other.Type == TypeName) &&
@@ -126,7 +124,7 @@ func (s *Schema) said(attribute Attribute, a Attributes) bool {
 	})
 }
 
-// check answers with the code and text of what is wrong with one raw value.
+// check returns the code and text of the problem with one raw value, "" if there is none.
 func (a Attribute) check(raw string) (code, message string) {
 	limit := MaxText
 	switch a.Type {
@@ -180,7 +178,6 @@ func (a Attribute) checkDegrees(raw string) (code, message string) {
 	return "", ""
 }
 
-// degrees is the limit of a latitude or longitude.
 func (a Attribute) degrees() float64 {
 	if a.Role == RoleLatitude {
 		return 90
@@ -188,7 +185,7 @@ func (a Attribute) degrees() float64 {
 	return 180
 }
 
-// unknown says that a name is not declared and which one was probably meant.
+// unknown returns a message for an undeclared name, with the declared name that was probably meant.
 func (s *Schema) unknown(name string) string {
 	names := make([]string, 0, len(s.Attributes))
 	for _, a := range s.Attributes {
@@ -204,9 +201,9 @@ func sent(raw string) bool { return strings.TrimSpace(raw) != "" }
 
 func forbidden(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }
 
-// urlScheme answers with the scheme of an address that has one, in lower case.
-// A host with a dot and a port ("example.org:8080") has none; a word with a
-// number behind it is taken for a scheme, for it may be one ("javascript:1").
+// urlScheme returns the scheme of an address in lower case, if it has one. A host with a dot and a port
+// ("example.org:8080") has none; a word followed by a number counts as a scheme, because it may be one
+// ("javascript:1").
 func urlScheme(s string) (string, bool) {
 	scheme, _, ok := strings.Cut(s, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "./ ?#@") {

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// named makes a record with a name and one more attribute.
+// withName returns a record with a name and one more attribute.
 func withName(attribute string, raw ...string) match.Attributes {
 	a := match.Attributes{"name": {"Joe's"}}
 	a[attribute] = raw
@@ -25,7 +25,7 @@ func TestCheck_Values(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct {
 		attribute, raw string
-		code           string // empty: taken
+		code           string // empty: accepted
 	}{
 		{"name", long(match.MaxText), ""},
 		{"name", long(match.MaxText + 1), match.CodeTooLong},

@@ -8,36 +8,38 @@ import (
 	"strings"
 )
 
-// The constants of clustering, in the order in which a component meets them.
+// The limits of clustering, in the order in which they apply.
 const (
-	// GenericAbove is H: a feature that more records carry yields no candidates. Records that say the same count once,
-	// here and below.
+	// GenericAbove is H: a feature carried by more records yields no candidates. Records with identical
+	// content count once, here and below.
 	GenericAbove = 64
-	// GenericEverywhere is the same for a house number and a street, and GenericWords for two words of a name, which
-	// say nothing of where. Of a pair that has nothing else in common hardly one in a thousand is one thing.
+	// GenericEverywhere is the limit for a house number with a street, and GenericWords for two words of a
+	// name, because neither contains a location. Of pairs with nothing else in common, hardly one in a
+	// thousand matches.
 	GenericEverywhere = 16
 	GenericWords      = 8
 	// MaxComponent is C: a component of more records is cut at higher scores.
 	MaxComponent = 100
-	// CutStep is how much the threshold of an edge rises from cut to cut.
+	// CutStep is how much the score of a cut rises per step.
 	CutStep Score = 250
-	// CutMax is the highest threshold: T + 15 bits.
+	// CutMax is the highest score of a cut: T + 15 bits.
 	CutMax = Threshold + 1500
-	// MaxLinked bounds a component that no cut divides: each record of a larger one stays alone.
+	// MaxLinked bounds a component that no cut divides. The records of a larger one stay separate, except
+	// for must-links and identical records.
 	MaxLinked = 2000
-	// ScoreCap bounds the weight of one edge: no pair can outvote many.
+	// ScoreCap bounds the weight of one edge, so that one pair cannot outvote many.
 	ScoreCap Score = 2000
-	// AbsentPair is the weight of a pair that is not compared, and of one that is a relation.
+	// AbsentPair is the weight of a pair that is not compared, and of a relation.
 	AbsentPair Score = -400
-	// MostUnmet bounds the pairs without an edge between two groups that are compared for a join: all there can be in a
-	// component that is not cut. Of more only those that are never one thing are looked for.
+	// MostUnmet bounds the number of pairs without an edge that are fully compared for a join: the maximum
+	// within a component that is not cut. Above it, only cannot-links are looked for.
 	MostUnmet = MaxComponent * MaxComponent / 4
 )
 
-// MustLink is the score of a pair that a person said to be one thing: no cut removes it.
+// MustLink is the score of a pair with the decision that it is the same thing: no cut removes it.
 const MustLink Score = 32000
 
-// NodeKey names a record: its source and the source's own key.
+// NodeKey identifies a record by its source and the source's own key.
 type NodeKey struct {
 	Source string `json:"source"`
 	Key    string `json:"key"`
@@ -48,56 +50,55 @@ func (k NodeKey) Compare(other NodeKey) int {
 	return cmp.Or(strings.Compare(k.Source, other.Source), strings.Compare(k.Key, other.Key))
 }
 
-// Edge is a pair of nodes, named by their indices, in either order. A pair has
-// at most one edge, but that one of score Equal may stand beside what a person decided.
+// Edge is a pair of nodes, by index, in either order. A pair has at most one edge, except that an edge of
+// score Equal may coexist with a decided one.
 type Edge struct {
 	A, B  int
 	Score Score
-	// Decided is when a person decided about the pair, in milliseconds since 1970, and 0 if nobody
-	// did. The score is MustLink or CannotLink then, whatever a comparison says.
+	// Decided is the time of the decision about the pair, in milliseconds since 1970, 0 if there is none.
+	// The score is then MustLink or CannotLink, whatever the comparison yields.
 	Decided int64
 }
 
-// Join is a step of clustering: two groups that became one because of an edge, or did not.
+// Join is one step of clustering: two groups that were joined because of an edge, or were not.
 type Join struct {
 	Edge Edge  // in the order of keys
-	A, B []int // the groups that it touched, ordered by key; that of Edge.A first
-	// Sum is the evidence across all pairs of the two groups: at least 0 if they became one, unless
-	// a person said so.
+	A, B []int // the groups it touched, ordered by key; that of Edge.A first
+	// Sum is the evidence across all pairs of the two groups: at least 0 if they were joined, unless by a
+	// decision.
 	Sum    int
-	Pairs  int // across the two groups: records that say the same count once
-	Absent int // how many of the pairs had no edge
-	// Joined tells whether they became one.
+	Pairs  int // across the two groups: identical records count once
+	Absent int // number of pairs without an edge
+	// Joined reports whether the groups were joined.
 	Joined bool
-	// Against is the pair that forbade it, if one did.
+	// Against is the pair that forbade the join, nil if there is none.
 	Against *Edge
 }
 
 // Cluster splits the records of one component into things.
 //
-// First come the pairs that people decided about, the newest first, ties by keys: two that are one
-// thing are joined, whatever they score, and two that are not may not be joined from then on. So of
-// decisions that contradict each other the newer one counts.
+// Decided pairs come first, newest first, ties by keys: a must-link joins its records whatever they score,
+// and a cannot-link forbids joining them from then on. So the newest of contradicting decisions counts.
 //
-// Then follows average link: the edges that reach the threshold are tried from the highest to the
-// lowest, and the two clusters that an edge touches become one if the evidence across all of their
-// pairs is not negative. Edges below the threshold only testify; a pair without an edge counts
-// what unmet says of it, AbsentPair if that is nil or a person joined records of either cluster, an edge at most ScoreCap, and a pair at CannotLink or below forbids the join.
-// Records that edges of score Equal connect are one before that, and count once.
+// Average link follows: edges that reach the threshold are tried from the highest score down, and the two
+// clusters of an edge are joined if the evidence across all of their pairs is not negative. Edges below the
+// threshold only contribute evidence, an edge counts at most ScoreCap, and a pair at CannotLink or below
+// forbids the join. A pair without an edge counts as unmet returns, or AbsentPair if unmet is nil or a
+// decision joined records of either cluster. Records connected by edges of score Equal are joined
+// beforehand and count once.
 //
-// The answer is a function of the set: independent of the order of nodes and
-// edges. Clusters hold indices of nodes; both they and their members are
-// ordered by NodeKey. Equal keys are not allowed.
+// The result is a function of the set: independent of the order of nodes and edges. Clusters hold indices
+// of nodes; both clusters and members are ordered by NodeKey. Keys must be distinct.
 func Cluster(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 	return Trace(nodes, edges, unmet, nil)
 }
 
-// Unmet weighs a pair of nodes that have no edge. If dear is false, only whether they are never one thing is asked: else
-// AbsentPair.
+// Unmet scores a pair of nodes without an edge. If dear is false, it only detects cannot-links and returns
+// AbsentPair for all other pairs.
 type Unmet func(i, j int, dear bool) Score
 
-// Trace is Cluster that tells each of its steps: the joins that were made and those that were
-// refused. Edges inside of a group that is one already are no step.
+// Trace is Cluster with a callback for every step: joins made and refused. Edges within a group are not
+// steps.
 func Trace(nodes []NodeKey, edges []Edge, unmet Unmet, step func(Join)) [][]int {
 	return trace(nodes, edges, Threshold, unmet, step)
 }
@@ -143,7 +144,7 @@ func trace(nodes []NodeKey, edges []Edge, threshold Score, unmet Unmet, step fun
 	return c.groups()
 }
 
-// ranks answers with the nodes in the order of keys, and with the position of every node in it.
+// ranks returns the nodes in key order, and the position of every node in it.
 func ranks(nodes []NodeKey) (byKey, rank []int) {
 	byKey = make([]int, len(nodes))
 	for i := range byKey {
@@ -157,27 +158,26 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 	return byKey, rank
 }
 
-// link is one end of an edge.
 type link struct {
 	to    int
 	score Score
-	// decided tells that a person did: such a link forbids only once it is in force.
+	// decided marks a decision; such a link forbids a join only once it is in force.
 	decided bool
 	force   bool
 }
 
-// clusters is the state of the joining, over groups of records that say the same instead of indices, see gather.
+// clusters is the state of joining. Its nodes are groups of identical records, see gather.
 type clusters struct {
 	byKey   []int    // rank → index
 	ranks   [][]int  // group → ranks
 	of      []int    // group → its cluster
 	members [][]int  // cluster → groups
 	links   [][]link // group → its edges
-	order   []Edge   // those that were decided, the newest first; then the others by score; ties by groups
-	said    []bool   // cluster → a person joined records of it: the machine is not asked about pairs without an edge
+	order   []Edge   // decided edges first, newest first; then the others by score; ties by groups
+	said    []bool   // cluster → a decision joined records of it, so unmet is not called
 	unmet   Unmet
-	weighed map[[2]int]Score // what unmet said
-	linked  []int            // group → the group that looked at it last, plus one
+	weighed map[[2]int]Score // results of unmet
+	linked  []int            // group → the last group that looked at it, plus one
 }
 
 func newClusters(byKey, rank []int, edges []Edge) *clusters {
@@ -200,7 +200,7 @@ func newClusters(byKey, rank []int, edges []Edge) *clusters {
 	return c
 }
 
-// part puts in force that two records are not one thing, unless something newer has made them one.
+// part puts a cannot-link into force, unless a newer decision has joined its records.
 func (c *clusters) part(e Edge) {
 	if c.of[e.A] == c.of[e.B] {
 		return
@@ -214,7 +214,6 @@ func (c *clusters) part(e Edge) {
 	}
 }
 
-// weigh says whether the two clusters that an edge touches are to become one.
 func (c *clusters) weigh(e Edge) Join {
 	x, y := c.of[e.A], c.of[e.B]
 	j := Join{Edge: e, A: c.members[x], B: c.members[y], Pairs: len(c.members[x]) * len(c.members[y])}
@@ -229,7 +228,7 @@ func (c *clusters) weigh(e Edge) Join {
 				continue
 			}
 			met++
-			// Somebody who says that two are one overrules what the machine holds to be two.
+			// A decision that two records are the same overrides cannot-links of the comparison.
 			if l.force || l.score <= CannotLink && !l.decided && e.Decided == 0 {
 				if j.Against == nil {
 					j.Against = &Edge{A: min(r, l.to), B: max(r, l.to), Score: l.score}
@@ -275,7 +274,6 @@ func (c *clusters) weighUnmet(j *Join, from, to int) {
 	}
 }
 
-// join makes two clusters one, and returns it.
 func (c *clusters) join(x, y int) int {
 	if len(c.members[x]) > len(c.members[y]) {
 		x, y = y, x
@@ -288,7 +286,7 @@ func (c *clusters) join(x, y int) int {
 	return y
 }
 
-// named is a step in indices of nodes instead of groups. The first record stands for those that say the same.
+// named converts a step from groups to nodes. The first record represents identical ones.
 func (c *clusters) named(j Join) Join {
 	j.A, j.B = c.indices(j.A), c.indices(j.B)
 	first := func(e Edge) Edge {
@@ -302,7 +300,6 @@ func (c *clusters) named(j Join) Join {
 	return j
 }
 
-// indices are the nodes of groups, in the order of keys.
 func (c *clusters) indices(groups []int) []int {
 	var ranks []int
 	for _, g := range groups {
@@ -315,7 +312,7 @@ func (c *clusters) indices(groups []int) []int {
 	return ranks
 }
 
-// equals tells of the records that are one because they say the same.
+// equals reports the joins of identical records.
 func (c *clusters) equals(step func(Join)) {
 	for _, ranks := range c.ranks {
 		if len(ranks) > 1 {
@@ -329,7 +326,7 @@ func (c *clusters) equals(step func(Join)) {
 	}
 }
 
-// groups answers with the clusters that are left, as indices of nodes.
+// groups returns the remaining clusters, as indices of nodes.
 func (c *clusters) groups() [][]int {
 	var clusters [][]int
 	for _, members := range c.members {

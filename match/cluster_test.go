@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// nodes are n records of one source, in the order of their letters.
+// nodes returns n records of one source, keyed by letters in order.
 func nodes(n int) []match.NodeKey {
 	keys := make([]match.NodeKey, n)
 	for i := range keys {
@@ -56,7 +56,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// component draws a component with scores that meet every branch.
+// component draws a component with scores that reach every branch.
 func component(t *rapid.T) ([]match.NodeKey, []match.Edge) {
 	n := rapid.IntRange(1, 9).Draw(t, "nodes")
 	var edges []match.Edge
@@ -182,7 +182,7 @@ func indices(n int) []int {
 	return list
 }
 
-// named spells clusters with keys instead of indices.
+// named returns clusters with keys instead of indices.
 func named(keys []match.NodeKey, clusters [][]int) []string {
 	var out []string
 	for _, c := range clusters {

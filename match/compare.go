@@ -4,10 +4,10 @@ package match
 
 import "strings"
 
-// Compare answers with how well two records agree, field by field. The pair is
-// ordered first, so that Compare(a, b) is Compare(b, a): by what the two say, so that records which
-// say the same compare alike. It allocates nothing. Names, the dearest field, are skipped where no agreement of
-// theirs could lift the score to 0; the level says so.
+// Compare returns how well two records agree, field by field. The pair is ordered by content first, so
+// Compare(a, b) equals Compare(b, a), and identical records compare alike. It does not allocate. The
+// comparison of names, the most expensive field, is skipped if it could not raise the score to 0; the level
+// records that.
 func (m *Matcher) Compare(a, b *Record) Vector {
 	if a.content > b.content || a.content == b.content && a.after(b) {
 		a, b = b, a
@@ -19,12 +19,11 @@ func (m *Matcher) Compare(a, b *Record) Vector {
 	return v
 }
 
-// after reports whether a record comes behind another by source and key.
 func (r *Record) after(other *Record) bool {
 	return r.source > other.source || r.source == other.source && r.key > other.key
 }
 
-// turn exchanges the sides of a relation, of which the first is that of the first record by source and key.
+// turn swaps the sides of a relation, whose first side is the first record by source and key.
 func (v *Vector) turn() {
 	switch v.level(fieldRelation) {
 	case relationFirstPart:
@@ -90,8 +89,8 @@ func compareCities(a, b string) level {
 	}
 }
 
-// regionCode answers with the code of a region that is written as one: two or
-// three Latin letters. A name and a code of one region do not look alike.
+// regionCode returns the code of a region if it is written as one: two or three Latin letters. Names and
+// codes of a region are not compared with each other.
 func regionCode(folded string) string {
 	if len(folded) < 2 || len(folded) > 3 || strings.ContainsFunc(folded, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return ""
@@ -99,8 +98,7 @@ func regionCode(folded string) string {
 	return folded
 }
 
-// compareRegions says whether two codes of one kind differ. Equal ones say
-// next to nothing.
+// compareRegions reports only whether two codes of equal length differ. Equal codes are hardly evidence.
 func compareRegions(a, b string) level {
 	if a == "" || b == "" || a == b || len(a) != len(b) {
 		return levelNone
@@ -108,7 +106,6 @@ func compareRegions(a, b string) level {
 	return regionDifferent
 }
 
-// compareIDs compares the identifiers that one source gave two records.
 func compareIDs(a, b []identifier) level {
 	best := levelNone
 	for _, x := range a {

@@ -13,8 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// values are raw values of every attribute, chosen so that drawn records often
-// agree in part.
+// values are raw values of every attribute, chosen so that drawn records often agree in part.
 var values = map[string][]string{
 	"name": {
 		"Joes Pizza", "Joe's", "joes pizza & pasta", "Zanzibar Grill", "Zanzibar", "Zanzibr Gril", "The Zanzibar Inc.", "Grill 1",
@@ -32,7 +31,6 @@ var values = map[string][]string{
 	"vendor_id": {"A-1", "A-2"},
 }
 
-// attributes draws a record.
 func attributes(t *rapid.T, label string) match.Attributes {
 	a := match.Attributes{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -43,7 +41,7 @@ func attributes(t *rapid.T, label string) match.Attributes {
 	return a
 }
 
-// matcher is over a schema with one source that lists nothing twice.
+// matcher returns a matcher with one deduplicated source.
 func matcher() *match.Matcher {
 	s := match.Place()
 	s.Sources["once"] = match.Source{Trust: 0.9, Deduplicated: true}
@@ -101,8 +99,8 @@ func TestExplain_SumsToTheScore(t *testing.T) {
 	})
 }
 
-// TestCompare_EqualAttributeNeverCosts adds a value to two records that lack the
-// attribute: what they then agree on must not speak against them.
+// TestCompare_EqualAttributeNeverCosts adds an equal value to two records that lack the attribute: that
+// must not lower the score.
 func TestCompare_EqualAttributeNeverCosts(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// date is a day, a month or a year, of no calendar but the written one: a day that does not exist is
-// a mistake of which most digits are right, and compared as such.
+// date is a day, a month or a year as written. It is not validated against a calendar: a day that does not
+// exist is a typo with mostly correct digits and is compared as such.
 type date struct {
 	year       uint16
-	month, day uint8 // 0: not said
+	month, day uint8 // 0: unknown
 }
 
 func (d date) valid() bool { return d.year > 0 }
 
-// String is the normal form: 1969-07-20, 1969-07, 1969.
+// String returns the normal form: 1969-07-20, 1969-07, 1969.
 func (d date) String() string {
 	switch {
 	case !d.valid():
@@ -34,10 +34,10 @@ var months = map[string]uint8{
 	"mai": 5, "okt": 10, "dez": 12, "fev": 2, "avr": 4, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
 }
 
-// parseDate reads a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with
-// a time behind it or not. Of 7/8/1969 the month comes first, of 8.7.1969 the day; the other reading is a
-// level of its own. Years have four digits. The first days of 1900 and 1970, which are what
-// empty fields become, say nothing.
+// parseDate parses a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with or
+// without a time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; swapped readings have a
+// level of their own. Years have four digits. The first days of 1900 and 1970, which are typical defaults
+// of empty fields, are null values.
 func parseDate(raw string) date {
 	raw = strings.TrimSpace(raw)
 	if i := strings.IndexAny(raw, "Tt "); i >= 8 && strings.Contains(raw[i:], ":") {
@@ -95,7 +95,6 @@ func readDate(n []string, month uint8, monthFirst bool) (d date) {
 	return d
 }
 
-// small reads up to four digits.
 func small(digits string) (n uint16) {
 	for i := range min(len(digits), 4) {
 		n = 10*n + uint16(digits[i]-'0')
@@ -133,7 +132,7 @@ func compareDays(a, b date) level {
 	return dateDifferent
 }
 
-// slip tells whether two texts of one length differ in one byte, or in two neighbours that were swapped.
+// slip reports whether two texts of equal length differ in one byte, or in two neighbours that are swapped.
 func slip(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -151,7 +150,7 @@ func slip(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// digitsApart counts the bytes in which two texts of one length differ.
+// digitsApart counts the bytes in which two texts of equal length differ.
 func digitsApart(a, b string) (n int) {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -44,7 +44,7 @@ func TestCluster_WhatPeopleDecided(t *testing.T) {
 	}
 }
 
-// decidedComponent draws a component about which people have decided, some of it at one time.
+// decidedComponent draws a component with decisions, some with equal times.
 func decidedComponent(t *rapid.T) ([]match.NodeKey, []match.Edge) {
 	keys, edges := component(t)
 	for i := range edges {
@@ -86,7 +86,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 	})
 }
 
-// The newest decision counts, whatever else was decided and whatever the machine holds.
+// The newest decision counts, whatever else was decided or compared.
 func TestCluster_TheNewestDecisionCounts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,7 +106,7 @@ func TestCluster_TheNewestDecisionCounts(t *testing.T) {
 	})
 }
 
-// The steps that joined groups make the clusters, and each names its groups as they were.
+// The joins of the trace produce the clusters, and each step names its groups as they were.
 func TestTrace_StepsMakeTheClusters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,7 +137,7 @@ func TestTrace_StepsMakeTheClusters(t *testing.T) {
 	})
 }
 
-// Trace tells what was decided first, then the machine's joins from the strongest on, and why it did not join.
+// Trace reports decisions first, then joins from the highest score down, and the reason for each refusal.
 func TestTrace_Steps(t *testing.T) {
 	t.Parallel()
 	edges := []match.Edge{
@@ -221,7 +221,7 @@ func naiveDecided(n int, edges []match.Edge) [][]int {
 	return clusters
 }
 
-// Of a component that no cut divides only those stay together of which people said so.
+// In a component that no cut divides, only must-links remain.
 func TestClusterAll_TooLargeButForDecisions(t *testing.T) {
 	t.Parallel()
 	const n = match.MaxLinked + 10

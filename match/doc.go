@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package match decides whether two dirty records speak of one thing, and says
-// why. It is pure: no store, no clock, no network, no randomness; equal input
-// gives equal output on every machine and in every order of arrival.
+// Package match decides whether two dirty records describe the same thing, and explains why. It is pure: no
+// store, clock, network or randomness. Equal input gives equal output on every machine and in every order
+// of arrival.
 //
 //	attributes as received                     "Joe's", "1000 Market St.", "(415) 555-2300"
 //	   │  Schema.Check: only what is unreadable or over a limit is refused
@@ -27,29 +27,26 @@
 //	Cluster     one component's records → things, by average link
 //	ClusterAll  a whole set's, component by component
 //
-// A score is the base-2 logarithm of a Bayes factor: how many times likelier
-// the agreement is if both records speak of one thing. One fixed table holds
-// the bits of every level, for all data; nothing is trained. Scores are whole
-// hundredths, since sums of floating-point numbers depend on their order. The
-// vector is all that an edge stores: it is its own explanation.
+// A score is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier
+// the observed agreement is if both records describe the same thing. One fixed table holds the bits of
+// every level, for all data; nothing is trained. Scores are integers in hundredths of a bit, because float
+// sums depend on their order. An edge stores only the vector, from which the explanation follows.
 //
-// A name weighs what its words tell. How rare a word is comes from a [Pack]:
-// frozen counts of a data set, or [DefaultPack], whose tables know the common
-// words of business. A live count would make decisions depend on history.
+// The weight of a name depends on how rare its words are. Frequencies come from a [Pack], a table of term
+// frequencies: frozen counts of a data set, or [DefaultPack], whose tables list the common words of
+// business. Live counts would make decisions depend on history.
 //
-// Features are few, since each costs a resolver a read and a write at a random
-// place, and local: a feature may only be carried by as many things as one spot
-// holds. What more than [GenericAbove] records carry yields no candidates, and of
-// what says nothing of where [GenericEverywhere] or [GenericWords] are enough; records that say the same
-// ([Record.Equal]) count once. The hashes are stored on disk and never change.
+// Features are blocking keys. They are few, because each costs a resolver a read and a write at a random
+// location, and specific: few things should share one. A feature carried by more than [GenericAbove]
+// records is generic (a stop key) and yields no candidates; for features without a location the limit is
+// [GenericEverywhere] or [GenericWords]. Records with identical content ([Record.Equal]) count once. The
+// hashes are stored on disk and never change.
 //
-// Traps that the design avoids, each with a test: comparison that is not
-// symmetric (the pair is ordered by what the two say first), nothing taken for a
-// value ("00000", "N/A", (0, 0)), chains of one name, numbered siblings
-// ("Profile 1", "Profile 6"), and clusters that depend on the order of their
-// edges. Parts of a place (the pharmacy in the store) lose bits, but may still
-// be taken for the place.
+// The design avoids these traps, each with a test: asymmetric comparison (the pair is ordered by content
+// first), null values taken for data ("00000", "N/A", (0, 0)), chains that share a name, numbered siblings
+// ("Profile 1", "Profile 6"), and clusters that depend on the order of edges. A part of a place, such as
+// the pharmacy in a store, loses bits but may still be mistaken for the place.
 //
-// Package internal/eval measures all this on labelled sets; eval/baseline.json
-// holds the frozen figures.
+// Package internal/eval measures match quality on labelled sets; eval/baseline.json holds the frozen
+// figures.
 package match

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parseEmail reads one raw value; ok is false where it names no mailbox.
+// parseEmail parses one raw value; ok is false if it names no mailbox.
 func parseEmail(raw string) (string, bool) {
 	s := strings.ToLower(strings.TrimSpace(raw))
 	s = strings.TrimPrefix(s, "mailto:")
@@ -18,8 +18,8 @@ func parseEmail(raw string) (string, bool) {
 	return s, true
 }
 
-// compareEmails says whether two records share a mailbox. Different ones say
-// nothing: everybody has several.
+// compareEmails reports whether two records share a mailbox. Different mailboxes are no evidence, because
+// many things have several.
 func compareEmails(a, b []string) level {
 	for _, x := range a {
 		if slices.Contains(b, x) {

@@ -10,22 +10,23 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Records that say the same are one node for whatever asks how many things there are: the first of them leads. It alone
-// is posted under the features that others share with it, is compared with them and counts when clusters are joined;
-// the others hang on it by an edge of score Equal. So a clue that a thousand equal records carry is carried by one, and
-// the number of equal records changes nothing but the members of their entity.
+// Records with identical compared content act as one node wherever the number of things matters. The first
+// of them is the leader: it alone is posted under the shared features, compared with other records, and
+// counted when clusters are joined. The others have an edge of score Equal to it. So a feature shared by a
+// thousand identical records has one carrier, and their number affects only the members of their entity.
 
-// Equal is the score of the edge between two records that say the same. No cut removes it, and no sum counts it.
+// Equal is the score of the edge between two identical records. No cut removes it, and no sum includes it.
 const Equal Score = 31000
 
-// Equal is the feature that all records share which say the same as this one in everything that is compared, and 0 if
-// equal records need not be one thing: they say too little, or their source lists nothing twice.
+// Equal returns the feature shared by all records with the same compared content. It is 0 if identical
+// records need not be the same thing: their content is too little evidence, or their source is
+// deduplicated.
 func (r *Record) Equal() uint64 { return r.equal }
 
 // IsEqual reports whether a feature is one that Record.Equal returns.
 func IsEqual(feature uint64) bool { return feature&bitsOfLimit == limitEqual }
 
-// Link is the edge that a comparison makes of two records: its score, and whether there is one.
+// Link compares two records and returns the vector and score of their edge, and whether there is one.
 func (m *Matcher) Link(a, b *Record) (v Vector, s Score, linked bool) {
 	v = m.Compare(a, b)
 	switch o := m.Decide(v); {
@@ -37,7 +38,7 @@ func (m *Matcher) Link(a, b *Record) (v Vector, s Score, linked bool) {
 	return v, m.Weight(v), true
 }
 
-// hash names all that a comparison asks of the record.
+// hash returns a hash of everything that a comparison uses.
 func (r *Record) hash() uint64 {
 	var stack [512]byte
 	b := stack[:0]
@@ -86,23 +87,23 @@ func (r *Record) hash() uint64 {
 	}
 	for _, id := range r.ids {
 		if text(id.attribute, id.value); !id.world {
-			text(r.source) // its ids say something beside those of this source alone
+			text(r.source) // its ids are not compared across sources
 		}
 	}
 	return xxhash.Sum64(b)
 }
 
-// emitEqual names all that the record says, unless even one that says the same may be another thing: records that
-// would not meet otherwise do not.
+// emitEqual emits the feature of the record's content, unless an identical record may be another thing.
+// Records without other features get none.
 func (r *Record) emitEqual(s *sink) {
 	if (s.explain || len(s.features) > 0) && !r.dedup && r.matcher.Decide(r.matcher.Compare(r, r)) == Same {
 		s.add(FeatureEqual, strconv.FormatUint(r.content, 16))
 	}
 }
 
-// Unmet weighs a pair that has no edge, when clusters are joined. A number that the two share weighs as one of many
-// names: it is generic, or they were judged different in spite of it. If dear is false, Unmet asks only whether the two
-// are never one thing, whatever else they say.
+// Unmet scores a pair without an edge when clusters are joined. A shared phone number weighs like one with
+// many names: it is generic, or the records were judged different in spite of it. If dear is false, Unmet
+// only detects cannot-links.
 func (m *Matcher) Unmet(a, b *Record, dear bool) Score {
 	if dear {
 		v := m.Compare(a, b)

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// alike are n records that say the same, in other spellings.
+// alike returns n records with identical content, in different spellings.
 func alike(m *match.Matcher, n int) (records []*match.Record) {
 	for i := range n {
 		records = append(records, m.Normalise([]string{"crm", "web"}[i%2], fmt.Sprint(i), match.Attributes{
@@ -24,7 +24,7 @@ func alike(m *match.Matcher, n int) (records []*match.Record) {
 	return records
 }
 
-// The 65th record of a thing does not dissolve it: records that say the same are one carrier of what they share.
+// The 65th record of a thing does not dissolve it: identical records are one carrier of their features.
 func TestCandidates_RecordsThatSayTheSameCountOnce(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
@@ -45,7 +45,7 @@ func TestCandidates_RecordsThatSayTheSameCountOnce(t *testing.T) {
 	}
 }
 
-// Equal records are one thing only if what they say is enough for that.
+// Identical records match only if their content is enough evidence.
 func TestEqual_TakesEnough(t *testing.T) {
 	t.Parallel()
 	s := match.Place()
@@ -73,7 +73,7 @@ func TestEqual_TakesEnough(t *testing.T) {
 	}
 }
 
-// hang returns edges by which records say the same as the first of them.
+// hang adds the edges of followers to their leader.
 func hang(edges []match.Edge, first int, others ...int) []match.Edge {
 	for _, i := range others {
 		edges = append(edges, match.Edge{A: i, B: first, Score: match.Equal})
@@ -90,7 +90,8 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 	}{
 		"are one without further edges": {4, hang(nil, 1, 0, 2, 3), [][]int{{0, 1, 2, 3}}},
 		"count once beside others": {
-			// A hundred that say the same and one that is a little like them: one pair, and not a hundred of which 99 are absent.
+			// A hundred identical records and one that matches weakly: one pair, instead of a hundred with 99
+			// absent.
 			101, append(hang(nil, 0, indices(100)[1:]...), match.Edge{A: 100, B: 0, Score: 500}), [][]int{indices(101)},
 		},
 		"are told apart by a person": {
@@ -117,7 +118,8 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 	}
 }
 
-// However many records say the same, no cut parts them, and the others are clustered as if each were said once.
+// However many identical records there are, no cut separates them, and the others are clustered as if each
+// content occurred once.
 func TestClusterAll_ManyThatSayTheSame(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
@@ -128,7 +130,7 @@ func TestClusterAll_ManyThatSayTheSame(t *testing.T) {
 	}
 }
 
-// What the clusters are does not depend on which of the records that say the same the others hang on.
+// The clusters do not depend on which of the identical records is the leader.
 func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -180,8 +182,8 @@ func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 	})
 }
 
-// A pair that no feature brought together counts what the two say of each other, and one that is never one thing keeps
-// two groups apart, however many others there are.
+// A pair without a common feature counts by its comparison, and a cannot-link keeps two groups separate,
+// however many other pairs there are.
 func TestCluster_PairsThatNeverMet(t *testing.T) {
 	t.Parallel()
 	chain := []match.Edge{{A: 0, B: 1, Score: 900}, {A: 1, B: 2, Score: 900}}
@@ -203,7 +205,7 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	// Two groups of 60, of which one pair is never one thing.
+	// Two groups of 60, one pair of which is a cannot-link.
 	const n = 60
 	var edges []match.Edge
 	for i := range 2 * n {
@@ -230,7 +232,7 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 	}
 }
 
-// Where a person joined two groups, what the machine says of the others across them does not part them again.
+// Where a decision joined two groups, comparisons of the other pairs across them do not split them again.
 func TestCluster_PairsThatNeverMetBesideADecision(t *testing.T) {
 	t.Parallel()
 	edges := []match.Edge{{A: 0, B: 1, Score: 1500}, {A: 2, B: 3, Score: 1500}, {A: 1, B: 2, Score: match.MustLink, Decided: 1}}

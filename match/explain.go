@@ -4,23 +4,22 @@ package match
 
 import "strconv"
 
-// Explanation says why a comparison came out as it did. Its lines sum exactly
-// to its score.
+// Explanation explains the result of a comparison. Its lines sum exactly to its score.
 type Explanation struct {
 	A        NodeKey         `json:"a"`
 	B        NodeKey         `json:"b"`
 	Outcome  Outcome         `json:"outcome"`
-	Score    Score           `json:"bits"` // written in bits
+	Score    Score           `json:"bits"` // in bits
 	Lines    []Line          `json:"lines"`
-	Features []SharedFeature `json:"features"` // by which the two met
+	Features []SharedFeature `json:"features"` // the features that both share
 }
 
-// Line is what one field brought.
+// Line is the contribution of one field.
 type Line struct {
 	Attribute string   `json:"attribute"`
 	Level     string   `json:"level"`
 	Bits      Score    `json:"bits"`
-	Default   *Score   `json:"default_bits,omitempty"` // of all kinds, where this one has its own
+	Default   *Score   `json:"default_bits,omitempty"` // of all kinds, if this kind overrides it
 	A         []string `json:"a,omitempty"`            // raw values of the first record
 	B         []string `json:"b,omitempty"`
 }
@@ -32,8 +31,7 @@ type SharedFeature struct {
 	Text string      `json:"text"`
 }
 
-// Explain spells out the vector of two records. The pair is put into the order
-// of Compare, whichever way it is given.
+// Explain describes the vector of two records, ordered by source and key.
 func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 	x, y := NodeKey{a.source, a.key}, NodeKey{b.source, b.key}
 	if x.Compare(y) > 0 {
@@ -61,7 +59,7 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 	return e
 }
 
-// relationWord names the part and the whole, so that the words hold whichever side is shown first.
+// relationWord names the part and the whole, so that the text is correct whichever record is shown first.
 func relationWord(a, b *Record, l level) string {
 	switch l {
 	case relationFirstPart:
@@ -73,7 +71,6 @@ func relationWord(a, b *Record, l level) string {
 	}
 }
 
-// rawName is the spelling of the name that was compared, in quotation marks.
 func (r *Record) rawName() string {
 	for _, raw := range r.raw(fieldName) {
 		if !isNothing(fold(raw)) {
@@ -83,7 +80,7 @@ func (r *Record) rawName() string {
 	return strconv.Quote("")
 }
 
-// raw answers with the raw values that a field looks at.
+// raw returns the raw values that a field uses.
 func (r *Record) raw(f field) []string {
 	var values []string
 	for _, a := range r.matcher.schema.Attributes {
@@ -94,7 +91,7 @@ func (r *Record) raw(f field) []string {
 	return values
 }
 
-// fieldOf answers with the field that an attribute is compared in.
+// fieldOf returns the field that an attribute is compared in, fieldCount if there is none.
 func fieldOf(a Attribute) field {
 	switch a.Type {
 	case TypeName:
@@ -151,7 +148,7 @@ func shared(a, b *Record) []SharedFeature {
 	return both
 }
 
-// Facing returns the explanation with the values of a record on its first side. An explanation has an order of its own.
+// Facing returns the explanation with the values of the given record on its first side.
 func (e Explanation) Facing(first NodeKey) Explanation {
 	if e.A == first {
 		return e

@@ -2,8 +2,8 @@
 
 package match
 
-// dated and quantity are the values of attributes of TypeDate and TypeNumber: each is compared with
-// that of the same attribute.
+// dated and quantity are values of TypeDate and TypeNumber. Each is compared with that of the same
+// attribute.
 type dated struct {
 	attribute *Attribute
 	date      date
@@ -32,8 +32,8 @@ func (r *Record) addNumber(a *Attribute, values []string) {
 	}
 }
 
-// compareFacts sets the levels of dates and numbers. Of several attributes the one that agrees least
-// decides: every one of them is a promise of the kind that things differ in it.
+// compareFacts sets the levels of dates and numbers. Among several attributes the lowest level counts,
+// because a kind declares such an attribute as one that different things differ in.
 func compareFacts(v *Vector, a, b *Record) {
 	least := levelNone
 	for _, x := range a.dates {

@@ -12,13 +12,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// FeatureKind is what a feature is made of. The values are part of the stored
-// hashes and never change their meaning.
+// FeatureKind is what a feature is made of. The values are part of the stored hashes and never change their
+// meaning.
 type FeatureKind uint8
 
 // The kinds of features.
 const (
-	FeaturePhone       FeatureKind = 1  // last nine digits, or as many as there are
+	FeaturePhone       FeatureKind = 1  // last nine digits, or all if fewer
 	FeatureToken       FeatureKind = 2  // a rare word of the name
 	FeatureTokens      FeatureKind = 3  // the two rarest words of the name
 	FeatureTokenPlace  FeatureKind = 4  // a rare word x postcode or city
@@ -29,15 +29,15 @@ const (
 	FeaturePage        FeatureKind = 9  // web page
 	FeatureDomainPlace FeatureKind = 10 // registrable domain x postcode or city
 	FeatureEmail       FeatureKind = 11 // mailbox
-	FeatureID          FeatureKind = 12 // identifier, within its source or of the world
-	FeatureNames       FeatureKind = 13 // the sounds of given and family name
-	FeatureNameYear    FeatureKind = 14 // the sound of a name x year
-	FeatureNamePlace   FeatureKind = 15 // the sound of a name x postcode or city
+	FeatureID          FeatureKind = 12 // identifier, of its source or global
+	FeatureNames       FeatureKind = 13 // sound of given and family name
+	FeatureNameYear    FeatureKind = 14 // sound of a name x year
+	FeatureNamePlace   FeatureKind = 15 // sound of a name x postcode or city
 	FeatureDateInitial FeatureKind = 16 // day x initial of a name; year x both initials
 	FeatureModel       FeatureKind = 17 // model number
 	FeatureBrandWord   FeatureKind = 18 // brand x the rarest word
 	FeatureDatePlace   FeatureKind = 19 // day x sound of the city
-	FeatureEqual       FeatureKind = 20 // all that is compared
+	FeatureEqual       FeatureKind = 20 // all compared content
 )
 
 var featureKinds = [...]string{
@@ -50,7 +50,7 @@ var featureKinds = [...]string{
 	FeatureEqual: "all that is compared",
 }
 
-// String answers with the words for people.
+// String returns the readable name.
 func (k FeatureKind) String() string {
 	if int(k) < len(featureKinds) && featureKinds[k] != "" {
 		return featureKinds[k]
@@ -58,7 +58,7 @@ func (k FeatureKind) String() string {
 	return "feature " + strconv.Itoa(int(k))
 }
 
-// The last bits of a feature's hash say how many may carry it.
+// The last two bits of a feature's hash encode its limit of carriers.
 const (
 	bitsOfLimit     = 3
 	limitEverywhere = 1
@@ -66,8 +66,8 @@ const (
 	limitWords      = 3
 )
 
-// limit tells how many may carry such a feature. What says nothing of where its record is grows with the number of
-// records.
+// limit returns the code of the limit. Features without a location have lower limits, because the number of
+// their carriers grows with the number of records.
 func (k FeatureKind) limit() uint64 {
 	switch k {
 	case FeatureTokens:
@@ -80,22 +80,21 @@ func (k FeatureKind) limit() uint64 {
 	return 0
 }
 
-// MarshalText writes the words of String.
+// MarshalText returns the text of String.
 func (k FeatureKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Feature is a key under which records that may be one thing meet: the 64-bit
-// xxHash (seed 0) of its kind's byte, the kind of the record unless that is
-// place, and the parts, each followed by 0x1f, but that its last two bits say how many
-// may carry it, see MostCarriers. It is stored: the same parts give the same hash
-// for ever, on every machine.
+// Feature is a blocking key: records that share one are compared. Its hash is the 64-bit xxHash (seed 0) of
+// the byte of its kind, the kind of the record unless that is place, and the parts, each followed by 0x1f;
+// the last two bits are replaced by the code of the limit, see MostCarriers. Hashes are stored: the same
+// parts give the same hash for ever, on every machine.
 type Feature struct {
 	Hash uint64
 	Kind FeatureKind
 }
 
-// MostCarriers is how many records that say different things may carry a feature before it is generic and
-// yields no candidates: GenericAbove, and of those that say nothing of where
-// GenericEverywhere, or GenericWords. Any number may say the same.
+// MostCarriers returns how many distinct contents may carry a feature before it is generic and yields no
+// candidates: GenericAbove, or GenericEverywhere or GenericWords for features without a location. Identical
+// records count once.
 func MostCarriers(feature uint64) int {
 	switch feature & bitsOfLimit {
 	case limitWords:
@@ -108,22 +107,20 @@ func MostCarriers(feature uint64) int {
 	return GenericAbove
 }
 
-// Features answers with the record's features, distinct, ordered by hash. The
-// caller must not change them.
+// Features returns the record's distinct features, ordered by hash. The caller must not change them.
 func (r *Record) Features() []Feature { return r.features }
 
-// Feature answers with the kind and the readable parts of one of the record's
-// features.
+// Feature returns the kind and the readable parts of one of the record's features.
 func (r *Record) Feature(hash uint64) (kind FeatureKind, text string, ok bool) {
 	s := sink{salt: r.matcher.salt, want: hash, explain: true}
 	r.emit(&s)
 	return s.kind, s.text, s.found
 }
 
-// sink takes features: it collects them, or looks for one of them.
+// sink receives features: it collects them, or looks for one of them.
 type sink struct {
 	features []Feature
-	salt     string // of kinds but the first: the same word of two kinds is two features
+	salt     string // the record's kind, unless place: two kinds share no features
 	explain  bool
 	want     uint64
 	found    bool
@@ -159,16 +156,16 @@ func (r *Record) collect() []Feature {
 	return slices.Compact(s.features)
 }
 
-// Bounds of what a record that lists many contributes. Every feature costs the
-// resolver a write and a read at a random place, so they are few: about six.
+// Limits on the features per record. Every feature costs the resolver a write and a read at a random
+// location, so a record has about six.
 const (
 	featurePhones = 4
 	featurePages  = 2
 	featureWords  = 2
-	featureWeight = 300 // of the second word: "pizza" and a postcode bring half a town
+	featureWeight = 300 // of the second word: "pizza" with a postcode would match half a town
 )
 
-// emit names the record's features, possibly some of them twice.
+// emit emits the record's features, possibly with duplicates.
 func (r *Record) emit(s *sink) {
 	for _, p := range r.phones[:min(len(r.phones), featurePhones)] {
 		s.add(FeaturePhone, p.digits())
@@ -197,9 +194,9 @@ func (r *Record) emit(s *sink) {
 	}
 }
 
-// emitAddress names the house. The number with the street says enough while
-// records are few; in the long run a street that every town has is generic, and
-// the number with the postcode, or with street and city, takes over.
+// emitAddress emits the features of the house. The number with the street is specific while there are few
+// records; later a street name that every town has becomes generic, and the number with the postcode, or
+// with street and city, takes over.
 func (r *Record) emitAddress(s *sink) {
 	if r.address.number == 0 {
 		return
@@ -212,13 +209,12 @@ func (r *Record) emitAddress(s *sink) {
 		return
 	}
 	street := r.address.street[0].text
-	s.add(FeatureStreet, number, firstLetters(street, 6)) // with four all streets there are would be a few hundred
+	s.add(FeatureStreet, number, firstLetters(street, 6)) // with four letters there would be only a few hundred streets
 	if r.postcode == "" && r.city != "" && (nameWords[street]&nameFamiliar != 0 || isDigit(street[0])) {
 		s.add(FeatureStreetPlace, number, firstLetters(street, 4), r.city)
 	}
 }
 
-// firstLetters answers with the first n letters of s.
 func firstLetters(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -229,8 +225,7 @@ func firstLetters(s string, n int) string {
 	return s
 }
 
-// emitName names the words that tell most, with where they were seen; and one
-// feature for records that say nothing of where.
+// emitName emits the rarest words combined with a location, and one feature for records without a location.
 func (r *Record) emitName(s *sink, place, wider string) {
 	var rarest [3]*token
 	n := r.name.rarest(&rarest)
@@ -260,7 +255,6 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	}
 }
 
-// emitPages names web sites and mailboxes.
 func (r *Record) emitPages(s *sink, place string) {
 	for _, p := range r.pages[:min(len(r.pages), featurePages)] {
 		if p.domain == "" || place == "" {
@@ -274,8 +268,8 @@ func (r *Record) emitPages(s *sink, place string) {
 	}
 }
 
-// rarest fills in the distinct tokens that tell most, the heaviest first, ties by
-// text, and answers with their number.
+// rarest fills in the distinct tokens with the highest weight, heaviest first, ties by text, and returns
+// their number.
 func (n *name) rarest(into *[3]*token) int {
 	found := 0
 	for i := range n.tokens {

@@ -4,8 +4,8 @@ package match
 
 import "strconv"
 
-// emitPerson names how the parts of a name sound, each with something that few share. Both orders of
-// the parts give one feature, since they are swapped often enough.
+// emitPerson emits the sounds of the name's parts, each combined with something specific. Both orders of
+// the parts give one feature, because the parts are often swapped.
 func (r *Record) emitPerson(s *sink, place, wider string) {
 	given, family := r.person.given.key, r.person.family.key
 	if given != "" && family != "" {
@@ -50,8 +50,7 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 	}
 }
 
-// emitTitle names model numbers, and the words that tell most: alone where they are rare, by twos, and
-// with the brand.
+// emitTitle emits model numbers and the rarest words: alone if they are rare, in pairs, and with the brand.
 func (r *Record) emitTitle(s *sink) {
 	for _, m := range r.title.models[:min(len(r.title.models), 3)] {
 		if len(m) >= 3 {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// gather puts the records that say the same, which edges of score Equal connect, into groups, and draws the edges
-// between groups. Only what people decided tells apart records that say the same: those that are decided about alike
-// are one group, so it is no matter how many they are. The others of one content are edges of score Equal to each other,
-// and each has the edges of the record that leads them.
+// gather groups identical records, which edges of score Equal connect, and returns the edges between
+// groups. Only decisions distinguish identical records: those with equal decisions form one group, however
+// many they are. Groups with the same content have edges of score Equal between each other, and each has
+// the edges of the records' leader.
 //
-// Groups are named by their lowest rank and ordered by it; members hold ranks.
+// Groups are ordered by their lowest rank; members hold ranks.
 func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 	n := len(rank)
-	of := newForest(n)          // rank → what it says, named by one that says it
+	of := newForest(n)          // rank → its content, named by one record with it
 	decided := map[int][]Edge{} // by the rank of A
 	equals := false
 	for _, e := range edges {
@@ -45,8 +45,8 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		root    int
 		decided string
 	}
-	group, at := make([]int, n), map[content]int{} // rank → its group, which is named in the order of ranks
-	variants := map[int][]int{}                    // root → the groups that say it
+	group, at := make([]int, n), map[content]int{} // rank → its group, numbered in the order of ranks
+	variants := map[int][]int{}                    // root → the groups with that content
 	for i := range n {
 		c := content{of.root(i), signature(decided[i])}
 		g, there := at[c]
@@ -60,7 +60,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		}
 		group[i], members[g] = g, append(members[g], i)
 	}
-	said := map[[2]int]Edge{} // the pairs of groups that were decided about
+	said := map[[2]int]Edge{} // the decided pairs of groups
 	for _, list := range decided {
 		for _, e := range list {
 			e = ordered(Edge{group[e.A], group[e.B], e.Score, e.Decided})
@@ -96,7 +96,7 @@ func ordered(e Edge) Edge {
 	return e
 }
 
-// signature is what was decided about a record, but for when.
+// signature returns the decisions about a record, without their times.
 func signature(decided []Edge) string {
 	slices.SortFunc(decided, func(x, y Edge) int { return cmp.Compare(x.B, y.B) })
 	var b []byte

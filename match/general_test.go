@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Words of trades and of addresses do not make names alike: two shops with a name each and one phone are a question, and
-// no answer.
+// Words of trades and addresses do not make names alike: two shops with different names and one phone are a
+// possible match, not a match.
 func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
@@ -33,7 +33,7 @@ func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 		{"11th Street Coffee", "11th Street Coffee House", match.Same},
 		{"Rose Street Salon", "Rose Street Hair Salon", match.Same},
 		{"Rose Street Salon", "Rose Str Salon", match.Same},
-		{"Street Coffee", "Coffee Street Shop", match.Same}, // no name of their own to differ in
+		{"Street Coffee", "Coffee Street Shop", match.Same}, // no distinctive words that could differ
 	} {
 		if got := outcome(c.a, c.b); got != c.want {
 			t.Errorf("%s and %s with one phone are %v, want %v", c.a, c.b, got, c.want)
@@ -41,7 +41,7 @@ func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 	}
 }
 
-// A phone says less the more names have it, and a thing that is called in several ways is one name.
+// The weight of a phone falls with its number of names; a thing with several names counts once.
 func TestPack_PhoneOfManyNames(t *testing.T) {
 	t.Parallel()
 	words := []string{"Zanzibar", "Quill", "Heron", "Velvet", "Bramble", "Cobalt", "Dahlia", "Ember", "Falcon", "Gable", "Hazel", "Indigo", "Juniper", "Kestrel", "Lantern"}
@@ -78,16 +78,16 @@ func TestPack_PhoneOfManyNames(t *testing.T) {
 			t.Errorf("%s has %v bits, want %v", phone, got, want)
 		}
 	}
-	// Of two numbers in common the one that fewer names have decides.
+	// Of two shared numbers the one with fewer names decides.
 	a, b := m.Normalise("s", "1", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}}), m.Normalise("s", "2", match.Attributes{"phones": {"212-555-0103", "212-555-0101"}})
 	if got := m.Score(m.Compare(a, b)); got != 900 {
 		t.Errorf("two numbers in common have %v bits", got)
 	}
 }
 
-// With the built-in tables, too, a number weighs by the names of those who carry it: records of one name are no more
-// names, however many they are, nor are those that have none, nor a family that is listed one by one. What the pack knows and what the
-// records say is compared, and the larger number of names counts.
+// Without statistics, too, a number is weighed by the names of its carriers. Records with the same name add
+// no names, nor do records without a name, nor the members of a family. The larger of the pack's and the
+// live count applies.
 func TestNames_OfALiveNumber(t *testing.T) {
 	t.Parallel()
 	place, person := match.New(match.Place(), nil), match.New(match.Person(), nil)

@@ -17,14 +17,12 @@ const cellLevel = 13
 // earthRadius is the mean radius in metres.
 const earthRadius = 6371008.8
 
-// point is a place on the sphere as a unit vector, which makes a distance three
-// multiplications. The zero point is no place: (0, 0) degrees is how missing
-// coordinates are written, and nobody lives there.
+// point is a point on the sphere as a unit vector, which makes a distance three multiplications. The zero
+// point means unknown: (0, 0) degrees is a common spelling of missing coordinates.
 type point struct{ x, y, z float64 }
 
 func (p point) valid() bool { return p != point{} }
 
-// parsePoint reads decimal degrees.
 func parsePoint(latitude, longitude string) point {
 	lat, err := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
 	if err != nil {
@@ -39,18 +37,17 @@ func parsePoint(latitude, longitude string) point {
 	return point{cosLat * cosLng, cosLat * sinLng, sinLat}
 }
 
-// cells answers with the names of two areas around the point: its S2 cell, and
-// the cell-sized area around the nearest corner of the grid. The two grids are
-// half a cell apart, so near points share one of the two unless they lie astride
-// a border of both.
+// cells returns the names of two areas around the point: its S2 cell, and the cell-sized area around the
+// nearest corner of the grid. The two grids are offset by half a cell, so that near points share one of the
+// two, unless both grids separate them.
 func (p point) cells() (cell, corner string) {
 	id := s2.CellIDFromLatLng(s2.LatLngFromPoint(s2.PointFromCoords(p.x, p.y, p.z)))
 	around := id.VertexNeighbors(cellLevel)
 	return id.Parent(cellLevel).ToToken(), slices.Min(around).ToToken() + "+"
 }
 
-// Distances in metres that separate the levels, as squared chords of the unit
-// sphere: below a few kilometres chord and arc are the same.
+// Distances in metres between the levels, as squared chords of the unit sphere: below a few kilometres
+// chord and arc are equal.
 var (
 	chord30   = squaredChord(30)
 	chord100  = squaredChord(100)
@@ -61,7 +58,6 @@ var (
 
 func squaredChord(metres float64) float64 { return (metres / earthRadius) * (metres / earthRadius) }
 
-// comparePoints answers with the level of two points.
 func comparePoints(a, b point) level {
 	if !a.valid() || !b.valid() {
 		return levelNone
@@ -83,8 +79,7 @@ func comparePoints(a, b point) level {
 	}
 }
 
-// normalDegrees is the normal form of a latitude or longitude: six decimals,
-// about 0.1 m.
+// normalDegrees returns the normal form of a latitude or longitude: six decimals, about 0.1 m.
 func normalDegrees(raw string, limit float64) string {
 	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
 	if err != nil || !(math.Abs(degrees) <= limit) {

@@ -21,9 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; read the diff before it is committed")
 
-// golden compares a file of testdata, line by line, with what answer makes of
-// each line; with -update it rewrites the file. Empty lines and lines that
-// begin with # stay as they are.
+// golden compares a file of testdata, line by line, with the result of answer for each line; with -update
+// it rewrites the file. Empty lines and lines that begin with # are kept.
 func golden(t *testing.T, name string, answer func(line string) (string, error)) int {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -80,9 +79,8 @@ func TestGolden_Normalise(t *testing.T) {
 	}
 }
 
-// goldenPair is a line of score.golden.
 type goldenPair struct {
-	A     map[string]string `json:"a"` // many values are separated by " | "
+	A     map[string]string `json:"a"` // several values are separated by " | "
 	B     map[string]string `json:"b"`
 	Bits  match.Score       `json:"bits"`
 	Lines []string          `json:"lines"`
@@ -122,8 +120,8 @@ func split(side map[string]string) match.Attributes {
 	return a
 }
 
-// A line of features.golden is a record and the hashes of its features: the
-// hashes are stored on disk, so this file only ever grows.
+// A line of features.golden is a record and the hashes of its features. The hashes are stored on disk, so
+// this file only grows.
 func TestGolden_FeatureHashesAreFrozen(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)

@@ -7,18 +7,18 @@ import "embed"
 //go:embed kinds/*.yaml
 var kinds embed.FS
 
-// Kinds are the built-in kinds, the one of records that name none first: place, person, product.
+// Kinds returns the built-in kinds, the default first: place, person, product.
 func Kinds() []*Schema { return []*Schema{Place(), Person(), Product()} }
 
-// Place is a built-in kind: businesses, sights, offices, anything that
-// stands somewhere. Nothing of it is required but one attribute that is compared.
-// Every call returns a copy that the caller may change, to declare sources for example.
+// Place returns the built-in kind for businesses, sights, offices and anything else with a location. A
+// record needs at least one compared attribute. Every call returns a copy, which the caller may change, for
+// example to declare sources.
 func Place() *Schema { return builtIn("place") }
 
-// Person is a built-in kind: people, as customers or patients are listed.
+// Person returns the built-in kind for people, such as customers or patients.
 func Person() *Schema { return builtIn("person") }
 
-// Product is a built-in kind: things that are made and sold in numbers.
+// Product returns the built-in kind for products of a catalogue.
 func Product() *Schema { return builtIn("product") }
 
 func builtIn(kind string) *Schema {
@@ -29,5 +29,5 @@ func builtIn(kind string) *Schema {
 			return s
 		}
 	}
-	panic(err) // a test reads them all
+	panic(err) // cannot happen: a test parses all of them
 }

@@ -135,7 +135,7 @@ func TestNormaliseValue_DatesAndNumbers(t *testing.T) {
 	}
 }
 
-// An override is in the score, and in the explanation beside what it overrides.
+// An override changes the score, and the explanation shows it with the default.
 func TestBits_OfAKindAreExplained(t *testing.T) {
 	t.Parallel()
 	s := match.Place()
@@ -162,7 +162,7 @@ func TestBits_OfAKindAreExplained(t *testing.T) {
 	}
 }
 
-// A word that two kinds have in common is no feature in common.
+// Two kinds share no features, even for equal words.
 func TestFeatures_OfKindsDoNotMeet(t *testing.T) {
 	t.Parallel()
 	a := match.Attributes{"name": {"John Smith"}, "phones": {"415-555-2300"}, "emails": {"x@example.org"}, "vendor_id": {"7"}}
@@ -178,7 +178,7 @@ func TestFeatures_OfKindsDoNotMeet(t *testing.T) {
 	}
 }
 
-// The kinds keep the laws of a comparison: it is canonical, and its explanation sums to its score.
+// All kinds obey the laws of a comparison: it is canonical, and its explanation sums to its score.
 func TestCompare_LawsOfKinds(t *testing.T) {
 	t.Parallel()
 	values := []string{"John", "Jon Smith", "Smith, Mary", "Sony DSC-W55", "500 GB drive", "1969-07-20", "20.7.1969", "12", "$12.50", "x@example.org", "", "n/a", "Ünï", "日本"}

@@ -2,8 +2,7 @@
 
 package match
 
-// field is one line of a comparison: what was compared, not an attribute, since
-// some lines look at several of them.
+// field is one line of a comparison. It is not an attribute, because some fields use several.
 type field uint8
 
 const (
@@ -26,14 +25,13 @@ const (
 	fieldCount
 )
 
-// level is how well two records agree in a field. Level 0 says nothing: a side
-// has no value. Where the best of several values counts, a higher level weighs
-// more.
+// level is the comparison level of two records in a field. Level 0 means no evidence: a side has no value.
+// If the best of several values counts, a higher level weighs more.
 type level uint8
 
 const levelNone level = 0
 
-// The levels of every field, in the order of their bits.
+// The levels of every field, in ascending order of their bits unless noted.
 const (
 	nameNone level = 1 + iota
 	nameHardly
@@ -42,9 +40,9 @@ const (
 	nameMost
 	nameAll
 	nameExactRare
-	nameChain      // a chain's name, and other evidence of the spot
-	nameChainAlone // a chain's name and nothing that names the spot
-	nameSkipped    // the other fields rule it out: taken as the worst name and residual
+	nameChain      // a chain's name, with other evidence of the spot
+	nameChainAlone // a chain's name, without evidence of the spot
+	nameSkipped    // ruled out by the other fields: counts as the worst name and residual
 )
 
 const (
@@ -57,12 +55,12 @@ const (
 
 const (
 	phoneDifferent level = 1 + iota
-	phoneNear            // in the last two digits
+	phoneNear            // differs in the last two digits
 	phoneOneOff
 	phoneSeven
 	phoneEqual
-	phoneSeveral // equal, and several names have it
-	phoneMany    // equal, and many do
+	phoneSeveral // equal, shared by several names
+	phoneMany    // equal, shared by many names
 )
 
 const (
@@ -87,14 +85,14 @@ const (
 	postcodeDifferent level = 1 + iota
 	postcodeNear
 	postcodeEqual
-	postcodeOneOff // of persons
+	postcodeOneOff // for persons
 )
 
 const (
 	cityDifferent level = 1 + iota
 	cityContained
 	cityEqual
-	cityAlike // of persons
+	cityAlike // for persons
 )
 
 const regionDifferent level = 1
@@ -107,22 +105,22 @@ const (
 
 const (
 	webDifferent level = 1 + iota
-	webElsewhere       // one brand's site, at addresses that differ
+	webElsewhere       // one brand's site, at different addresses
 	webDomain
 	webPage
 )
 
 const (
 	emailEqual     level = 1 + iota
-	emailAlike           // of persons
-	emailDifferent       // of persons
+	emailAlike           // for persons
+	emailDifferent       // for persons
 )
 
 const (
 	idDifferent level = 1 + iota
 	idEqual
-	idMistyped       // of the world, one digit or letter off
-	idWorldDifferent // of the world
+	idMistyped       // global ids, one digit or letter off
+	idWorldDifferent // global ids
 )
 
 const sourceDeduplicated level = 1
@@ -146,22 +144,20 @@ const (
 	quantityEqual
 )
 
-// What two different things are to each other. These levels have no bits: they
-// decide beside the score.
+// Relations between two different things. These levels have no bits: they decide regardless of the score.
 const (
 	relationFirstPart level = 1 + iota
 	relationSecondPart
 	relationCoLocated
 )
 
-// grade is a level's word and bits.
+// grade is the text and the bits of a level.
 type grade struct {
 	word string
 	bits Score
 }
 
-// table is the fixed scoring table: one for all data, nothing trained. The
-// first grade of a field is level 0.
+// table is the fixed scoring table for all data; nothing is trained. The first grade of a field is level 0.
 var table = [fieldCount][]grade{
 	fieldName: {
 		{},

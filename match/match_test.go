@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// pizza is the pair of the source text: two spellings of one restaurant.
+// pizza returns the pair of the source text: two spellings of one restaurant.
 func pizza(m *match.Matcher) (a, b *match.Record) {
 	a = m.Normalise("1", "a", match.Attributes{"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"}})
 	b = m.Normalise("2", "b", match.Attributes{"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300"}})

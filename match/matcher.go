@@ -4,25 +4,25 @@ package match
 
 import "slices"
 
-// Matcher compares the records of one kind under one pack. It is immutable and
-// safe for use by many goroutines.
+// Matcher compares the records of one kind with the term frequencies of a pack. It is immutable and safe
+// for concurrent use.
 type Matcher struct {
 	schema *Schema
 	pack   *Pack
 	style  Style
 	salt   string       // of features
-	read   []*Attribute // the attributes that are compared
+	read   []*Attribute // the compared attributes
 	bits   [fieldCount][16]Score
-	// threshold is what a pair needs to be one thing: Threshold, but in a supposition.
+	// threshold is the score of a match: Threshold, unless With changed it.
 	threshold Score
-	// names says that the kind has a field that names a thing.
+	// names reports whether the kind has a field that identifies a thing.
 	names bool
 	among Names // see Among
-	// nameMost is the most that name and residual can bring.
+	// nameMost is the highest possible sum of name and residual.
 	nameMost Score
 }
 
-// New makes a matcher. A nil pack is DefaultPack.
+// New returns a matcher. A nil pack means DefaultPack.
 func New(s *Schema, p *Pack) *Matcher {
 	if p == nil {
 		p = DefaultPack()
@@ -41,7 +41,7 @@ func New(s *Schema, p *Pack) *Matcher {
 	return m
 }
 
-// weigh looks up the bits of every level: those of the kind, of its style, or of the table.
+// weigh sets the bits of every level: those of the kind, or else of its style, or else of the table.
 func (m *Matcher) weigh() {
 	for f := range fieldCount {
 		own := m.schema.Bits[m.style.fieldName(f)]
@@ -51,7 +51,7 @@ func (m *Matcher) weigh() {
 				bits = g.bits
 			}
 			if f == fieldPhone && l > int(phoneEqual) && !ok {
-				bits = min(bits, m.bits[f][phoneEqual]) // a kind may hold even one's own number to say less
+				bits = min(bits, m.bits[f][phoneEqual]) // a kind may lower the weight even of an unshared number
 			}
 			m.bits[f][l] = bits
 		}
@@ -61,14 +61,14 @@ func (m *Matcher) weigh() {
 	m.bits[fieldName][nameSkipped] = slices.Min(name) + slices.Min(rest)
 }
 
-// Schema answers with the kind that the matcher compares.
+// Schema returns the kind that the matcher compares.
 func (m *Matcher) Schema() *Schema { return m.schema }
 
-// Pack answers with the statistics that the matcher weighs by.
+// Pack returns the term frequencies of the matcher.
 func (m *Matcher) Pack() *Pack { return m.pack }
 
-// NormaliseValue is the normal form of a raw value of an attribute, "" where it
-// says nothing or the attribute is not declared.
+// NormaliseValue returns the normal form of a raw value of an attribute, "" if it is a null value or the
+// attribute is not declared.
 func (m *Matcher) NormaliseValue(attribute, raw string) string {
 	a, ok := m.schema.Attribute(attribute)
 	if !ok {

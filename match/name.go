@@ -8,39 +8,37 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// maxNameTokens bounds the work of a comparison; the tokens behind it are cut.
+// maxNameTokens bounds the work of a comparison; further tokens are dropped.
 const maxNameTokens = 16
 
-// token is one word of a name with all that a comparison asks about it.
+// token is one word of a name, prepared for comparison.
 type token struct {
 	text    string
 	hash    uint64
 	letters uint32 // set of its letters
 	weight  weight
-	rare    bool  // rare enough to be a feature by itself
-	stop    bool  // the, inc, gmbh: says nothing
-	title   bool  // dr, md: somebody's
-	plain   bool  // says what something is, as many names do
-	general bool  // a word of trades or of addresses: names no thing
+	rare    bool  // rare enough to be a feature on its own
+	stop    bool  // the, inc, gmbh: a stop word
+	title   bool  // dr, md: part of a person's name
+	plain   bool  // describes what the thing is, like many names
+	general bool  // a word of trades or addresses, which identifies nothing
 	parts   parts // atm, pharmacy: the name of a part of a place
-	number  bool  // digits, or a word that tells siblings apart like them
+	number  bool  // digits, or a word that distinguishes siblings as they do
 }
 
-// name is a name, ready to be compared.
 type name struct {
 	compact string // folded, without spaces
-	hash    uint64 // of the folded text, with them
+	hash    uint64 // of the folded text, with spaces
 	tokens  []token
 	total   weight // of all tokens
 	counts  counts // of compact
 	latin   bool   // has a Latin letter or a digit
 	foreign bool   // has a letter of another script
 	ascii   bool
-	chain   bool  // carried by many places
+	chain   bool  // shared by many places
 	parts   parts // of all tokens
 }
 
-// parseName reads folded text.
 func parseName(p *Pack, folded string) name {
 	if isNothing(folded) {
 		return name{}
@@ -92,9 +90,8 @@ func newToken(p *Pack, text string) token {
 	return t
 }
 
-// NameTokens answers with the words of a name as a search compares them:
-// folded, in order, at most 16, without the words that say nothing unless there
-// are no others.
+// NameTokens returns the words of a name as a search compares them: folded, in order, at most 16, without
+// stop words unless there are no others.
 func NameTokens(text string) []string {
 	words := strings.Fields(fold(text))
 	kept := make([]string, 0, len(words))

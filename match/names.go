@@ -9,17 +9,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Names is how many different names the live records have that carry an identifier, such as a telephone number, by its
-// feature: the more there are, the less it says that two of them share it. Features with at most PhoneNames need not be
-// in it; a generic one has Crowd.
+// Names maps the feature of an identifier, such as a phone number, to the number of different names among
+// the live records that carry it. The higher the number, the lower the weight of a shared identifier.
+// Features with at most PhoneNames may be absent; generic ones have Crowd.
 type Names map[uint64]int
 
-// Crowd is the number of names of a generic identifier: so many carry it that they are not counted.
+// Crowd is the entry of a generic identifier, whose names are not counted.
 const Crowd = math.MaxInt32
 
-// Among returns the matcher that weighs an identifier of two records by how many names it has among all live records. The
-// pack says it too, of the records that it was counted of: the larger number counts. Numbers that are equal but no
-// common feature, such as one without its area code or the fifth of a record, are weighed by the pack alone.
+// Among returns a matcher that weighs a shared identifier by its number of names among all live records.
+// The pack has such counts, too, of the data set it was built from; the larger count applies. Equal numbers
+// that are not a common feature, such as one without its area code or the fifth of a record, are weighed by
+// the pack alone.
 func (m *Matcher) Among(n Names) *Matcher {
 	if len(n) == 0 && len(m.among) == 0 {
 		return m
@@ -29,10 +30,10 @@ func (m *Matcher) Among(n Names) *Matcher {
 	return &among
 }
 
-// Identifies reports whether a feature is an identifier that says the less the more names it has.
+// Identifies reports whether a feature is an identifier whose weight depends on its number of names.
 func (f Feature) Identifies() bool { return f.Kind == FeaturePhone }
 
-// CountNames counts the names of all identifiers of a set of records.
+// CountNames counts the names for all identifiers of a set of records.
 func CountNames(records []*Record) Names {
 	leads := Leaders(records)
 	carriers := map[uint64][]*Record{}
@@ -54,9 +55,9 @@ func CountNames(records []*Record) Names {
 	return names
 }
 
-// DifferentNames counts the different names of records. Names with one rarest word are one, but for words of trades and
-// addresses, since a thing is called in several ways; and persons whose family names sound alike have one, since a
-// household is no crowd. A record without a name has none.
+// DifferentNames counts the different names of records. Names with the same rarest word, ignoring words of
+// trades and addresses, count once, because a thing has several names. Persons whose family names sound
+// alike count once, because a household shares its number. A record without a name counts 0.
 func DifferentNames(records []*Record) int {
 	names := make(map[uint64]struct{}, len(records))
 	for _, r := range records {
@@ -67,7 +68,7 @@ func DifferentNames(records []*Record) int {
 	return len(names)
 }
 
-// family names the sound of the family name of a person, 0 if there is none.
+// family returns the hash of the sound of a person's family name, 0 if there is none.
 func (r *Record) family() uint64 {
 	if r.person.family.key == "" {
 		return 0
@@ -75,10 +76,10 @@ func (r *Record) family() uint64 {
 	return xxhash.Sum64String(r.person.family.key)
 }
 
-// SameWeight reports whether an identifier says as much with one number of names as with the other.
+// SameWeight reports whether an identifier has the same weight with either number of names.
 func SameWeight(names, others int) bool { return sharedBy(names) == sharedBy(others) }
 
-// sharedBy is the level of equal numbers that so many names have.
+// sharedBy returns the level of an equal phone number with the given number of names.
 func sharedBy(names int) level {
 	switch {
 	case names > PhoneCrowd:

@@ -8,7 +8,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Many things stand at one address. Two records are one thing by something that names it, not by where it is.
+// Many things share an address. Two records match by something that identifies the thing, not by location
+// alone.
 func TestDecide_AnAddressNamesNothing(t *testing.T) {
 	t.Parallel()
 	spot := match.Attributes{

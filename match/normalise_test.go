@@ -121,8 +121,8 @@ func TestRecord_ValueIsTheNormalForm(t *testing.T) {
 	}
 }
 
-// TestNormaliseValue_OfANormalForm is itself: a value that was normalised
-// before it was sent means the same.
+// TestNormaliseValue_OfANormalForm checks that a normal form is its own normal form, so that normalising
+// before sending changes nothing.
 func TestNormaliseValue_OfANormalForm(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
@@ -155,7 +155,7 @@ func TestNameTokens(t *testing.T) {
 	}
 }
 
-// FuzzNormalise sends any bytes through everything that reads a record.
+// FuzzNormalise sends arbitrary bytes through everything that parses a record.
 func FuzzNormalise(f *testing.F) {
 	f.Add("Joe's", "415-555-2300", "1000 Market St.", "94103", "http://joes.example/a?b", "Food > Pizza", "37.7", "-122.4")
 	f.Add("東京タワー", "+81", "4丁目2-8", "〒105", "//", ">", "NaN", "1e400")

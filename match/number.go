@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// parseNumber reads the first number of a text, whatever currency or unit stands around it:
-// "$1,299.00", "1.299,00 EUR", "19 in". The mark that stands last, or that is not followed by three digits, is
-// the decimal one.
+// parseNumber parses the first number of a text, ignoring currency and unit: "$1,299.00", "1.299,00 EUR",
+// "19 in". The last separator is the decimal one, unless it occurs several times or is a lone comma before
+// three digits.
 func parseNumber(raw string) (value float64, ok bool) {
 	from := strings.IndexFunc(raw, func(r rune) bool { return '0' <= r && r <= '9' })
 	if from < 0 {
@@ -44,7 +44,6 @@ func parseNumber(raw string) (value float64, ok bool) {
 	return value, true
 }
 
-// normalNumber is the normal form of a number, "" if there is none.
 func normalNumber(raw string) string {
 	value, ok := parseNumber(raw)
 	if !ok {
@@ -53,7 +52,7 @@ func normalNumber(raw string) string {
 	return strconv.FormatFloat(value, 'f', -1, 64)
 }
 
-// compareQuantities looks at how far apart two numbers are, as a share of the larger.
+// compareQuantities compares the distance of two numbers, relative to the larger.
 func compareQuantities(a, b float64) level {
 	if a == b {
 		return quantityEqual

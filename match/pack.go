@@ -15,47 +15,43 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Limits of a pack's counts.
+// Limits for the counts of a pack.
 const (
-	// RareToken is the highest count at which a token alone is a feature.
+	// RareToken is the highest count at which a token is a feature on its own.
 	RareToken = 30
-	// ChainPlaces is the number of distinct places beyond which a full name
-	// counts as a chain's.
+	// ChainPlaces is the number of distinct places above which a full name counts as a chain's.
 	ChainPlaces = 8
-	// PhoneNames is the number of names that a phone may have and still be as good as one's own, and PhoneCrowd that above
-	// which it says little. DifferentNames says which names are one. The names of the live records count too, see
-	// Matcher.Among.
+	// PhoneNames is the number of names up to which a phone number has its full weight; above PhoneCrowd its
+	// weight is low. DifferentNames defines which names count as one. The names of live records count, too;
+	// see Matcher.Among.
 	PhoneNames = 3
 	PhoneCrowd = 12
 )
 
-// weight is how much a token tells, in hundredths of a nat: 100 ln(1/p), where
-// p is the share of names with the token. Integers keep sums independent of
-// their order.
+// weight is the weight of a token, in hundredths of a nat: 100 ln(1/p), where p is the fraction of names
+// with the token. Integers make sums independent of their order.
 type weight int32
 
 const (
 	weightCommon   weight = 200 // DefaultPack: words of business
 	weightFamiliar weight = 400 // DefaultPack: given names, streets, cities
-	weightRare     weight = 450 // DefaultPack: a word that is in no table; two of them make a name rare
+	weightRare     weight = 450 // DefaultPack: words in no table; two of them make a name rare
 	weightMax      weight = 1200
 )
 
-// Pack holds the statistics behind the weights: how common tokens and full
-// names are. It is frozen: what was decided under a pack is decided the same
-// way for ever, and the state of a resolver names the pack's Hash. A pack is
-// safe for use by many goroutines.
+// Pack holds term frequencies: how common tokens and full names are. It is frozen, so decisions under a
+// pack are reproducible, and the state of a resolver includes the pack's Hash. A Pack is safe for
+// concurrent use.
 type Pack struct {
 	records int               // 0: no statistics, the tables decide
-	tokens  map[uint64]uint32 // hash of token → names that have it, if more than one
-	chains  map[uint64]uint32 // hash of full name → its distinct places, where more than ChainPlaces
-	phones  map[uint64]uint32 // number → how many names it has, where more than PhoneNames
+	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one
+	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than ChainPlaces
+	phones  map[uint64]uint32 // phone number → number of names, if more than PhoneNames
 	hash    uint64
 }
 
-// DefaultPack is the pack of a resolver that has seen no data yet: words of
-// business are common, given names, streets and cities familiar, whatever is in
-// no table is rare, and the best known chains are chains.
+// DefaultPack returns the pack for use without statistics: words of business are common; given names,
+// streets and cities are familiar; words in no table are rare; the best known chains are listed.
 var DefaultPack = sync.OnceValue(func() *Pack {
 	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	for name := range strings.FieldsFuncSeq(chainNames, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -65,8 +61,8 @@ var DefaultPack = sync.OnceValue(func() *Pack {
 	return p
 })
 
-// BuildPack counts the tokens and full names of distinct records. It sees no
-// labels. Records said twice count twice: leave out what repeats.
+// BuildPack counts the tokens and full names of distinct records. It uses no labels. Duplicates count
+// twice, so leave them out.
 func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 	p := &Pack{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	type carrier struct{ name, spot uint64 }
@@ -101,7 +97,7 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 		}
 	}
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
-	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // one that is not there weighs the same
+	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
 	for len(carriers) > 0 {
@@ -118,17 +114,16 @@ func BuildPack(s *Schema, records iter.Seq[Attributes]) *Pack {
 	return p
 }
 
-// Records is how many names the pack has counted, 0 for one that says nothing of its own.
+// Records returns the number of counted names, 0 for a pack without statistics.
 func (p *Pack) Records() int { return p.records }
 
-// Tokens is how many tokens of names the pack has a count of, Chains how many full names it takes for
-// chains'.
+// Tokens returns the number of tokens with a count.
 func (p *Pack) Tokens() int { return len(p.tokens) }
 
-// Chains is how many full names are chains'; see Tokens.
+// Chains returns the number of full names that count as chains.
 func (p *Pack) Chains() int { return len(p.chains) }
 
-// Hash names the pack: equal content, equal hash, on every machine.
+// Hash identifies the pack: equal content gives an equal hash on every machine.
 func (p *Pack) Hash() uint64 { return p.hash }
 
 func (p *Pack) sum() uint64 {
@@ -143,8 +138,7 @@ func (p *Pack) sum() uint64 {
 	return xxhash.Sum64(buf)
 }
 
-// weigh weighs one folded token and says whether it is rare enough to be a
-// feature by itself.
+// weigh returns the weight of a folded token, and whether it is rare enough to be a feature on its own.
 func (p *Pack) weigh(text string, hash uint64, role nameRole) (w weight, rare bool) {
 	if p.records == 0 {
 		switch {
@@ -169,7 +163,8 @@ func (p *Pack) weigh(text string, hash uint64, role nameRole) (w weight, rare bo
 	return w, rare
 }
 
-// rarest is the word of a name that the fewest names have, of those that are none of trades and addresses if it has any.
+// rarest returns the hash of the rarest word of a name. Words of trades and addresses are used only if
+// there are no others.
 func (p *Pack) rarest(name []token) (word uint64) {
 	var of *token
 	for i := range name {
@@ -186,8 +181,8 @@ func (p *Pack) rarest(name []token) (word uint64) {
 	return word
 }
 
-// names is how many names a number has, 0 if they are few.
+// names returns the number of names of a phone number, 0 if they are few.
 func (p *Pack) names(number uint64) int { return int(p.phones[number]) }
 
-// chain says whether a full name is carried by so many places that it names none.
+// chain reports whether so many places share a full name that it identifies none.
 func (p *Pack) chain(name uint64) bool { return p.chains[name] > ChainPlaces }

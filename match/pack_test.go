@@ -44,8 +44,7 @@ func TestPack_HashIsFrozen(t *testing.T) {
 	}
 }
 
-// TestPack_RareWordsWeighMore finds the same pair alike by a rare word, and
-// hardly by one that everybody has.
+// TestPack_RareWordsWeighMore checks that a shared rare word matches a pair and a common one hardly does.
 func TestPack_RareWordsWeighMore(t *testing.T) {
 	t.Parallel()
 	var records []match.Attributes
@@ -71,8 +70,8 @@ func TestPack_CountsAreOfNamesNotOfWords(t *testing.T) {
 	}
 }
 
-// TestPack_PizzaPairIsOnePlaceUnderBoth is the acceptance case of the source
-// text under counted statistics too.
+// TestPack_PizzaPairIsOnePlaceUnderBoth is the acceptance case of the source text, also with counted
+// statistics.
 func TestPack_PizzaPairIsOnePlaceUnderBoth(t *testing.T) {
 	t.Parallel()
 	records := []match.Attributes{{"name": {"Joes Pizza"}}, {"name": {"Joe's"}}}

@@ -15,17 +15,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrPack says that bytes are no pack, or one of a newer Locus.
+// ErrPack means that bytes are not a pack, or one of a newer Locus.
 var ErrPack = errors.New("match: not a pack")
 
-// A pack as bytes: the magic with the format's version, the hash, and by zstd the number of records and
-// the three tables, each a length and rows in the order of their hashes: the distance to the row before, and
-// the count. Numbers are varints.
+// An encoded pack is the magic with the format version, the hash, and, compressed with zstd, the number of
+// records and the three tables. A table is its length followed by rows ordered by hash: the difference to
+// the previous hash, and the count. Numbers are varints.
 var packMagic = []byte("locus-pack/2\n")
 
 const (
 	packHead = len("locus-pack/2\n") + 8
-	// packMost bounds what the bytes of a pack may unfold to.
+	// packMost bounds the decompressed size of a pack.
 	packMost = 1 << 28
 )
 
@@ -33,20 +33,20 @@ var (
 	packEncoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 		if err != nil {
-			panic(err) // its options are wrong
+			panic(err) // invalid options
 		}
 		return e
 	})
 	packDecoder = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(packMost))
 		if err != nil {
-			panic(err) // its options are wrong
+			panic(err) // invalid options
 		}
 		return d
 	})
 )
 
-// MarshalBinary writes the pack: equal packs, equal bytes.
+// MarshalBinary encodes the pack. Equal packs give equal bytes.
 func (p *Pack) MarshalBinary() ([]byte, error) {
 	raw := binary.AppendUvarint(nil, uint64(p.records))
 	for _, counts := range []map[uint64]uint32{p.tokens, p.chains, p.phones} {
@@ -62,8 +62,8 @@ func (p *Pack) MarshalBinary() ([]byte, error) {
 	return packEncoder().EncodeAll(raw, head), nil
 }
 
-// UnmarshalBinary reads what MarshalBinary writes. The error is ErrPack if these bytes are anything else;
-// the pack must not be used then.
+// UnmarshalBinary decodes the output of MarshalBinary. For any other input it returns ErrPack, and the pack
+// must not be used.
 func (p *Pack) UnmarshalBinary(b []byte) error {
 	if len(b) < packHead || !bytes.HasPrefix(b, packMagic) {
 		return ErrPack
@@ -84,7 +84,7 @@ func (p *Pack) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// packReader reads numbers; left is nil after a mistake.
+// packReader reads numbers; left is nil after an error.
 type packReader struct{ left []byte }
 
 func (r *packReader) number(most uint64) uint64 {
@@ -97,7 +97,7 @@ func (r *packReader) number(most uint64) uint64 {
 	return n
 }
 
-// counts reads a table whose counts are at least so much.
+// counts reads a table whose counts are at least least.
 func (r *packReader) counts(least uint64) map[uint64]uint32 {
 	n := r.number(uint64(len(r.left)) / 2)
 	counts := make(map[uint64]uint32, n)

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// parts is a set of kinds of parts of places, one bit each.
+// parts is a set of types of parts of places, one bit each.
 type parts uint64
 
-// partsOf holds the words that name a part of a place, in names and in categories alike: "Valley Bank
-// ATM" is a part of a bank and not of an ATM. The kinds of ownParts are not always parts.
+// partsOf maps words to the part of a place that they name, in names and in categories: "Valley Bank ATM"
+// is a part of a bank, not of an ATM. ownParts are the types that are not always parts.
 var partsOf, ownParts = func() (map[string]parts, parts) {
 	m, own := map[string]parts{}, parts(0)
 	kind := 0
@@ -35,8 +35,8 @@ var partsOf, ownParts = func() (map[string]parts, parts) {
 	return m, own
 }()
 
-// A kind of part a line, in the languages of the address parser. Left out is what names a whole as
-// often: center, office, service, shop.
+// One type of part per line, in the languages of the address parser. Words that name a whole as often are
+// left out: center, office, service, shop.
 const partWords = `
 atm atms bitcoin geldautomat geldautomaten bankomat bankamatik bancomat cajero cajeros cashpoint kontomat
 mortgage mortgages loan loans lending lender hypothek hipoteca
@@ -87,7 +87,7 @@ department dept division annex
 festival
 `
 
-// What stands alone as often as it is a part: a part only of what is known to be something else.
+// Types that often stand alone: they count as a part only of a thing of a known other type.
 const ownWords = `
 auto automotive car garage lube tire tires tyre tyres
 training trainer trainers school schools schule escuela ecole escola college university education
@@ -106,7 +106,6 @@ museum museums
 spa spas
 `
 
-// nameParts answers with the parts that a folded text names.
 func nameParts(folded []byte) (p parts) {
 	for word := range bytes.FieldsSeq(folded) {
 		p |= partsOf[string(word)]
@@ -114,7 +113,7 @@ func nameParts(folded []byte) (p parts) {
 	return p
 }
 
-// tails are the words of parts in scripts that put no space before them, the longest first.
+// tails are the words of parts in scripts that put no space before them, longest first.
 var tails = func() []string {
 	var list []string
 	for w := range partsOf {
@@ -126,7 +125,7 @@ var tails = func() []string {
 	return list
 }()
 
-// cutTail takes the word of a part off the end of a word that is written together with it.
+// cutTail splits the word of a part off the end of a compound word.
 func cutTail(word string) (rest, tail string) {
 	if ascii(word) {
 		return word, ""

@@ -9,24 +9,24 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// person is the name of a person, ready to be compared. Either part may be missing.
+// person is the name of a person, prepared for comparison. Either part may be missing.
 type person struct {
 	given, family part
 	generation    string // jr, sr, iii
 }
 
-// part is one part of a name: the words of the family name, or all given names.
+// part is one part of a name: the words of the family name, or of all given names.
 type part struct {
 	words   []string
 	compact string // without spaces
 	sound   string // of the first word
-	key     string // its letters in order: what slips of the pen leave
+	key     string // the sorted letters of sound, which survive typos
 	rare    bool
 }
 
 func (p *part) said() bool { return len(p.words) > 0 }
 
-// rarePart is the weight from which a part of a name is rare: one person of 400 has it.
+// rarePart is the weight from which a part of a name is rare: about one person in 400 has it.
 const rarePart weight = 600
 
 func newPart(pack *Pack, words []string) part {
@@ -43,8 +43,8 @@ func newPart(pack *Pack, words []string) part {
 	return p
 }
 
-// parsePerson reads the parts of a name, where they are said apart, and what a whole name adds to them:
-// "Smith, John" begins with the family name, "John Smith" ends with it.
+// parsePerson parses the parts of a name if they are given, and fills gaps from the whole name: "Smith,
+// John" begins with the family name, "John Smith" ends with it.
 func parsePerson(pack *Pack, given, family, whole string) person {
 	var p person
 	words := func(text string) []string { return p.words(text) }
@@ -63,7 +63,7 @@ func parsePerson(pack *Pack, given, family, whole string) person {
 	return p
 }
 
-// words folds a part of a name and takes titles and generations out of it.
+// words folds a part of a name and removes titles and generations.
 func (p *person) words(text string) []string {
 	folded := fold(text)
 	if isNothing(folded) {
@@ -102,17 +102,17 @@ func splitWhole(whole string, words func(string) []string) (given, family []stri
 	return all[:at], all[at:]
 }
 
-// comparePersons sets the levels of family name and given names, as they are, or with the parts
-// swapped if that agrees better.
+// comparePersons sets the levels of family name and given names, either as given or with the parts swapped
+// if that agrees better.
 func comparePersons(v *Vector, a, b *person) {
 	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
 	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
-		given = givenSwapped // one name stayed, in the other's place
+		given = givenSwapped // one name is the same, but in the other part
 	}
 	if family < familyAlike && (given <= givenSounds || given == givenSwapped) && partsSwapped(a, b) {
 		family, given = familySwapped, givenSwapped
 		if !a.given.said() || !b.given.said() || !a.family.said() || !b.family.said() {
-			given = levelNone // one part alone, which stands in the other's place
+			given = levelNone // each has a single part, in opposite positions
 		}
 	}
 	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
@@ -129,8 +129,7 @@ func comparePersons(v *Vector, a, b *person) {
 	v.set(fieldResidual, given)
 }
 
-// namesPerson tells whether something else than the name, and the city that thousands live in, ties two
-// records to one person.
+// namesPerson reports whether a field other than the name and the city ties two records to one person.
 func (v Vector) namesPerson() bool {
 	date, email, id := v.level(fieldDate), v.level(fieldEmail), v.level(fieldID)
 	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
@@ -138,8 +137,8 @@ func (v Vector) namesPerson() bool {
 		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
 }
 
-// namesHousehold tells whether two records live under one roof, where people of one family name are
-// relatives sooner than they are one person under two given names.
+// namesHousehold reports whether two records share a home. People there with one family name and different
+// given names are probably relatives.
 func (v Vector) namesHousehold() bool {
 	return v.level(fieldAddress) == addressBoth || v.level(fieldPhone) >= phoneEqual
 }
@@ -214,12 +213,12 @@ func compareGivens(a, b *part) level {
 	return givenDifferent
 }
 
-// secondsDiffer tells whether both have a second given name, of another letter.
+// secondsDiffer reports whether both have a second given name, with different initials.
 func secondsDiffer(a, b *part) bool {
 	return len(a.words) > 1 && len(b.words) > 1 && a.words[1][0] != b.words[1][0]
 }
 
-// likeWord tells whether a slip of the pen may be what tells two words apart.
+// likeWord reports whether two words are equal or differ by a probable typo.
 func likeWord(a, b string) bool {
 	switch {
 	case a == b:
@@ -232,7 +231,7 @@ func likeWord(a, b string) bool {
 	return slip(a, b) || similar(a, b) >= softSimilar
 }
 
-// added tells whether long is short with a byte more.
+// added reports whether long is short with one more byte.
 func added(short, long string) bool {
 	if len(long) != len(short)+1 {
 		return false
@@ -244,8 +243,7 @@ func added(short, long string) bool {
 	return short[i:] == long[i+1:]
 }
 
-// lookCloser forgives slips of the pen in what people say of themselves, over and over: their mailbox,
-// their city, their postcode.
+// lookCloser tolerates typos in what persons often type themselves: mailbox, city and postcode.
 func (v *Vector) lookCloser(a, b *Record) {
 	if v.level(fieldEmail) == levelNone {
 		v.set(fieldEmail, compareMailboxes(a.emails, b.emails))
@@ -258,13 +256,12 @@ func (v *Vector) lookCloser(a, b *Record) {
 	}
 }
 
-// raise sets another level than the one that is set.
 func (v *Vector) raise(f field, l level) {
 	*v &^= 15 << (4 * f)
 	v.set(f, l)
 }
 
-// compareMailboxes is compareEmails with the levels of persons.
+// compareMailboxes is compareEmails with the levels for persons.
 func compareMailboxes(a, b []string) level {
 	best := levelNone
 	for _, x := range a {
@@ -282,7 +279,7 @@ func compareMailboxes(a, b []string) level {
 	return best
 }
 
-// sound is how a word sounds, in the letters that carry it: Meyer, Maier and Mayr are "mr".
+// sound returns a phonetic code of a word: Meyer, Maier and Mayr have the same.
 func sound(word string) string {
 	word = soundSpelling.Replace(word)
 	var out [6]byte
@@ -291,7 +288,7 @@ func sound(word string) string {
 		c := word[i]
 		switch {
 		case c >= 0x80:
-			return word // another script is not spelled by ear
+			return word // other scripts have no phonetic code
 		case strings.IndexByte("aeiouyhw", c) >= 0:
 			if i > 0 {
 				continue
@@ -326,7 +323,6 @@ func sound(word string) string {
 	return string(out[:n])
 }
 
-// soundKey is a sound without the order of its letters.
 func soundKey(sound string) string {
 	key := []rune(sound)
 	slices.Sort(key)

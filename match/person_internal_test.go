@@ -4,7 +4,8 @@ package match
 
 import "testing"
 
-// A word of two letters has no slips: one more letter makes it another one. One of three keeps its first.
+// Words of two letters allow no typos: one more letter makes another word. Words of three letters keep
+// their first.
 func TestLikeWord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Words in the names of persons, in folded spelling.
+// Words in the names of persons, folded.
 
 var titles = wordSet(`mr mrs ms miss mister dr prof professor sir dame lady lord rev reverend herr frau madame monsieur mme mlle sr sra senor senora md phd`)
 
@@ -23,7 +23,7 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// nickname tells whether two given names are forms of one.
+// nickname reports whether two given names are forms of the same name.
 func nickname(a, b string) bool {
 	for _, x := range nicknames[a] {
 		if slices.Contains(nicknames[b], x) {
@@ -33,7 +33,7 @@ func nickname(a, b string) bool {
 	return false
 }
 
-// nicknames are the lines of shortForms that a name stands in.
+// nicknames maps a name to the lines of shortForms that contain it.
 var nicknames = func() map[string][]int {
 	m := map[string][]int{}
 	n := 0

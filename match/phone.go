@@ -7,30 +7,28 @@ import (
 	"strings"
 )
 
-// phone is a telephone number as far as it can be compared: its last digits.
-// Country codes and trunk prefixes stand in front and are spelled or left out
-// at will; the last nine digits identify nearly every line of the world.
+// phone is a phone number, reduced to its last digits for comparison. Country codes and trunk prefixes come
+// first and are often omitted; the last nine digits identify nearly every line in the world.
 type phone struct {
-	text string // normal form: digits, with "+" and country code where that is certain
+	text string // normal form: digits, with "+" and country code if that is certain
 	bcd  uint64 // last 10 digits, four bits each
 	n    int    // digits of the normal form
-	// feature is the one that a record is found by, 0 of one that lists too many.
+	// feature is the feature of the number, 0 beyond the first featurePhones numbers of a record.
 	feature uint64
 }
 
 const (
 	nineDigits  = 1<<36 - 1
 	sevenDigits = 1<<28 - 1
-	lastTwo     = 1<<8 - 1 // where the lines of one house differ
+	lastTwo     = 1<<8 - 1 // mask of the last two digits, which vary within one house
 	oneOfEach   = 0x1111111111
-	minPhone    = 7  // digits; shorter numbers are services or mistakes
+	minPhone    = 7  // digits; shorter numbers are service numbers or errors
 	maxPhone    = 15 // digits, E.164
-	maxPhones   = 8  // numbers of a record that are compared
+	maxPhones   = 8  // numbers of a record to compare
 )
 
-// parsePhone reads one raw value. A value that holds several numbers counts as
-// its first one. ok is false for nothing: too few digits, one repeated digit,
-// a keyboard run.
+// parsePhone parses one raw value. If a value has several numbers, only the first counts. ok is false for
+// null values: too few digits, one repeated digit, a keyboard run.
 func parsePhone(raw string) (p phone, ok bool) {
 	var buf [maxPhone + 1]byte
 	n, plus := 0, false
@@ -38,7 +36,7 @@ func parsePhone(raw string) (p phone, ok bool) {
 		c := raw[i]
 		switch {
 		case c == '0' && plus && i > 0 && i+1 < len(raw) && raw[i-1] == '(' && raw[i+1] == ')':
-			// "+44 (0) 20": dialled at home only
+			// "+44 (0) 20": the trunk prefix in brackets
 		case isDigit(c):
 			if n == len(buf) {
 				i = len(raw)
@@ -80,19 +78,19 @@ func parsePhone(raw string) (p phone, ok bool) {
 	return p, true
 }
 
-// northAmerican says whether ten digits are an area code, an exchange and a line.
+// northAmerican reports whether ten digits are an area code, an exchange and a line.
 func northAmerican(d []byte) bool {
 	return len(d) == 10 && d[0] >= '2' && d[3] >= '2'
 }
 
-// dummy says whether digits were typed to fill a field: one digit repeated (an
-// area code in front or not), or the keys in their order.
+// dummy reports whether digits are a placeholder: one repeated digit, with or without an area code, or
+// ascending digits.
 func dummy(d []byte) bool {
 	same := func(d []byte) bool { return strings.Count(string(d), string(d[:1])) == len(d) }
 	return same(d) || len(d) >= minPhone && same(d[len(d)-minPhone:]) || strings.Contains("01234567890123456789", string(d))
 }
 
-// number is what all spellings of a number have in common.
+// number returns the digits that all spellings of a number share.
 func (p *phone) number() uint64 {
 	if p.n >= 9 {
 		return p.bcd & nineDigits
@@ -100,14 +98,14 @@ func (p *phone) number() uint64 {
 	return p.bcd & sevenDigits
 }
 
-// digits are those that a record is found by: the last nine, or as many as there are.
+// digits returns the digits used in the feature: the last nine, or all if fewer.
 func (p *phone) digits() string {
 	d := strings.TrimPrefix(p.text, "+")
 	return d[max(0, len(d)-9):]
 }
 
-// comparePhones returns the level of the best pair of numbers. Of equal ones that is the one which the fewest
-// names have.
+// comparePhones returns the level of the best pair of numbers. Among equal ones that is the one with the
+// fewest names.
 func (m *Matcher) comparePhones(a, b *Record) level {
 	best, names := levelNone, Crowd
 	for i := range a.phones {
@@ -116,7 +114,8 @@ func (m *Matcher) comparePhones(a, b *Record) level {
 			l := comparePhone(x, y)
 			if l == phoneEqual {
 				n := max(m.pack.names(x.number()), m.pack.names(y.number()))
-				// What records that say the same share has their name, and they are one whatever it weighs.
+				// Identical records share the name, too, and are the same thing whatever the weight of the
+				// number.
 				if x.feature == y.feature && (a.equal == 0 || a.equal != b.equal) {
 					n = max(n, m.among[x.feature])
 				}

@@ -9,23 +9,23 @@ import (
 
 func TestParsePhone(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]string{ // "" is nothing
+	for raw, want := range map[string]string{ // "" is a null value
 		"415-555-2300": "+14155552300", "1 (415) 555 2300": "+14155552300", "+1.415.555.2300": "+14155552300", "001 415 555 2300": "+14155552300",
-		// An area code and an exchange begin with 2 at least.
+		// Area codes and exchanges begin with 2 or more.
 		"215 255 2300": "+12152552300", "115 555 2300": "1155552300", "415 155 2300": "4151552300", "1 115 555 2300": "11155552300",
-		// What is dialled at home only stands in brackets, behind a country code.
+		// A trunk prefix is removed only in brackets after a country code.
 		"+44 (0) 20 7946 0958": "+442079460958", "44 (0) 20 7946 0958": "4402079460958", "+44 0 20 7946 0958": "+4402079460958",
 		"+44 (0 20) 7946 0958": "+4402079460958", "+44 (20 0) 7946 0958": "+4420079460958",
 		"0044 20 7946 0958": "+442079460958", "020 7946 0958": "02079460958", "040 20 7946 0958": "0402079460958",
 		"+49 30 1234567": "+49301234567", "49+30 1234567": "49301234567", "+1 2345679": "+12345679",
-		// Seven digits at least, and fifteen at most.
+		// At least seven digits, at most fifteen.
 		"555230": "", "5552301": "5552301", "+555230": "", "00555230": "", "123456789012346": "123456789012346", "1234567890123468": "",
 		"12345678901234689": "", "+" + strings.Repeat("12", 7) + "3": "+" + strings.Repeat("12", 7) + "3", "+" + strings.Repeat("12", 8): "", "+" + strings.Repeat("12", 20): "",
-		// Extensions and other numbers behind it.
+		// Extensions and further numbers.
 		"5552301x12": "5552301", "555230x1": "5552301", "415-555-2300 ext. 5": "+14155552300", "415-555-2300#5": "+14155552300",
 		"415-555-2300; 415-555-2301": "+14155552300", "415-555-2300, 2301": "+14155552300", "415-555-2300/2301": "+14155552300",
 		"555-2300/23": "555230023", "030/1234567": "0301234567", "tel 5552301": "5552301", "555#2301": "5552301",
-		// Typed to fill a field.
+		// Placeholders.
 		"5555555": "", "0000000000": "", "415-555-5555": "", "415-555-5556": "+14155555556", "4445555555": "", "4155555552": "+14155555552",
 		"1234567": "", "1234567890": "", "7890123": "", "12345679": "12345679", "9876543": "9876543", "n/a": "", "": "",
 	} {
@@ -45,12 +45,12 @@ func TestComparePhones(t *testing.T) {
 		{"415-555-2300", "+1 415 555 2300", phoneEqual},
 		{"06 12 34 56 78", "+33 6 12 34 56 78", phoneEqual},
 		{"+39 112 345 678", "112345678", phoneEqual}, // nine digits are enough
-		{"12 34 56 79", "415 234 5679", phoneEqual},  // of eight the last seven
+		{"12 34 56 79", "415 234 5679", phoneEqual},  // the last seven of eight
 		{"555-2300", "415-555-2300", phoneEqual},     // no area code
 		{"555-2300", "555-2300", phoneEqual},         //
 		{"415-555-2300", "510-555-2300", phoneSeven}, // another area
 		{"112 345 679", "412 345 679", phoneSeven},   // the ninth digit counts
-		{"555-2300", "415-565-2300", phoneDifferent}, // too short for a slip
+		{"555-2300", "415-565-2300", phoneDifferent}, // too short to tolerate a typo
 		{"415-555-2300", "415-555-2301", phoneNear},  //
 		{"415-555-2300", "415-555-2390", phoneNear},  //
 		{"415-555-2300", "415-555-2311", phoneDifferent},
@@ -69,7 +69,7 @@ func TestComparePhones(t *testing.T) {
 			a, b = b, a
 		}
 	}
-	// The best pair counts, wherever it stands.
+	// The best pair counts, wherever it is.
 	m := New(Place(), nil)
 	one, _ := parsePhone("415-555-2300")
 	near, _ := parsePhone("415-555-2301")

@@ -4,8 +4,8 @@ package match
 
 import "strings"
 
-// parsePostcode reads folded text: no spaces, the five digits of a ZIP+4, ""
-// for the usual fillings.
+// parsePostcode parses folded text: spaces removed, ZIP+4 reduced to five digits, "" for common
+// placeholders.
 func parsePostcode(folded string) string {
 	if isNothing(folded) {
 		return ""
@@ -25,8 +25,8 @@ func parsePostcode(folded string) string {
 	return code
 }
 
-// comparePostcodes answers with the level of two codes; the first three letters
-// name an area in most countries.
+// comparePostcodes returns the level of two codes. The first three characters name an area in most
+// countries.
 func comparePostcodes(a, b string) level {
 	switch {
 	case a == "" || b == "":

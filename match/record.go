@@ -9,9 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Record is a normalised record: the attributes as received, and everything
-// that features and comparisons ask about them, computed once. It is immutable
-// and safe for use by many goroutines.
+// Record is a normalised record: the attributes as received, and everything that features and comparisons
+// need, computed once. It is immutable and safe for concurrent use.
 type Record struct {
 	source, key string
 	attributes  Attributes
@@ -23,7 +22,7 @@ type Record struct {
 	point      point
 	postcode   string
 	city       string
-	region     string // its code, where it is written as one
+	region     string // its code, if written as one
 	categories categories
 	pages      []page
 	emails     []string
@@ -33,20 +32,19 @@ type Record struct {
 	person     person // of style person
 	title      title  // of style title
 	brand      string // of style title: the first category
-	dedup      bool   // the source lists nothing twice
+	dedup      bool   // the source is deduplicated
 	features   []Feature
 	content    uint64 // see hash
 	equal      uint64 // see Equal
 }
 
-// identifier is the value of an attribute of TypeID.
 type identifier struct {
 	attribute string
 	value     string
 	world     bool
 }
 
-// parseID is an identifier without the space around it, "" if it says nothing.
+// parseID returns an identifier without surrounding space, "" for a null value.
 func parseID(raw string) string {
 	if v := strings.TrimSpace(raw); !isNothing(fold(v)) {
 		return v
@@ -54,9 +52,8 @@ func parseID(raw string) string {
 	return ""
 }
 
-// Normalise reads a record. It is pure: equal input, equal record, on every
-// machine. It keeps a, which must not change afterwards, and never refuses:
-// what it cannot read says nothing.
+// Normalise normalises a record. It is pure: equal input gives an equal record on every machine. It keeps
+// a, which must not change afterwards, and never fails: an unreadable value counts as missing.
 func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	r := &Record{source: source, key: key, attributes: a, matcher: m, dedup: m.schema.Sources[source].Deduplicated}
 	var latitude, longitude string
@@ -135,20 +132,19 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	return r
 }
 
-// Source answers with the source that told the record.
+// Source returns the source of the record.
 func (r *Record) Source() string { return r.source }
 
-// Key answers with the source's own key of the record.
+// Key returns the source's own key of the record.
 func (r *Record) Key() string { return r.key }
 
-// Attributes answers with the attributes as received. The caller must not change them.
+// Attributes returns the attributes as received. The caller must not change them.
 func (r *Record) Attributes() Attributes { return r.attributes }
 
-// Value answers with the normal form of the raw value i of an attribute, ""
-// where it says nothing. Values with one normal form are one value: they
-// support each other in a merged view and find each other in a search. A
-// telephone number without a country is in that of the record, if the schema
-// says where it stands.
+// Value returns the normal form of raw value i of an attribute, "" for a null value. Values with the same
+// normal form are equal: they support each other in a merged view and match in a search. A phone number
+// without a country code gets that of the record's country, if the schema names the attribute of the
+// country.
 func (r *Record) Value(attribute string, i int) string {
 	values := r.attributes[attribute]
 	if i < 0 || i >= len(values) {
@@ -161,7 +157,7 @@ func (r *Record) Value(attribute string, i int) string {
 	return normal
 }
 
-// first answers with the first value that says something, folded.
+// first returns the first value that is not a null value, folded.
 func first(values []string) string {
 	for _, v := range values {
 		if folded := fold(v); !isNothing(folded) {
@@ -203,7 +199,7 @@ func (r *Record) addEmails(values []string) {
 	}
 }
 
-// spot hashes what tells one place of a chain from another.
+// spot returns a hash that distinguishes the places of a chain.
 func (r *Record) spot() uint64 {
 	where := r.postcode
 	if where == "" {

@@ -2,11 +2,10 @@
 
 package match
 
-// relate says what the words that two names keep for themselves, beside those that they share, make
-// of the two: one a part of the other, because it keeps the word of a part where the other keeps
-// nothing of its own and is no such thing itself; or two things, because each keeps a number, the
-// word of another part, or another person's name. What the two are decides, not only what they keep:
-// "Bitcoin Depot" beside "Bitcoin Depot ATM" is an ATM too.
+// relate derives the relation of two records from the words that only one of their names has. One is a part
+// of the other if it has the word of a part while the other has no word of its own and is not such a part
+// itself. They are two things if each has a number, the word of another part, or another person's name.
+// Their types count as well as their words: "Bitcoin Depot" next to "Bitcoin Depot ATM" is an ATM, too.
 func relate(x, y *residual, a, b whole) level {
 	switch {
 	case x.number && y.number, x.title && y.title && x.rare && y.rare:
@@ -22,24 +21,24 @@ func relate(x, y *residual, a, b whole) level {
 	}
 }
 
-// whole is what a record says it is, by its name and its first category; beside another record,
-// apart is what of it the category of the other does not say too.
+// whole is what a record is, by its name and its first category; apart leaves out the categories that the
+// other record has, too.
 type whole struct{ is, apart parts }
 
-// beside answers with what a record is beside another. A category that both have does not make one of
-// them the whole: two churches named "Joe's" and "Joe's Pizza" are no church and its pizzeria.
+// beside returns what a record is relative to another. A shared category does not make one of them the
+// whole: the churches "Joe's" and "Joe's Pizza" are not a church and its pizzeria.
 func (r *Record) beside(other *Record) whole {
 	return whole{r.name.parts | r.categories.parts, r.name.parts | r.categories.parts&^other.categories.parts}
 }
 
-// of says whether something that is named by the word of a part is a part of what is such and such.
+// of reports whether a thing named by the word of a part is a part of the other thing.
 func (p parts) of(w whole) bool {
 	return p&w.is == 0 && (p&^ownParts != 0 || p != 0 && w.apart != 0)
 }
 
-// setRelation sets the relation that the names make likely, where the two stand at one spot. Two
-// things at one spot are worth a look only if they could be taken for one; so are two whose names
-// both keep rare words, unless the rest outweighs it.
+// setRelation sets the likely relation if the two records are at one spot. Two things at one spot are
+// reported only if they could be mistaken for one. The same holds for names that both have rare words of
+// their own, unless the other evidence outweighs them.
 func (m *Matcher) setRelation(v *Vector, likely level) {
 	rare := likely == levelNone && v.level(fieldResidual) == residualRare
 	if likely == levelNone && !rare || !v.sameSpot() {
@@ -54,12 +53,12 @@ func (m *Matcher) setRelation(v *Vector, likely level) {
 	v.set(fieldRelation, likely)
 }
 
-// sameSpot says whether two records stand where one thing could.
+// sameSpot reports whether two records are at one spot.
 func (v Vector) sameSpot() bool {
 	return v.level(fieldAddress) == addressBoth || v.phoneHere() || v.level(fieldDistance) == distance30
 }
 
-// phoneHere says whether one phone speaks for one spot: branches share a phone.
+// phoneHere reports whether a shared phone number is evidence for one spot: branches may share a phone.
 func (v Vector) phoneHere() bool {
 	address := v.level(fieldAddress)
 	return v.level(fieldPhone) == phoneEqual && (address == levelNone || address > addressOtherNumber)

@@ -4,31 +4,30 @@ package match
 
 import "slices"
 
-// Attributes are a record's attributes as received: the attribute's name and
-// its raw values, in order. A single value is a list of one; a number is its
-// decimal text. Nothing in this package changes them.
+// Attributes are a record's attributes as received: attribute name to raw values, in order. A single value
+// is a list of one; a number is decimal text. This package never changes them.
 type Attributes map[string][]string
 
-// Type is what an attribute means to the matcher. A type brings a normaliser,
-// features, levels of agreement and their bits.
+// Type is the meaning of an attribute to the matcher. It determines the normaliser, the features, and the
+// comparison levels with their bits.
 type Type string
 
 // The types of attributes.
 const (
 	TypeName     Type = "name"     // what people call the thing
-	TypePhone    Type = "phone"    // a telephone number, any notation
+	TypePhone    Type = "phone"    // a phone number, in any notation
 	TypeAddress  Type = "address"  // house number, street, unit
-	TypeGeo      Type = "geo"      // decimal degrees, WGS 84; Role says which
+	TypeGeo      Type = "geo"      // decimal degrees, WGS 84; Role distinguishes latitude and longitude
 	TypeURL      Type = "url"      // a web page
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"
 	TypeText     Type = "text"     // anything; Role may give it a meaning
 	TypeNumber   Type = "number"   // a quantity: a price, a width
 	TypeDate     Type = "date"     // a day, a month or a year
-	TypeID       Type = "id"       // an identifier that a source gave the thing
+	TypeID       Type = "id"       // an identifier assigned by a source
 )
 
-// Role is what an attribute does for the attributes beside it.
+// Role is the function of an attribute among the others.
 type Role string
 
 // The roles of attributes.
@@ -44,23 +43,23 @@ const (
 	RoleFamily    Role = "family"    // of TypeName: the family name of a person
 )
 
-// Style is how the names of a kind are read and compared.
+// Style is how the names of a kind are parsed and compared.
 type Style string
 
 // The styles of names.
 const (
-	StyleBusiness Style = "business" // the default: words weigh by how rare they are
+	StyleBusiness Style = "business" // the default: words weigh by their rarity
 	StylePerson   Style = "person"   // given and family names, initials, nicknames, swapped parts
 	StyleTitle    Style = "title"    // of a product or a work: model numbers must agree
 )
 
-// Scope is how far an identifier reaches.
+// Scope is the validity of an identifier.
 type Scope string
 
 // The scopes of identifiers.
 const (
-	ScopeSource Scope = "source" // the default: a source's own; two of them are never one thing
-	ScopeWorld  Scope = "world"  // known to all sources, and mistyped by some
+	ScopeSource Scope = "source" // the default: within one source; different ids are different things
+	ScopeWorld  Scope = "world"  // valid across sources, with possible typos
 )
 
 // Attribute declares one attribute of a kind.
@@ -70,7 +69,7 @@ type Attribute struct {
 	Role      Role
 	Style     Style  // of TypeName; "" is StyleBusiness
 	Scope     Scope  // of TypeID; "" is ScopeSource
-	Region    string // of TypePhone: the attribute that names the country of numbers that do not
+	Region    string // of TypePhone: the attribute with the country of numbers without a country code
 	HalfLife  int    // days after which a value counts half in the merged view; 0 is the default
 	Many      bool   // the merged view shows a list instead of one value
 	Required  bool   // a record without it is refused
@@ -78,30 +77,29 @@ type Attribute struct {
 	Dimension bool   // a dimension of the rollups
 }
 
-// Source declares what is known about one source of records.
+// Source declares the properties of one source of records.
 type Source struct {
-	// Trust weighs the source's values in the merged view, above 0 to 1.
-	// A source that is not declared has DefaultTrust.
+	// Trust is the weight of the source's values in the merged view, above 0 to 1. A source that is not
+	// declared has DefaultTrust.
 	Trust float64
-	// Attributes are the trusts in some attributes of the source, instead of that.
+	// Attributes override Trust for some attributes.
 	Attributes map[string]float64
-	// Deduplicated promises that the source describes nothing twice: two of
-	// its records are never one entity.
+	// Deduplicated states that the source describes nothing twice: two of its records are never one entity.
 	Deduplicated bool
 }
 
-// DefaultTrust is the trust in a source that nobody declared.
+// DefaultTrust is the trust in an undeclared source.
 const DefaultTrust = 0.5
 
-// Schema declares a kind of things: its attributes and what is known about its
-// sources. It is read-only once a Matcher was made of it.
+// Schema declares a kind of things: its attributes and the properties of its sources. It must not change
+// once a Matcher uses it.
 type Schema struct {
 	Kind       string
-	Version    int // part of the state: another version is another function
+	Version    int // part of the state: another version gives other results
 	Attributes []Attribute
 	Sources    map[string]Source
-	// Bits are the bits of levels that differ from the table for all kinds: the name of a line of an
-	// explanation, the words of its level, and the bits.
+	// Bits override the bits of levels: the name of a line of an explanation, the text of the level, and the
+	// bits.
 	Bits map[string]map[string]Score
 }
 
@@ -115,7 +113,7 @@ func (s *Schema) NameOf(of map[string][]string) string {
 	return ""
 }
 
-// Attribute answers with the attribute of that name.
+// Attribute returns the attribute of that name, and whether it exists.
 func (s *Schema) Attribute(name string) (Attribute, bool) {
 	for _, a := range s.Attributes {
 		if a.Name == name {
@@ -125,7 +123,7 @@ func (s *Schema) Attribute(name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// Style answers with how the names of the kind are read.
+// Style returns the style of the kind's names.
 func (s *Schema) Style() Style {
 	for _, a := range s.Attributes {
 		if a.Type == TypeName && a.Style != "" {
@@ -135,16 +133,16 @@ func (s *Schema) Style() Style {
 	return StyleBusiness
 }
 
-// Blocks returns the attributes of which a merged view shows the values of one place, not some of one record and some
-// of another: the address with its postcode, city, region and country, and the latitude with the longitude. Each block
-// begins with the attribute that says most. An attribute that has many values in the view is in none.
+// Blocks returns the groups of attributes whose values a merged view takes from one place instead of mixing
+// records: the address with its postcode, city, region and country, and the latitude with the longitude.
+// The first attribute of a block is the most specific. A list attribute is in no block.
 func (s *Schema) Blocks() [][]string {
 	address := s.block(func(a Attribute) bool { return a.Type == TypeAddress }, RolePostcode, RoleLocality, RoleRegion, RoleCountry)
 	point := s.block(func(Attribute) bool { return false }, RoleLatitude, RoleLongitude)
 	return slices.DeleteFunc([][]string{address, point}, func(block []string) bool { return len(block) < 2 })
 }
 
-// block lists the attributes that are first, then those with the roles, in their order.
+// block lists the attributes that match first, then those with the roles, in their order.
 func (s *Schema) block(first func(Attribute) bool, roles ...Role) (names []string) {
 	for _, a := range s.Attributes {
 		if first(a) && !a.Many {
@@ -161,7 +159,7 @@ func (s *Schema) block(first func(Attribute) bool, roles ...Role) (names []strin
 	return names
 }
 
-// Trust answers with the trust in a source, DefaultTrust if it is not declared.
+// Trust returns the trust in a source, DefaultTrust if it is not declared.
 func (s *Schema) Trust(source string) float64 {
 	if d, ok := s.Sources[source]; ok && d.Trust > 0 {
 		return d.Trust
@@ -169,7 +167,7 @@ func (s *Schema) Trust(source string) float64 {
 	return DefaultTrust
 }
 
-// TrustIn answers with the trust in what a source says of an attribute.
+// TrustIn returns the trust in a source for an attribute.
 func (s *Schema) TrustIn(source, attribute string) float64 {
 	if trust := s.Sources[source].Attributes[attribute]; trust > 0 {
 		return trust

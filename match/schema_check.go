@@ -20,21 +20,21 @@ const (
 	maxSources    = 4096
 	maxSourceName = 255   // bytes
 	maxHalfLife   = 36500 // days: a century
-	maxBits       = 20    // of a level, either way
+	maxBits       = 20    // of a level, in either direction
 )
 
-// SchemaError says everything that is wrong with a kind.
+// SchemaError lists all problems of a kind.
 type SchemaError struct{ Problems []SchemaProblem }
 
-// SchemaProblem is one thing that is wrong with a kind.
+// SchemaProblem is one problem of a kind.
 type SchemaProblem = definition.Problem
 
-// Error is all of it in one line.
+// Error returns all problems in one line.
 func (e *SchemaError) Error() string {
 	return "match: the kind is not valid: " + definition.Join(e.Problems)
 }
 
-// Validate checks a kind that was not read from YAML. The error is a *SchemaError.
+// Validate checks a kind that was not parsed from YAML. The error is a *SchemaError.
 func (s *Schema) Validate() error {
 	if problems := s.problems(); len(problems) > 0 {
 		return &SchemaError{problems}
@@ -47,7 +47,7 @@ var (
 	types    = []string{"name", "phone", "address", "geo", "url", "email", "category", "text", "number", "date", "id"}
 	styles   = []string{"business", "person", "title"}
 	scopes   = []string{"source", "world"}
-	// rolesOf are the roles of a type; a type that is not here has none.
+	// rolesOf are the roles of a type; other types have none.
 	rolesOf = map[Type][]string{
 		TypeText: {"locality", "postcode", "region", "country"},
 		TypeGeo:  {"latitude", "longitude"},
@@ -55,7 +55,6 @@ var (
 	}
 )
 
-// schemaCheck collects what is wrong.
 type schemaCheck struct {
 	schema   *Schema
 	problems []SchemaProblem
@@ -65,7 +64,7 @@ func (c *schemaCheck) fail(field, format string, args ...any) {
 	c.problems = append(c.problems, SchemaProblem{Field: field, Text: fmt.Sprintf(format, args...)})
 }
 
-// word checks a word that is one of several, or not said.
+// word checks that a word is one of several, or empty.
 func (c *schemaCheck) word(field, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
 		c.fail(field, "no such %s %q: there are %s%s", field[strings.LastIndexByte(field, '.')+1:], definition.Clip(word), strings.Join(words, ", "), definition.Meant(word, words))
@@ -98,7 +97,7 @@ func (s *Schema) problems() []SchemaProblem {
 	return c.problems
 }
 
-// meetsBy tells whether records may meet by an attribute of a type.
+// meetsBy reports whether a type has features.
 func meetsBy(t Type) bool {
 	switch t {
 	case TypeName, TypePhone, TypeAddress, TypeURL, TypeEmail, TypeID:
@@ -107,7 +106,6 @@ func meetsBy(t Type) bool {
 	return false
 }
 
-// attribute checks one attribute by itself.
 func (c *schemaCheck) attribute(a *Attribute) {
 	at := "attributes." + a.Name
 	if !nameForm.MatchString(a.Name) {
@@ -162,7 +160,7 @@ func (c *schemaCheck) names() []string {
 	return names
 }
 
-// together checks what attributes are to each other.
+// together checks attributes against each other.
 func (c *schemaCheck) together() {
 	names, roles := map[string]bool{}, map[Role]string{}
 	plain := "" // the name without a role
@@ -229,7 +227,7 @@ func (c *schemaCheck) trust(field string, trust float64) {
 	}
 }
 
-// bits checks that what is overridden is there to be.
+// bits checks that the overridden lines and levels exist.
 func (c *schemaCheck) bits() {
 	style := c.schema.Style()
 	for _, line := range slices.Sorted(maps.Keys(c.schema.Bits)) {

@@ -8,11 +8,11 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// maxSchema is how long the text of a kind may be, in bytes.
+// maxSchema is the maximum length of the text of a kind, in bytes.
 const maxSchema = 256 << 10
 
-// ParseSchema reads a kind in YAML, of which JSON is a part. The error is a *SchemaError with
-// everything that is wrong.
+// ParseSchema parses a kind in YAML, and therefore also in JSON. The error is a *SchemaError with all
+// problems.
 func ParseSchema(text []byte) (*Schema, error) {
 	r, all := definition.Read("kind", maxSchema, text)
 	s := parseSchema(all)
@@ -116,7 +116,7 @@ func parseSource(v definition.Value) Source {
 	return s
 }
 
-// parseTrust reads a number that is said: one that is not said is not 0.
+// parseTrust parses a trust, which must not be 0 if it is given.
 func parseTrust(v definition.Value) float64 {
 	trust := v.Number()
 	if trust == 0 && !v.Failed() {

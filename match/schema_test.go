@@ -66,7 +66,7 @@ func TestSchema_YAMLIsReadBack(t *testing.T) {
 	}
 }
 
-// Two texts of one kind have one hash; whatever decides has another.
+// Two texts of one kind have the same hash; anything that affects results changes it.
 func TestSchema_HashNamesTheKind(t *testing.T) {
 	t.Parallel()
 	const text = "kind: boat\nversion: 1\nattributes:\n  name: { type: name }\n  length: { type: number }\nsources: { a: { trust: 0.7 }, b: { trust: 0.2 } }\n"

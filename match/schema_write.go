@@ -13,9 +13,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// YAML is the kind as text that ParseSchema reads. Kinds that are equal have one text: what is the
-// default is not written, sources and bits stand in the order of their names, attributes in their own,
-// which is that of a merged view.
+// YAML returns the kind as text for ParseSchema. Equal kinds give equal text: defaults are omitted, sources
+// and bits are ordered by name, attributes in their own order, which is that of a merged view.
 func (s *Schema) YAML() []byte {
 	var w strings.Builder
 	w.WriteString("kind: " + yamlText(s.Kind) + "\nversion: " + strconv.Itoa(s.Version) + "\nattributes:\n")
@@ -47,7 +46,7 @@ func (s *Schema) YAML() []byte {
 	return []byte(w.String())
 }
 
-// Hash names the kind: equal kinds, equal hash, on every machine.
+// Hash identifies the kind: equal kinds give an equal hash on every machine.
 func (s *Schema) Hash() uint64 { return xxhash.Sum64(s.YAML()) }
 
 func (a Attribute) yaml() string {
@@ -73,7 +72,7 @@ func (a Attribute) yaml() string {
 	return f.String()
 }
 
-// yaml is "" for a source of which nothing is said.
+// yaml returns "" for a source without declared properties.
 func (s Source) yaml() string {
 	var f, attributes flow
 	if s.Trust > 0 && s.Trust != DefaultTrust {
@@ -102,7 +101,7 @@ func (f *flow) truth(name string, said bool) {
 	}
 }
 
-// String is "" for an empty mapping.
+// String returns "" for an empty mapping.
 func (f flow) String() string {
 	if len(f) == 0 {
 		return ""
@@ -117,11 +116,11 @@ var (
 	yamlWords = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|nan|inf)$`)
 )
 
-// yamlText writes a word as it is and everything else between quotes, as JSON does, which YAML reads.
+// yamlText writes a plain word as it is and everything else as a JSON string, which is valid YAML.
 func yamlText(s string) string {
 	if yamlPlain.MatchString(s) && !yamlWords.MatchString(s) {
 		return s
 	}
-	quoted, _ := json.Marshal(s) // text always can be
+	quoted, _ := json.Marshal(s) // strings can always be encoded
 	return string(quoted)
 }

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Candidates answers with the pairs of records that are worth comparing, as indices: those that
-// share a feature which no more of the records carry than may (MostCarriers), where of records that say the same
-// only the first is counted, and is the only one to meet others; and it with each of these. Each pair stands there
-// once, the lower index first, ordered.
+// Candidates returns the pairs of records worth comparing, by index: those that share a feature that is not
+// generic (MostCarriers). Of identical records only the first counts as a carrier and is paired with
+// others; the rest are paired with it. Each pair occurs once, lower index first, and the pairs are ordered.
 func Candidates(records []*Record) [][2]int {
 	leads := Leaders(records)
 	carriers := map[uint64][]int{}
@@ -22,7 +21,7 @@ func Candidates(records []*Record) [][2]int {
 			carriers[f.Hash] = append(carriers[f.Hash], i)
 		}
 	}
-	met := make([]int, len(records)) // the last record that met this one, plus one
+	met := make([]int, len(records)) // the last record paired with this one, plus one
 	var pairs [][2]int
 	for i, r := range records {
 		if leads[i] != i {
@@ -46,7 +45,8 @@ func Candidates(records []*Record) [][2]int {
 	return pairs
 }
 
-// Leaders answers for each record with the first that says the same, which is itself if none does.
+// Leaders returns, for each record, the first identical one, which is the record itself if there is none
+// before it.
 func Leaders(records []*Record) []int {
 	first, leads := map[uint64]int{}, make([]int, len(records))
 	for i, r := range records {
@@ -63,23 +63,23 @@ func Leaders(records []*Record) []int {
 	return leads
 }
 
-// ClusterAll splits all records of a set into things: its components over edges that reach the
-// threshold, each as Cluster does. A component of more than MaxComponent records is cut at scores
-// that rise by CutStep up to CutMax; what is still too large there is taken as a whole up to
-// MaxLinked records, and beyond that every record stays alone but for what people said to be one thing.
+// ClusterAll splits all records of a set into things: its components over edges that reach the threshold,
+// each clustered as Cluster does. A component of more than MaxComponent records is cut at scores that rise
+// by CutStep up to CutMax. What is still too large is clustered as a whole up to MaxLinked records; beyond
+// that its records stay separate, except for must-links and identical records.
 //
-// The answer is that of Cluster: a function of the set, clusters and members ordered by NodeKey.
+// Like that of Cluster, the result is a function of the set; clusters and members are ordered by NodeKey.
 func ClusterAll(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 	return ClusterAt(nodes, edges, unmet, Threshold)
 }
 
-// ClusterAt is ClusterAll with another threshold, which all the scores of cutting rise from.
+// ClusterAt is ClusterAll with another threshold, from which the cuts rise.
 func ClusterAt(nodes []NodeKey, edges []Edge, unmet Unmet, threshold Score) [][]int {
-	// No edge leads from one component to another any more, so none is joined with another.
+	// After the cuts no edge connects two components, so none are joined.
 	return trace(nodes, cut(len(nodes), edges, threshold), threshold, unmet, nil)
 }
 
-// cut answers with the edges inside of components that are not too large.
+// cut returns the edges inside of components that are not too large.
 func cut(n int, edges []Edge, threshold Score) []Edge {
 	var kept []Edge
 	most := threshold + CutMax - Threshold
@@ -107,7 +107,7 @@ func cut(n int, edges []Edge, threshold Score) []Edge {
 	return kept
 }
 
-// forest is a set of trees over nodes, each node with its parent: a union-find.
+// forest is a union-find: each node with its parent.
 type forest []int
 
 func newForest(n int) forest {
@@ -118,7 +118,7 @@ func newForest(n int) forest {
 	return f
 }
 
-// root returns the root of a node's tree, and shortens the way to it.
+// root returns the root of a node's tree, with path halving.
 func (f forest) root(i int) int {
 	for f[i] != i {
 		f[i] = f[f[i]]
@@ -127,11 +127,11 @@ func (f forest) root(i int) int {
 	return i
 }
 
-// join makes one tree of those of two nodes.
+// join merges the trees of two nodes.
 func (f forest) join(a, b int) { f[f.root(a)] = f.root(b) }
 
-// components returns the component of every node, over edges of at least the given score, and
-// with the number of nodes in each, of which those that say the same count once: all but one of them hang on that one.
+// components returns the component of every node over edges of at least the given score, and the number of
+// nodes in each, where identical records count once.
 func components(n int, edges []Edge, least Score) (of, size []int) {
 	trees := newForest(n)
 	size = make([]int, n)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chain are n records, each tied to the next by edges of the scores in turn.
+// chain returns n records, each linked to the next by edges with the scores in turn.
 func chain(n int, scores ...Score) []Edge {
 	var edges []Edge
 	for i := range n - 1 {
@@ -18,7 +18,7 @@ func chain(n int, scores ...Score) []Edge {
 	return edges
 }
 
-// sizes are those of the components that are left after the cuts.
+// sizes returns the sizes of the components left after the cuts.
 func sizes(n int, edges []Edge) (list []int) {
 	_, size := components(n, cut(n, edges, Threshold), math.MinInt16)
 	for _, n := range size {
@@ -34,7 +34,7 @@ func TestCut_OnlyWhereTooLarge(t *testing.T) {
 	if got := sizes(MaxComponent, chain(MaxComponent, Threshold)); !cmp.Equal(got, []int{MaxComponent}) {
 		t.Errorf("components of %v", got)
 	}
-	// One record more, and the weaker half of the edges is cut.
+	// With one more record, the weaker half of the edges is cut.
 	for _, n := range sizes(MaxComponent+2, chain(MaxComponent+2, Threshold, Threshold+CutStep)) {
 		if n > 2 {
 			t.Errorf("a component of %d after the cut", n)

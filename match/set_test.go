@@ -50,14 +50,14 @@ func TestCandidates_NameEachPairOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestClusterAll_Oracle compares with the definition, written as directly as possible: one
-// component after the other, on graphs of which every cut divides something.
+// TestClusterAll_Oracle compares with the definition, written as directly as possible: one component after
+// the other, on graphs in which every cut divides something.
 func TestClusterAll_Oracle(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 3 * match.MaxComponent
-		// Drawn one by one, edges would be too few for large components.
+		// Edges drawn one by one would be too few for large components.
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		keys := make([]match.NodeKey, n)
 		for i, to := range random.Perm(n) {
@@ -95,7 +95,7 @@ func TestClusterAll_Oracle(t *testing.T) {
 	})
 }
 
-// naiveCut divides records into components, and what is too large again at a higher score.
+// naiveCut divides records into components, and those that are too large at higher scores.
 func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) [][]int {
 	var parts [][]int
 	left := slices.Clone(records)
@@ -123,7 +123,7 @@ func naiveCut(records []int, score map[[2]int]match.Score, least match.Score) []
 	return parts
 }
 
-// What says nothing of where is generic sooner: records that have two words in common, and no place.
+// Features without a location have a lower limit: records that share two words and have no place.
 func TestCandidates_WithoutAPlace(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)

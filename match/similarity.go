@@ -7,13 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// similarWindow is the number of letters that are compared; what lies behind is cut.
+// similarWindow is the maximum number of letters to compare.
 const similarWindow = 64
 
-// similar is the Jaro-Winkler similarity of two strings, 0 to 1, with the usual
-// prefix scale of 0.1 over at most four letters. It compares the first 64
-// letters, allocates nothing, and is not symmetric in rare cases: callers order
-// the pair. Folded ASCII takes a path with one bit per position.
+// similar returns the Jaro-Winkler similarity of two strings, 0 to 1, with the usual prefix scale of 0.1
+// over at most four letters. It compares the first 64 letters and does not allocate. In rare cases it is
+// not symmetric, so callers order the pair. Folded ASCII takes a path with one bit per position.
 //
 // M. A. Jaro (1989), W. E. Winkler (1990).
 func similar(a, b string) float64 {
@@ -49,8 +48,8 @@ func runes(buf *[similarWindow]rune, s string) []rune {
 	return buf[:n]
 }
 
-// similarASCII ends as similarRunes does. One end for both would take a copy of the letters: a pair
-// of records would be compared 2 % slower.
+// similarASCII duplicates the end of similarRunes, because sharing it needs a copy of the letters, which
+// makes the comparison of records 2 % slower.
 func similarASCII(a, b string) float64 {
 	if len(a) > similarWindow {
 		a = a[:similarWindow]
@@ -126,15 +125,15 @@ func similarRunes(a, b []rune) float64 {
 	return winkler(len(a), len(b), matched, moved, prefix)
 }
 
-// winkler puts the counts together: lengths, matched letters, matched letters
-// out of order, letters of the common prefix (0 to 4).
+// winkler computes the similarity from lengths, matched letters, matched letters out of order, and the
+// length of the common prefix (0 to 4).
 func winkler(la, lb, matched, moved, prefix int) float64 {
 	m := float64(matched)
 	jaro := (m/float64(la) + m/float64(lb) + (m-float64(moved/2))/m) / 3
 	return jaro + 0.1*float64(prefix)*(1-jaro)
 }
 
-// letters is a set of the letters of a string, one bit for each of 32 classes.
+// letters returns the set of letters of a string, one bit for each of 32 classes.
 func letters(s string) uint32 {
 	var set uint32
 	for i := range len(s) {
@@ -153,7 +152,7 @@ func countLetters(s string) (c counts) {
 	return c
 }
 
-// similarBound is an upper bound of similar(a, b) from the counts of letters.
+// similarBound returns an upper bound of similar(a, b) from the counts of letters.
 func similarBound(a, b string, ca, cb *counts) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

@@ -45,8 +45,7 @@ func TestSimilar_KnownPairs(t *testing.T) {
 	}
 }
 
-// TestSimilar_TwoPathsAgree compares the path with a bit per position and the
-// plain one, on words that both can take.
+// TestSimilar_TwoPathsAgree compares the bit path with the plain one, on words that both accept.
 func TestSimilar_TwoPathsAgree(t *testing.T) {
 	t.Parallel()
 	word := rapid.StringMatching(`[a-c]{0,10}|[a-z0-9]{0,80}`)
@@ -77,7 +76,7 @@ func TestMayBeSimilar_IsNeverWrongly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := word.Draw(t, "a")
 		b := word.Draw(t, "b")
-		if rapid.Bool().Draw(t, "slip") { // words one slip apart are where it matters
+		if rapid.Bool().Draw(t, "slip") { // words one typo apart are the critical case
 			i := rapid.IntRange(0, len(a)-1).Draw(t, "at")
 			b = a[:i] + "x" + a[i+1:]
 		}
@@ -95,7 +94,7 @@ func TestSimilar_LongWordsAreCut(t *testing.T) {
 	}
 }
 
-// BenchmarkSimilar compares words as names have them, on both paths.
+// BenchmarkSimilar compares typical words of names, on both paths.
 func BenchmarkSimilar(b *testing.B) {
 	for _, c := range []struct {
 		name  string

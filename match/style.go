@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// The names of persons and titles are compared in the two fields of a name, with levels of their own.
+// The names of persons and titles use the two fields of a name with levels of their own.
 
-// The levels of fieldName of a person: the family name.
+// The levels of fieldName for a person: the family name.
 const (
 	familyDifferent level = 1 + iota
 	familySounds
@@ -18,10 +18,10 @@ const (
 	familySwapped
 	familyEqual
 	familyEqualRare
-	familyAlone // and nothing but the name agrees
+	familyAlone // only the name agrees
 )
 
-// The levels of fieldResidual of a person: the given names.
+// The levels of fieldResidual for a person: the given names.
 const (
 	givenHousehold level = 1 + iota
 	givenTwin
@@ -35,10 +35,10 @@ const (
 	givenEqualRare
 )
 
-// titleModel is a level of fieldResidual of a title, above those of a business.
+// titleModel is a level of fieldResidual for a title, above those for a business.
 const titleModel = residualNothing + 1
 
-// styleGrades are the grades of a style where they are not those of the table.
+// styleGrades are the grades of a style that differ from the table.
 var styleGrades = map[Style]map[field][]grade{
 	StylePerson: {
 		fieldName: {
@@ -82,13 +82,12 @@ var styleGrades = map[Style]map[field][]grade{
 	},
 }
 
-// styleNames are the names of the lines of an explanation where they are not those of all kinds.
+// styleNames are the names of lines of an explanation that differ from fieldNames.
 var styleNames = map[Style]map[field]string{
 	StylePerson: {fieldName: "family name", fieldResidual: "given name"},
 	StyleTitle:  {fieldName: "title", fieldResidual: "title residual"},
 }
 
-// grades are the levels of a field.
 func (s Style) grades(f field) []grade {
 	if grades, ok := styleGrades[s][f]; ok {
 		return grades
@@ -96,7 +95,7 @@ func (s Style) grades(f field) []grade {
 	return table[f]
 }
 
-// fieldName is the name of a line of an explanation.
+// fieldName returns the name of a line of an explanation.
 func (s Style) fieldName(f field) string {
 	if name, ok := styleNames[s][f]; ok {
 		return name
@@ -104,7 +103,7 @@ func (s Style) fieldName(f field) string {
 	return fieldNames[f]
 }
 
-// fieldNames are the lines whose bits a kind may override.
+// fieldNames returns the lines whose bits a kind may override.
 func (s Style) fieldNames() []string {
 	var names []string
 	for f := range fieldCount {
@@ -115,7 +114,7 @@ func (s Style) fieldNames() []string {
 	return names
 }
 
-// fieldNamed is the field of a line, fieldCount if there is none.
+// fieldNamed returns the field of a line, fieldCount if there is none.
 func (s Style) fieldNamed(name string) field {
 	for f := range fieldCount {
 		if s.fieldName(f) == name {
@@ -125,8 +124,8 @@ func (s Style) fieldNamed(name string) field {
 	return fieldCount
 }
 
-// levelWords are the words of the levels of a field. That a name was not compared is none: its bits
-// follow from those of the others.
+// levelWords returns the texts of the levels of a field, without nameSkipped, whose bits follow from the
+// others.
 func (s Style) levelWords(f field) []string {
 	var words []string
 	for l, g := range s.grades(f) {
@@ -137,7 +136,6 @@ func (s Style) levelWords(f field) []string {
 	return words
 }
 
-// readName reads the name of a person or a title.
 func (r *Record) readName(given, family, whole string) {
 	pack := r.matcher.pack
 	switch r.matcher.style {
@@ -150,7 +148,7 @@ func (r *Record) readName(given, family, whole string) {
 	}
 }
 
-// firstSaid answers with the first value that says something.
+// firstSaid returns the first value that is not a null value.
 func firstSaid(values []string) string {
 	for _, v := range values {
 		if !isNothing(fold(v)) {
@@ -160,8 +158,8 @@ func firstSaid(values []string) string {
 	return ""
 }
 
-// normalID is an identifier as it is compared: one of a source as it is written, one of the world
-// without the signs that people put between its letters and digits.
+// normalID returns the normal form of an identifier: unchanged for ScopeSource; for ScopeWorld folded,
+// without spaces, punctuation and leading zeros, and "" for placeholders.
 func normalID(a *Attribute, raw string) string {
 	id := parseID(raw)
 	if a.Scope != ScopeWorld || id == "" {
@@ -176,10 +174,10 @@ func normalID(a *Attribute, raw string) string {
 	return id
 }
 
-// dummyID tells whether digits are what a form is filled with that wants some.
+// dummyID reports whether digits are a placeholder.
 func dummyID(id string) bool { return id == "" || strings.Trim(id, id[:1]) == "" || id == "123456789" }
 
-// compareWorldIDs compares the identifiers that all sources know: one that is equal is enough.
+// compareWorldIDs compares global identifiers: one equal one is enough.
 func compareWorldIDs(a, b []identifier) level {
 	best := levelNone
 	for _, x := range a {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// With is the matcher with other bits for some levels, named "field: level" in the words of Explain, and
-// with another threshold; 0 is the one that it has. What was normalised by either can be compared by both.
+// With returns a matcher with other bits for some levels, named "field: level" as in Explain, and another
+// threshold; 0 keeps the current one. Records normalised by either matcher can be compared by both.
 func (m *Matcher) With(bits map[string]Score, threshold Score) (*Matcher, error) {
 	with := *m
 	if threshold != 0 {
@@ -26,10 +26,9 @@ func (m *Matcher) With(bits map[string]Score, threshold Score) (*Matcher, error)
 	return &with, nil
 }
 
-// Threshold is the score that makes a pair one thing.
+// Threshold returns the score from which a pair matches.
 func (m *Matcher) Threshold() Score { return m.threshold }
 
-// levelOf finds a level by its name.
 func levelOf(name string) (field, level, bool) {
 	for f := range fieldCount {
 		for l, g := range table[f] {

@@ -4,45 +4,44 @@ package match
 
 import "strings"
 
-// The tables of the built-in kind, in folded spelling. They are part of the
-// function that the state depends on: a change moves golden files, and is
+// The tables of the built-in kind, folded. Stored state depends on them: a change moves golden files and is
 // reviewed as such.
 
-// nameRole is what a word does in a name.
+// nameRole is the function of a word in a name.
 type nameRole uint8
 
 const (
-	nameStop     nameRole = 1 << iota // says nothing: the, inc, gmbh
-	nameTitle                         // stands beside a person's name: dr, md
-	nameOrdinal                       // tells siblings apart as a number does: ii, north
-	nameBusiness                      // says what something is
-	nameFamiliar                      // names many things
+	nameStop     nameRole = 1 << iota // a stop word: the, inc, gmbh
+	nameTitle                         // part of a person's name: dr, md
+	nameOrdinal                       // distinguishes siblings like a number: ii, north
+	nameBusiness                      // describes what the thing is
+	nameFamiliar                      // common in many names
 )
 
-// streetRole is what a word does in an address.
+// streetRole is the function of a word in an address.
 type streetRole uint8
 
 const (
 	streetUnit      streetRole = 1 << iota // a unit inside the house follows
-	streetCut                              // what follows describes the way: between, near
-	streetDirection                        // says nothing of the street's name
+	streetCut                              // a description of the location follows: between, near
+	streetDirection                        // not part of the street's name
 	streetType                             // street, rue, via
-	streetRoad                             // a number that follows at once is the road's name
+	streetRoad                             // a number directly after it is the road's name
 	streetNumber                           // announces the house number
 )
 
-// streetEntry is a word of an address in the one spelling.
+// streetEntry is a word of an address in canonical spelling.
 type streetEntry struct {
 	spelling string
 	role     streetRole
 }
 
-// isSharedHost says whether strangers share a registrable domain, so that only
-// a whole page names somebody.
+// isSharedHost reports whether unrelated parties share a registrable domain, so that only a whole page
+// identifies a thing.
 func isSharedHost(domain string) bool { return sharedHosts[domain] }
 
-// lookStreet spells a word of an address the one way ("street" and "str" as
-// "st", "first" as "1st", "hauptstrasse" as "hauptstr") and says what it does.
+// lookStreet returns the canonical spelling of a word of an address ("street" and "str" as "st", "first" as
+// "1st", "hauptstrasse" as "hauptstr") and its role.
 func lookStreet(word string) streetEntry {
 	if e, ok := streetWords[word]; ok {
 		return e
@@ -53,7 +52,7 @@ func lookStreet(word string) streetEntry {
 	return streetEntry{spelling: word}
 }
 
-// nameWords are the words of names that are no names.
+// nameWords are words with a role in names.
 var nameWords = func() map[string]nameRole {
 	m := map[string]nameRole{}
 	for role, list := range map[nameRole]string{
@@ -67,7 +66,7 @@ var nameWords = func() map[string]nameRole {
 	return m
 }()
 
-// streetWords are the words of addresses that are no names, with their spellings.
+// streetWords are words with a role in addresses, with their spellings.
 var streetWords = func() map[string]streetEntry {
 	m := map[string]streetEntry{}
 	for role, list := range map[streetRole]string{
@@ -240,7 +239,7 @@ san santa saint st los las angeles francisco diego jose antonio york chicago bos
 denver phoenix portland philadelphia london paris berlin madrid rome tokyo california texas florida america usa uk canada
 one two three four five ten 24`
 
-// chainNames are full names that many places carry, folded.
+// chainNames are full names that many places share, folded.
 const chainNames = `7 eleven,aldi,aldi sud,allianz,anytime fitness,apple store,arbys,at and t,autozone,avis,axis bank,axis bank atm,bank of america
 bank of america atm,bbva,best buy,best western,bitcoin atm,boots,bp,budget,burger king,carrefour,carrefour express,chase,chase bank,chevron,chipotle
 chipotle mexican grill,circle k,citibank,coinstar,correios,costa coffee,costco,cvs,cvs pharmacy,dairy queen,days inn,deutsche bank,deutsche post,dhl

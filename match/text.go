@@ -10,16 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold is the normal form of text: compatibility forms decomposed, accents
-// dropped, lower case, apostrophes removed, "&" and "+" spelled "and", the dots
-// of an acronym removed, everything else between letters and digits one space.
-// Letters of other scripts stay letters.
+// fold returns the normal form of text: compatibility forms decomposed, accents dropped, lower case,
+// apostrophes removed, "&" and "+" spelled "and", the dots of an acronym removed, everything else between
+// letters and digits one space. Letters of other scripts are kept.
 func fold(s string) string {
 	var buf [128]byte
 	return string(appendFold(buf[:0], s))
 }
 
-// appendFold appends the normal form of s to dst.
 func appendFold(dst []byte, s string) []byte {
 	start := len(dst)
 	for i := 0; i < len(s); i++ {
@@ -27,7 +25,7 @@ func appendFold(dst []byte, s string) []byte {
 		switch {
 		case plain[c] != 0:
 			dst = append(dst, plain[c])
-		case c >= utf8.RuneSelf && strings.IndexByte(s, '.') >= 0: // an acronym's dot looks at its neighbours decomposed
+		case c >= utf8.RuneSelf && strings.IndexByte(s, '.') >= 0: // acronymDot needs decomposed neighbours
 			return appendFoldUnicode(dst[:start], s)
 		case c >= utf8.RuneSelf:
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -59,7 +57,7 @@ var plain = func() (t [256]byte) {
 	return t
 }()
 
-// appendFoldSign appends what the ASCII byte s[i], no letter and no digit, becomes.
+// appendFoldSign appends the folded form of the ASCII byte s[i], which is neither letter nor digit.
 func appendFoldSign(dst []byte, start int, s string, i int) []byte {
 	switch c := s[i]; {
 	case c == '\'' || c == '`':
@@ -73,8 +71,8 @@ func appendFoldSign(dst []byte, start int, s string, i int) []byte {
 	}
 }
 
-// european folds the letters and signs of Latin-1 and Latin Extended, which is
-// what most text beyond ASCII is made of; " " separates words, "" is dropped.
+// european folds the letters and signs of Latin-1 and Latin Extended, which make up most text beyond ASCII;
+// " " separates words, "" is dropped.
 var european = func() (t [0x250]string) {
 	for r := rune(utf8.RuneSelf); int(r) < len(t); r++ {
 		alone := string(appendFoldUnicode(nil, "x"+string(r)+"x"))
@@ -106,25 +104,24 @@ func appendFoldUnicode(dst []byte, s string) []byte {
 		}
 	}
 	dst = trimSpaceFrom(dst, start)
-	if hangul { // syllables and voiced kana were taken apart with the accents
+	if hangul { // decomposition also splits syllables and voiced kana
 		dst = append(dst[:start], norm.NFC.Bytes(dst[start:])...)
 	}
 	return dst
 }
 
-// isAccent says whether r is a mark that spelling leaves out at will: the
-// accents of European scripts, the vowel points of Arabic and Hebrew. The vowel
-// signs of other scripts are letters in all but name.
+// isAccent reports whether r is an optional mark: the accents of European scripts, the vowel points of
+// Arabic and Hebrew. The vowel signs of other scripts act as letters.
 func isAccent(r rune) bool {
 	return 0x300 <= r && r <= 0x36f || 0x64b <= r && r <= 0x65f || 0x591 <= r && r <= 0x5c7
 }
 
-// latin spells the letters that decomposition leaves whole.
+// latin spells the letters that decomposition does not split.
 var latin = map[rune]string{
 	'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h", 'ŋ': "n",
 }
 
-// acronymDot says whether the dot at s[i] stands between two single letters, as in P.F. Chang.
+// acronymDot reports whether the dot at s[i] is between two single letters, as in P.F. Chang.
 func acronymDot(s string, i int) bool {
 	return i >= 1 && i+1 < len(s) && isLetter(s[i-1]) && isLetter(s[i+1]) &&
 		(i < 2 || !isAlnum(s[i-2])) && (i+2 >= len(s) || !isAlnum(s[i+2]))
@@ -150,7 +147,6 @@ func trimSpaceFrom(dst []byte, start int) []byte {
 	return dst
 }
 
-// hasDigit says whether a digit occurs in s.
 func hasDigit(s string) bool {
 	for i := range len(s) {
 		if isDigit(s[i]) {
@@ -160,7 +156,6 @@ func hasDigit(s string) bool {
 	return false
 }
 
-// digits says whether s is not empty and has digits only.
 func digits(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
@@ -170,7 +165,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// isNothing says whether folded text is one of the spellings of no value.
+// isNothing reports whether folded text is a null value.
 func isNothing[T string | []byte](folded T) bool {
 	if len(folded) > len("not applicable") {
 		return false

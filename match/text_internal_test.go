@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFold_TwoPathsAgree compares the tables of ASCII and European text with
-// the path that knows every script.
+// TestFold_TwoPathsAgree compares the tables for ASCII and European text with the path for all scripts.
 func TestFold_TwoPathsAgree(t *testing.T) {
 	t.Parallel()
 	letter := rapid.OneOf(rapid.RuneFrom([]rune("aB1 .,'&+-’‘–“”´`éÅß½²ªÆĳǆ¨")), rapid.Custom(func(t *rapid.T) rune {

@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// title is what the name of a product or a work says besides its words.
+// title is the parsed name of a product or a work.
 type title struct {
 	name     name
-	models   []string // words with digits that are no measures: dscw55, sx120, 2600
+	models   []string // words with digits that are not measures: dscw55, sx120, 2600
 	measures []measure
 	parts    []string // words of accessories: case, battery
 }
 
-// measure is a number with its unit.
 type measure struct {
 	value float64
 	unit  string
 }
 
-// minModel is the length from which one equal model number says that two things are one.
+// minModel is the length from which one equal model number is evidence for a match.
 const minModel = 4
 
-// parseTitle reads a title. Model numbers are written with hyphens, with blanks or without: they are
-// taken together. A number and the unit behind it are one word.
+// parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
+// it form one word.
 func parseTitle(pack *Pack, raw string) title {
 	var t title
 	if isNothing(fold(raw)) {
@@ -73,7 +72,7 @@ func isNumber(s string) bool {
 	return err == nil && digits(strings.ReplaceAll(s, ".", ""))
 }
 
-// parseMeasure reads a number with a unit behind it: 500GB, 7.2MP.
+// parseMeasure parses a number followed by a unit: 500GB, 7.2MP.
 func parseMeasure(chunk string) (m measure, ok bool) {
 	chunk = strings.ToLower(strings.TrimSuffix(chunk, "."))
 	i := 0
@@ -90,7 +89,6 @@ func isMeasureWord(w string) bool {
 	return ok
 }
 
-// compareTitles sets the levels of title and title residual.
 func compareTitles(v *Vector, a, b *title) {
 	x, y := &a.name, &b.name
 	if len(x.tokens) == 0 || len(y.tokens) == 0 || !x.latin && !y.foreign || !y.latin && !x.foreign {
@@ -111,8 +109,8 @@ func compareTitles(v *Vector, a, b *title) {
 	v.set(fieldResidual, rest)
 }
 
-// compareTitleResiduals looks at model numbers first: they tell one thing from its neighbour in the
-// catalogue where all other words are the same.
+// compareTitleResiduals compares model numbers first: they distinguish neighbours in a catalogue whose
+// other words are all equal.
 func compareTitleResiduals(a, b *title, l *alignment) level {
 	agree, differ := compareModels(a.models, b.models)
 	switch {
@@ -135,8 +133,8 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	return residualNothing
 }
 
-// compareModels tells whether two titles have a model number in common, and whether each has one that the
-// other lacks. A number that goes on with letters, as that of a colour does, is the same one.
+// compareModels reports whether two titles share a model number, and whether each has one that the other
+// lacks. A number with a suffix of letters, such as a colour, is the same number.
 func compareModels(a, b []string) (agree, differ bool) {
 	same := func(x, y string) bool {
 		return x == y || min(len(x), len(y)) >= minModel && (suffixed(x, y) || suffixed(y, x))
@@ -154,13 +152,13 @@ func compareModels(a, b []string) (agree, differ bool) {
 	return agree, left(a, b) && left(b, a)
 }
 
-// suffixed tells whether long is short with letters behind it.
+// suffixed reports whether long is short with up to three letters appended.
 func suffixed(short, long string) bool {
 	rest, ok := strings.CutPrefix(long, short)
 	return ok && len(rest) <= 3 && !hasDigit(rest)
 }
 
-// contradicts tells whether a measure is given in the same unit, and never about the same.
+// contradicts reports whether others have measures of the same unit, none of which agrees.
 func (m measure) contradicts(others []measure) bool {
 	found := false
 	for _, o := range others {
@@ -178,12 +176,12 @@ func missing(of, in []string) bool {
 	return slices.ContainsFunc(of, func(w string) bool { return !slices.Contains(in, w) })
 }
 
-// accessories are words of things that go with a thing and bear its name.
+// accessories are words for accessories, which carry the name of their main product.
 var accessories = wordSet(`accessory adapter adaptor armband battery batteries bag bracket cable case charger cleaner cover cord dock
 filter film grip holder holster kit lens mount pouch protector refill remote replacement sleeve skin stand strap stylus tripod
 upgrade warranty`)
 
-// units spell units one way.
+// units maps units to a canonical spelling.
 var units = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(unitSpellings) {
@@ -223,5 +221,5 @@ ms
 dpi
 `
 
-// exactUnits are those in which things are made in steps: another number is another thing.
+// exactUnits are the units of fixed sizes: another number means another thing.
 var exactUnits = map[string]bool{"gb": true, "tb": true, "mb": true, "pack": true, "user": true, "oz": true, "ml": true}

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// maxPages bounds the web pages and mailboxes of a record that are compared.
+// maxPages is the maximum number of web pages, and of mailboxes, of a record to compare.
 const maxPages = 8
 
 // page is a web page: host and path without scheme, "www.", query and fragment.
 type page struct {
 	text   string // normal form, "host/path"
-	domain string // registrable domain; empty where the host is shared by strangers
+	domain string // registrable domain; empty if unrelated parties share the host
 	hash   uint64 // of text
 	site   uint64 // of domain
 }
 
-// parsePage reads one raw value; ok is false where it names no host.
+// parsePage parses one raw value; ok is false if it names no host.
 func parsePage(raw string) (p page, ok bool) {
 	s := strings.ToLower(strings.TrimSpace(raw))
 	if i := strings.Index(s, "://"); i >= 0 {
@@ -50,11 +50,11 @@ func parsePage(raw string) (p page, ok bool) {
 	}
 	shared := isSharedHost(domain)
 	if shared && path == "" && host == domain {
-		return page{}, false // the front page of a network says nothing
+		return page{}, false // the front page of a network identifies nothing
 	}
 	if shared {
 		if len(host) > len(domain) && strings.HasSuffix(host, "."+domain) && len(host)-len(domain) <= 4 {
-			host = domain // m.facebook.com, de-de aside
+			host = domain // m.facebook.com, de-de and the like
 		}
 		domain = ""
 	}
@@ -67,7 +67,7 @@ func parsePage(raw string) (p page, ok bool) {
 	return p, true
 }
 
-// comparePages answers with the level of the best pair of pages.
+// comparePages returns the level of the best pair of pages.
 func comparePages(a, b []page) level {
 	best := levelNone
 	for i := range a {
@@ -77,7 +77,7 @@ func comparePages(a, b []page) level {
 			case a[i].hash == b[j].hash:
 				return webPage
 			case a[i].domain == "" || b[j].domain == "":
-				// a page of a network against a site of one's own: no statement
+				// A page of a network compared with an own site is no evidence.
 			case a[i].site == b[j].site:
 				l = webDomain
 			default:

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// UnmarshalText reads the word of String.
+// UnmarshalText parses the text of String.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	i := slices.Index(outcomes[:], string(text))
 	if i < 0 {
@@ -19,7 +19,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalText reads the words of String.
+// UnmarshalText parses the text of String.
 func (k *FeatureKind) UnmarshalText(text []byte) error {
 	if i := slices.Index(featureKinds[:], string(text)); i > 0 {
 		*k = FeatureKind(i)

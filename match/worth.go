@@ -4,13 +4,12 @@ package match
 
 import "strings"
 
-// worthWords is the number of words beyond which a name or an address says no more.
+// worthWords is the number of words above which a name or an address is not worth more.
 const worthWords = 8
 
-// Worth is how much of what its attribute can say the raw value i says, in hundredths. Values that
-// are equally new and trusted are told by it: a name or an address says as much as it has words, up
-// to eight; a page of one's own more than one of a network; the category that a source names first
-// more than the others.
+// Worth returns the information content of raw value i of an attribute, in percent. It orders values that
+// are equally new and trusted: a name or an address is worth more the more words it has, up to eight; an
+// own page more than one of a network; the first category of a source more than the others.
 func (r *Record) Worth(attribute string, i int) int {
 	a, _ := r.matcher.schema.Attribute(attribute)
 	raw := r.attributes[attribute][i]

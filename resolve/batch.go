@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Batch resolves a set of records from nothing, in memory: entities = f(live records, decisions, schema,
-// pack). Of decisions on one topic the newest counts. It is written apart from the Resolver and as simply as can be, of package match alone and
-// without postings or a graph of edges, for it is the oracle: what the Resolver has made of any
-// history of puts, deletes and decisions, with any crashes in between, must be what Batch makes of the records
-// that are left. It answers with the members of every entity, the anchor first, ordered by the
-// anchors' birth ids. It compares every pair that shares a feature: use it on sets that fit into
+// Batch resolves a set of records from scratch, in memory: entities = f(live records, decisions, schema,
+// pack). The newest decision on a topic counts. Batch is the oracle of the tests: whatever the history of
+// puts, deletes, decisions and crashes, the Resolver must arrive at what Batch makes of the remaining
+// records. It is therefore independent of the Resolver and as simple as possible; it uses package match
+// only, without postings or a graph of edges. It returns the members of every entity, the anchor first,
+// ordered by the anchors' birth ids. It compares every pair that shares a feature, so the set must fit into
 // memory.
 func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decision) [][]*entity.Record {
 	norms, nodes := make([]*match.Record, len(records)), make([]match.NodeKey, len(records))
@@ -56,8 +56,8 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 	return entities
 }
 
-// decidedPairs are the newest decisions about pairs, by the positions of their records, the lower first, and when
-// records were chosen as anchors.
+// decidedPairs returns the newest decisions about pairs, by the positions of their records, lower first,
+// and the times at which records were chosen as anchors.
 func decidedPairs(records []*entity.Record, decisions []entity.Decision) (pairs map[[2]int]entity.Decision, chosen map[entity.PUID]time.Time) {
 	newest := map[entity.DecisionKey]entity.Decision{}
 	for _, d := range decisions {
@@ -85,7 +85,7 @@ func decidedPairs(records []*entity.Record, decisions []entity.Decision) (pairs 
 	return pairs, chosen
 }
 
-// compareBirth orders records by the time of their birth, then by birth id.
+// compareBirth orders records by time of birth, then by birth id.
 func compareBirth(a, b locality.ID) int {
 	if c := bytes.Compare(a[10:], b[10:]); c != 0 {
 		return c

@@ -13,22 +13,22 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ErrFormat says that the rules of an installation were written by a newer Locus, or are damaged.
+// ErrFormat means that the rules of an installation were written by a newer Locus or are damaged.
 var ErrFormat = errors.New("resolve: rules that this Locus cannot read")
 
 const (
-	bookName   = "rules"      // the definition that the rules are
-	copyName   = "rules/copy" // that of their copy in another cell
-	packPrefix = "pack/"      // that of a pack, before its hash
+	bookName   = "rules"      // definition that holds the rules
+	copyName   = "rules/copy" // definition that holds the copy in other cells
+	packPrefix = "pack/"      // prefix of pack definitions; the hash follows
 )
 
-// HashText is the name of a pack by its hash.
+// HashText returns the name of a pack with that hash.
 func HashText(hash uint64) string { return fmt.Sprintf("%016x", hash) }
 
-// book is the rules as they are stored.
+// book is the stored form of Rules.
 type book struct {
 	Version int64       `json:"version"`
-	Kinds   []bookKind  `json:"kinds"` // that of records that name none first
+	Kinds   []bookKind  `json:"kinds"` // the default kind first
 	Packs   []Pack      `json:"packs"`
 	Switch  *bookChange `json:"switch,omitempty"`
 }
@@ -43,12 +43,11 @@ type bookChange struct {
 	Former bookKind `json:"former"`
 }
 
-// kindOf is a kind as it is stored.
 func kindOf(m *match.Matcher) bookKind {
 	return bookKind{string(m.Schema().YAML()), HashText(m.Pack().Hash())}
 }
 
-// put notes a kind, in the place of the one of its name.
+// put adds a kind, or replaces the one of the same name.
 func (b *book) put(m *match.Matcher) {
 	for i, k := range b.Kinds {
 		if s, err := match.ParseSchema([]byte(k.Schema)); err == nil && s.Kind == m.Schema().Kind {
@@ -59,8 +58,8 @@ func (b *book) put(m *match.Matcher) {
 	b.Kinds = append(b.Kinds, kindOf(m))
 }
 
-// keep stores a pack, in a transaction of the cell that keeps the rules, and notes it. One that is kept
-// already is not stored again.
+// keep stores a pack in a transaction of the authority and adds it to the book. A pack that is already
+// stored is not written again.
 func (b *book) keep(ctx context.Context, tx Tx, kind string, p *match.Pack, now time.Time) error {
 	hash := HashText(p.Hash())
 	if slices.ContainsFunc(b.Packs, func(k Pack) bool { return k.Hash == hash }) {
@@ -101,7 +100,8 @@ func (b *book) write(ctx context.Context, tx Tx) error {
 	return tx.PutDefinition(ctx, bookName, text)
 }
 
-// rules reads a book in the transaction that has its packs; packs are those that are known already.
+// rules builds Rules from a book, in a transaction of the cell that holds its packs. packs caches decoded
+// packs by hash.
 func (b *book) rules(ctx context.Context, tx Tx, packs map[string]*match.Pack) (*Rules, error) {
 	kind := func(k bookKind) (*match.Matcher, error) {
 		s, err := match.ParseSchema([]byte(k.Schema))
@@ -136,7 +136,7 @@ func (b *book) rules(ctx context.Context, tx Tx, packs map[string]*match.Pack) (
 	return r, nil
 }
 
-// readPack reads a pack, unless it is known; nil if it is not kept.
+// readPack returns a pack from the cache or the store, nil if it is not stored.
 func readPack(ctx context.Context, tx Tx, hash string, packs map[string]*match.Pack) (*match.Pack, error) {
 	if p := packs[hash]; p != nil {
 		return p, nil

@@ -11,15 +11,15 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// node is a record as resolution sees it. It is never changed: what changes gets a new node.
+// node is a decoded record. It is immutable: a changed record gets a new node.
 type node struct {
 	*entity.Record
 	kind *Kind                  // nil for a tombstone
 	norm *match.Record          // nil for a tombstone
-	said atomic.Pointer[saying] // what it contributes to its entity; made when first asked for
+	said atomic.Pointer[saying] // the record's contribution to its entity, computed on first use
 }
 
-// carries tells whether the record has the feature. A posting may name a record that lost it.
+// carries reports whether the record has the feature. A posting may name a record that has lost it.
 func (n *node) carries(feature uint64) bool {
 	if n == nil || n.norm == nil {
 		return false
@@ -46,8 +46,8 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	return n
 }
 
-// cache keeps the records that were used last, in two halves: when the young half is full it
-// becomes the old one, and the old one is dropped, so that a hit costs a look-up or two and no list.
+// cache keeps the most recently used records in two halves: when the young half is full it becomes the old
+// one, and the previous old half is dropped. A hit costs one or two look-ups and no list.
 type cache struct {
 	half       int
 	young, old map[entity.PUID]*node
@@ -70,7 +70,6 @@ func (c *cache) get(p entity.PUID) *node {
 	return n
 }
 
-// drop forgets a record.
 func (c *cache) drop(p entity.PUID) {
 	delete(c.young, p)
 	delete(c.old, p)
@@ -83,9 +82,8 @@ func (c *cache) put(n *node) {
 	c.young[n.PUID] = n
 }
 
-// load reads records that are not in memory, by home cell, and adds them to nodes. A puid without a
-// record gets no entry. What is in memory counts under the lease only: without it another process may have resolved
-// the records.
+// load adds records to nodes, from the cache or from their home cells. A puid without a record gets no
+// entry. The cache is used only under the lease: without it another process may have resolved the records.
 func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids []entity.PUID) error {
 	var missing []entity.PUID
 	held := r.held()
@@ -110,7 +108,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 	return nil
 }
 
-// readNodes reads records by home cell and adds them to nodes.
+// readNodes reads records from their home cells and adds them to nodes.
 func (r *Resolver) readNodes(ctx context.Context, ask asking, nodes map[entity.PUID]*node, puids []entity.PUID) error {
 	return fromHomes(ctx, r, ask, puids, func(tx Tx, group []entity.PUID) ([]*node, error) {
 		records, err := tx.Records(ctx, group)

@@ -11,103 +11,104 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Difference is a row that is not what it should be, or one that is missing.
+// Difference is a row that is missing or differs from its expected content.
 type Difference struct {
-	// What the row is: key, record, birth, decision, posting, edge, entity, member, search, change, redo or total; checksum if
-	// it is not as it was written.
+	// What is the type of row: key, record, birth, decision, posting, edge, entity, member, search, change,
+	// redo or total; checksum if the row is not as it was written.
 	What string `json:"what"`
-	// Cell is where the row lies, or should lie.
+	// Cell is the cell of the row, or where it should be.
 	Cell cell.ID `json:"cell"`
-	// ID names the row in its cell.
+	// ID identifies the row within its cell.
 	ID     string `json:"id"`
 	Stored string `json:"stored"`
 	Want   string `json:"want"`
-	// Advice says what a person can do about a row that cannot be made again from others.
+	// Advice tells the operator what to do about a row that cannot be derived from others.
 	Advice string `json:"advice,omitempty"`
-	// Repaired tells that the row is now as it should be.
+	// Repaired reports whether the row was repaired.
 	Repaired bool `json:"repaired,omitempty"`
 }
 
-// Progress is how far a check is.
+// Progress is the progress of a check.
 type Progress struct {
 	Cell cell.ID `json:"cell"`
-	// Step is what is compared, Rows how many rows of it were.
+	// Step is the current step, Rows the number of rows compared so far.
 	Step string `json:"step"`
 	Rows int    `json:"rows"`
-	// Done tells that all rows of the step in this cell were.
+	// Done marks the end of the step in this cell.
 	Done bool `json:"done,omitempty"`
 }
 
 // Checking are the options of Check.
 type Checking struct {
-	// Cells are the cells whose rows are compared; all if nil. What they are compared with may lie anywhere.
+	// Cells are the cells to check; all if nil. The rows they are compared with may be in any cell.
 	Cells []cell.ID
-	// Repair has what differs resolved again from the records.
+	// Repair resolves differing records again.
 	Repair bool
-	// Skip, if set, reports whether a step of a cell is passed over.
+	// Skip, if set, reports whether to skip a step of a cell.
 	Skip func(cell.ID, string) bool
-	// Report is called for every difference, Progress, if set, after every page. An error ends the check.
+	// Report is called for every difference and Progress, if set, after every page. An error stops the
+	// check.
 	Report   func(Difference) error
 	Progress func(Progress) error
 }
 
 const (
-	checkPage  = 200 // rows that are compared at a time
-	checkTries = 20  // how often rows are looked at that others keep writing
-	// checkRounds is how often a repair checks everything, maxLeft how many differences it keeps for the last one.
+	checkPage  = 200 // rows compared at a time
+	checkTries = 20  // maximum looks at rows that keep changing
+	// checkRounds is the maximum number of rounds of a repair, and maxLeft the number of unrepaired
+	// differences kept for the last one.
 	checkRounds = 4
 	maxLeft     = 10_000
 )
 
-// ErrBusy says that rows could not be compared, because what they follow from was written all the time.
+// ErrBusy means that rows could not be compared because their inputs were changing all the time.
 var ErrBusy = errors.New("resolve: rows were written all the time while they were compared")
 
-// checker compares what is stored with what follows from the records.
+// checker compares stored rows with those derived from the records.
 type checker struct {
 	*Resolver
 	Checking
 	carried   *carried
-	damaged   map[entity.PUID]bool // records whose checksum is wrong
-	abandoned waiting              // entries of redo sets that nothing works off
+	damaged   map[entity.PUID]bool // records with a wrong checksum
+	abandoned waiting              // redo entries that no process works off
 	busy      []string             // rows that could not be compared
-	found     int                  // differences of this round
-	kept      []Difference         // and those that were not repaired
-	noted     []Difference         // and those to be told of
+	found     int                  // number of differences in this round
+	kept      []Difference         // unrepaired differences
+	noted     []Difference         // differences to report
 }
 
-// checks is what a page of rows is compared by, in one look.
+// checks compares one page of rows, in one look.
 type checks struct {
 	reading
 	id      cell.ID
-	keys    *cell.Directory[Tx] // remembers nothing from looks before
+	keys    *cell.Directory[Tx] // without cached keys of earlier looks
 	carried *carried            // nil in a second look
 	found   []suspect
 }
 
-// suspect is a difference that a look has found. Records that are being written may be the reason.
+// suspect is a difference found by one look. A concurrent write may be the reason.
 type suspect struct {
 	Difference
-	row   []any         // key of the row of the page
-	about []entity.PUID // records that it follows from
-	redo  []entity.PUID // records to be resolved again
-	lost  []uint64      // features whose postings of the first of redo go
-	mend  []mend        // and before that
+	row   []any         // key of the row on the page
+	about []entity.PUID // records that the row is derived from
+	redo  []entity.PUID // records to resolve again
+	lost  []uint64      // features whose postings of redo[0] are removed
+	mend  []mend        // writes before that
 }
 
-// mend is a write in one cell.
+// mend is a repairing write in one cell.
 type mend struct {
 	cell  cell.ID
 	write func(ctx context.Context, tx Tx) error
 }
 
-// step compares the rows of one table.
 type step struct {
 	name  string
 	table string
 	look  func(v *checks, ctx context.Context, rows [][]any) error
 }
 
-// steps in their order: what is compared later relies on what was repaired before.
+// steps lists the steps in order: later ones rely on earlier repairs.
 var steps = []step{
 	{"postings", "posting", (*checks).lookPostings},
 	{"records", "record", (*checks).lookRecords},
@@ -119,10 +120,11 @@ var steps = []step{
 	{"clusters", "record", (*checks).lookClusters},
 }
 
-// Check compares every row of cells with what it should be, while everything goes on. What differs is looked at
-// again when nothing is left to follow from the records concerned, so that no
-// write in flight is taken for damage. Without Repair nothing is written, nor is the lease taken. A repair does so, and checks again what
-// it has made, until nothing differs or nothing more can be done. The error names the cells that could not be compared; what was found in others was reported.
+// Check compares every row of the cells with its expected content while the installation stays in use. It
+// looks at differing rows again once no redo entry of their records is open, so that a write in progress is
+// not taken for damage. Without Repair, Check writes nothing and does not take the lease. With Repair it
+// does both, and repeats until nothing differs or nothing more can be repaired. The error names the cells
+// that could not be compared; differences in other cells are reported.
 func (r *Resolver) Check(ctx context.Context, opts Checking) error {
 	if err := r.switching(); err != nil {
 		return err
@@ -144,7 +146,7 @@ func (r *Resolver) Check(ctx context.Context, opts Checking) error {
 	}
 }
 
-// switching refuses to check while the rules change.
+// switching returns an error while the rules are changing.
 func (r *Resolver) switching() error {
 	if c := r.Rules().Change(); c != nil {
 		return fmt.Errorf("%w: kind %s since %v; check when that is done", ErrSwitching, c.Kind, c.Since)
@@ -152,7 +154,8 @@ func (r *Resolver) switching() error {
 	return nil
 }
 
-// report notes a difference. One that a repair leaves may be gone after the next round.
+// report records a difference. An unrepaired one is kept, because the next round of a repair may resolve
+// it.
 func (c *checker) report(d Difference) {
 	c.found++
 	if c.Repair && !d.Repaired && len(c.kept) < maxLeft {
@@ -162,7 +165,7 @@ func (c *checker) report(d Difference) {
 	}
 }
 
-// flush tells of what was noted, while the lock of the resolver is not held: the reader may be slow.
+// flush reports the recorded differences without holding the lock, because the receiver may be slow.
 func (c *checker) flush() error {
 	noted := c.noted
 	c.noted = nil
@@ -174,7 +177,6 @@ func (c *checker) flush() error {
 	return nil
 }
 
-// round is every step in every cell, once.
 func (c *checker) round(ctx context.Context) (failed error) {
 	c.damaged = map[entity.PUID]bool{}
 	for _, id := range c.Cells {
@@ -195,7 +197,7 @@ func (c *checker) round(ctx context.Context) (failed error) {
 	return failed
 }
 
-// each runs a step in a cell, unless it is to be skipped.
+// each runs a step in a cell, unless it is skipped.
 func (c *checker) each(ctx context.Context, id cell.ID, name string, run func() error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -221,7 +223,6 @@ func (c *checker) tell(p Progress) error {
 	return c.Progress(p)
 }
 
-// pages compares the rows of a table, page by page.
 func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 	var after []any
 	for n := 0; ; {
@@ -254,7 +255,7 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 	}
 }
 
-// keyWidth is how many values the key of a table has.
+// keyWidth returns the number of key columns of a table.
 func keyWidth(table string) int {
 	switch table {
 	case "locus_key", "posting", "edge", "decision":
@@ -263,7 +264,7 @@ func keyWidth(table string) int {
 	return 1
 }
 
-// first is a look beside whatever is being written.
+// first returns the checks of a first look, concurrent with writers.
 func (c *checker) first(id cell.ID) *checks { return c.checks(id, c.view, c.carried) }
 
 func (c *checker) checks(id cell.ID, ask asking, carried *carried) *checks {

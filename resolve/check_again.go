@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// settle looks at rows again, when nothing is left to follow from the records concerned, and reports what differs still. A repair does
-// so under the lease.
+// settle looks at rows again, once no redo entry of their records is open, and reports those that still
+// differ. A repair does so under the lease.
 func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspect) error {
 	if !c.Repair {
 		return c.settleBeside(ctx, id, s, found)
@@ -43,14 +43,15 @@ func (c *checker) settle(ctx context.Context, id cell.ID, s step, found []suspec
 	return nil
 }
 
-// mended looks at the rows of suspects once more and repairs those that are certain. It returns those that are not yet.
+// mended looks at the rows of suspects once more, repairs those that are certain, and returns those that
+// are not yet.
 func (c *checker) mended(ctx context.Context, id cell.ID, s step, found []suspect) (uncertain []suspect, err error) {
 	c.mu.Lock()
 	defer c.unlock()
 	if err := c.quiet(ctx); err != nil {
 		return nil, err
 	}
-	defer c.give(ctx) // other processes wait for what they asked for
+	defer c.give(ctx) // other processes wait for their requests
 	if found, err = c.again(ctx, id, s, found, c.read); err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (c *checker) mended(ctx context.Context, id cell.ID, s step, found []suspec
 	return uncertain, err
 }
 
-// again is one more look at the rows of suspects.
+// again repeats the look at the rows of suspects.
 func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect, ask asking) ([]suspect, error) {
 	var keys [][]any
 	for _, f := range found {
@@ -93,7 +94,7 @@ func (c *checker) again(ctx context.Context, id cell.ID, s step, found []suspect
 	return v.found, nil
 }
 
-// quiet takes the lease, works off what is left undone and forgets what is remembered. The caller holds the lock.
+// quiet takes the lease, works off unfinished work and drops caches. The caller holds the lock.
 func (c *checker) quiet(ctx context.Context) error {
 	if err := c.hold(ctx, 2*leasePatience); err != nil {
 		return err
@@ -105,8 +106,8 @@ func (c *checker) quiet(ctx context.Context) error {
 	return c.clear(ctx)
 }
 
-// divide tells suspects that follow from records with nothing left to do from the others. A record is put together
-// with its entry in the redo set, which is read after the record was.
+// divide separates suspects whose records have no open redo entry from the others. A record is put together
+// with its redo entry, which is read after the record was.
 func (c *checker) divide(ctx context.Context, found []suspect) (certain, uncertain []suspect, err error) {
 	if c.lease == nil {
 		return found, nil, nil
@@ -141,7 +142,6 @@ func (c *checker) divide(ctx context.Context, found []suspect) (certain, uncerta
 	return certain, uncertain, err
 }
 
-// sameKey compares keys of rows.
 func sameKey(a, b []any) bool {
 	return slices.EqualFunc(a, b, func(x, y any) bool { return fmt.Sprint(x) == fmt.Sprint(y) })
 }

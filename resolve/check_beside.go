@@ -14,25 +14,25 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// A check that repairs nothing writes nothing: it has neither the lock nor the lease, and looks beside the writers. Whatever they
-// have begun and not finished stands in a redo set: its entry is written with the record, and goes after all that follows
-// from it. So a difference that a write in flight has made is gone once the entries are gone that were there when it was seen. It may be
-// seen again because of another write, which is why a row differs for certain only if it differed in the same way in several looks, each of them
-// after the entries that were there at the one before.
+// A check without repair takes neither the lock nor the lease and looks concurrently with writers. Every
+// unfinished write has a redo entry: it is written with the record and removed after all consequences. So a
+// difference caused by a write in progress is gone once the entries that existed at the time of the look
+// are gone. Another write may cause it again, so a row is certain to differ only if several looks find the
+// same difference, each after the entries of the previous look are gone.
 
 const (
-	// sameLooks is how many looks have to find the same.
+	// sameLooks is the number of looks that must find the same difference.
 	sameLooks = 3
-	// besidePatience is how long a check waits for entries to be worked off before it goes on without: longer than a process
-	// that is never idle leaves them where they are, see sweepEvery.
+	// besidePatience is how long a check waits for entries to be worked off: longer than a process that is
+	// never idle leaves them, see sweepEvery.
 	besidePatience = 2 * sweepEvery
-	// alonePatience is that of a process that is alone.
+	// alonePatience is the same for a process without Owner.
 	alonePatience = 5 * retryBlocked
-	// besideMost is how many entries are read again and again.
+	// besideMost is the maximum number of entries to poll.
 	besideMost = 20_000
 )
 
-// waiting are the entries of all redo sets, without what they lose.
+// waiting are the entries of all redo sets, without lost features.
 type waiting map[entity.PUID]entry
 
 type entry struct {
@@ -40,7 +40,7 @@ type entry struct {
 	version, decided int64
 }
 
-// settleBeside is settle of a check that repairs nothing.
+// settleBeside is settle for a check without repair.
 func (c *checker) settleBeside(ctx context.Context, id cell.ID, s step, found []suspect) error {
 	looks := map[Difference]int{}
 	for _, f := range found {
@@ -74,7 +74,7 @@ func (c *checker) settleBeside(ctx context.Context, id cell.ID, s step, found []
 		for _, f := range next {
 			n := looks[f.Difference] + 1
 			switch left := c.left(after, f.about); {
-			case left == abandoned: // the difference is told of by the entry
+			case left == abandoned: // the open redo entry is reported instead
 			case left == none && n >= sameLooks:
 				c.report(f.Difference)
 			default:
@@ -93,11 +93,11 @@ type leftover int
 
 const (
 	none      leftover = iota
-	pending            // is worked off, as far as is known
+	pending            // is being worked off, as far as known
 	abandoned          // was not worked off for longer than a check waits
 )
 
-// left reports whether something is left to follow from records.
+// left returns the state of the redo entries of these records.
 func (c *checker) left(w waiting, about []entity.PUID) leftover {
 	most := none
 	for _, p := range about {
@@ -112,7 +112,8 @@ func (c *checker) left(w waiting, about []entity.PUID) leftover {
 	return most
 }
 
-// waiting reads the redo sets of all cells, without what this process has done and not taken out.
+// waiting reads the redo sets of all cells, without entries that this process has finished and not yet
+// removed.
 func (c *checker) waiting(ctx context.Context) (waiting, error) {
 	all := waiting{}
 	for _, id := range c.opts.Cells.Map().Cells() {
@@ -139,7 +140,8 @@ func (c *checker) waiting(ctx context.Context) (waiting, error) {
 	return all, nil
 }
 
-// workedOff waits until entries are gone or others. Those that stay are abandoned, and not waited for again.
+// workedOff waits until entries are gone or replaced. Those that stay are marked as abandoned and not
+// waited for again.
 func (c *checker) workedOff(ctx context.Context, entries waiting) error {
 	patience, wait := besidePatience, leasePoll
 	if c.lease == nil {
@@ -170,12 +172,12 @@ func (c *checker) workedOff(ctx context.Context, entries waiting) error {
 		n := len(entries)
 		maps.DeleteFunc(entries, func(p entity.PUID, e entry) bool { return now[p] != e })
 		if len(entries) < n {
-			until = c.Resolver.opts.Now().Add(patience) // a process is at it
+			until = c.Resolver.opts.Now().Add(patience) // progress: a process is working
 		}
 	}
 }
 
-// current has rows compared by the newest cell map and rules: a process that only reads is told of neither.
+// current refreshes the cell map and the rules: a process that only reads is not notified of changes.
 func (c *checker) current(ctx context.Context) error {
 	if c.lease == nil {
 		return nil
@@ -186,7 +188,7 @@ func (c *checker) current(ctx context.Context) error {
 	return c.switching()
 }
 
-// staysBeside is stays of a check that repairs nothing.
+// staysBeside is stays for a check without repair.
 func (c *checker) staysBeside(ctx context.Context, id cell.ID) error {
 	w, err := c.waiting(ctx)
 	if err != nil {

@@ -4,11 +4,11 @@ package resolve
 
 import "github.com/locus-db/locus/entity"
 
-// carried remembers under which features records are posted: a posting names one of them only, and all are in other places. It
-// has two halves, as cache has.
+// carried caches the features that records are posted under, because a posting names only one of them. It
+// has two halves, like cache.
 type carried struct{ young, old map[entity.PUID][]uint64 }
 
-// mostCarried is how many records a half remembers, in about 200 bytes each.
+// mostCarried is the number of records per half, at about 200 bytes each.
 const mostCarried = 100_000
 
 func newCarried() *carried {
@@ -29,7 +29,7 @@ func (c *carried) get(p entity.PUID) []uint64 {
 	return c.old[p]
 }
 
-// put remembers the features under which a record is posted, in their order, and returns them.
+// put stores the sorted features of a record and returns them.
 func (c *carried) put(p entity.PUID, features []uint64) []uint64 {
 	if c != nil {
 		if len(c.young) >= mostCarried {

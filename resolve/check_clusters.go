@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// lookClusters compares the edges of records with what a comparison with all that they meet gives, the anchors of
-// records with what clustering their components gives, and entities with what their members say.
+// lookClusters compares edges with fresh comparisons of all candidates, anchors with fresh clusters of the
+// components, and entities with those built from their members.
 func (v *checks) lookClusters(ctx context.Context, rows [][]any) error {
 	live, err := v.readPage(ctx, rows, false)
 	if err != nil || len(live) == 0 {
@@ -54,14 +54,14 @@ func (v *checks) lookClusters(ctx context.Context, rows [][]any) error {
 	return v.compareEntities(ctx, should)
 }
 
-// expected is an entity that should be there.
+// expected is an entity that should exist.
 type expected struct {
 	*node
 	members []entity.PUID // of the component
 	is      entity.Indexed
 }
 
-// compareAll compares records with all that they share a feature with.
+// compareAll compares records with all their candidates and returns the expected edges.
 func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]edges, error) {
 	m := newMeetings()
 	var err error
@@ -97,7 +97,7 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	return should, nil
 }
 
-// compareEdges finds rows that only one of the lists has, or that differ.
+// compareEdges finds edges that only one of the lists has, or that differ.
 func (v *checks) compareEdges(n *node, stored, should edges) {
 	for len(stored)+len(should) > 0 {
 		var was, is *Edge
@@ -112,7 +112,7 @@ func (v *checks) compareEdges(n *node, stored, should edges) {
 		}
 		b := cmp.Or(was, is).B
 		if v.unread[b] != nil {
-			continue // what it says is not known
+			continue // its content is not known
 		}
 		s := v.suspect(rowOf(n), "edge", n.PUID.String()+"/"+b.String(), edgeText(was), edgeText(is), n.PUID, b)
 		s.redo = []entity.PUID{n.PUID}
@@ -126,7 +126,6 @@ func edgeText(e *Edge) string {
 	return fmt.Sprintf("score %v, levels %x", e.Score, uint64(e.Vector))
 }
 
-// compareMember compares the anchor of a record.
 func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	anchor := c.anchor()
 	if n.Anchor == anchor {
@@ -141,7 +140,7 @@ func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	}
 }
 
-// compareEntities compares entities with those that are stored, and with what the search finds.
+// compareEntities compares stored entities and search results with the expected entities.
 func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 	anchors := make([]entity.PUID, len(should))
 	for i, e := range should {
@@ -210,10 +209,10 @@ func finds(ctx context.Context, tx Tx, e entity.Indexed) (bool, error) {
 	return len(found) == 1 && found[0].ID == e.ID, err
 }
 
-// equal compares all that is stored of two entities.
+// equal reports whether two stored entities are equal in all parts.
 func equal(a, b *entity.Entity) bool { return difference(a, b) == "" }
 
-// difference names the first part in which two entities differ.
+// difference names the first part in which two entities differ, "" if there is none.
 func difference(a, b *entity.Entity) string {
 	switch {
 	case a.ID != b.ID:

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// lookDecisions compares decisions about pairs with what stands under the other record. One that was withdrawn may
-// stand alone: the other may have been erased.
+// lookDecisions compares decisions about pairs with those stored under the other record. A withdrawn one
+// may lack its counterpart, because the other record may have been erased.
 func (v *checks) lookDecisions(ctx context.Context, rows [][]any) error {
 	for _, row := range rows {
 		p := entity.PUID(row[0].(int64))

@@ -16,13 +16,13 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// logPage is how many changes are read at once.
+// logPage is the number of changes read at a time.
 const logPage = 1000
 
-// logs is what a log says of entities, as far as it was read.
+// logs is the state of the entities according to a log, as far as it was read.
 type logs struct {
 	after changelog.Seq
-	// open are entities that were not as their last change says when it was read: a later one may follow.
+	// open are entities that differed from their last change when it was read; a later change may follow.
 	open map[locality.ID]changelog.Change
 	rows int
 }
@@ -40,7 +40,8 @@ func (c *checker) log(ctx context.Context, id cell.ID) error {
 	if err := c.readLog(ctx, id, c.view, l); err != nil || len(l.open) == 0 {
 		return err
 	}
-	// The rest of the log and the entities in one snapshot, which has both of each write or neither.
+	// Read the rest of the log and the entities in one snapshot, which has both parts of each write or
+	// neither.
 	if err := c.view(ctx, id, func(tx Tx) error {
 		same := func(_ context.Context, _ cell.ID, fn func(Tx) error) error { return fn(tx) }
 		if err := c.readLog(ctx, id, same, l); err != nil {
@@ -60,7 +61,6 @@ func (c *checker) log(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-// readLog reads the log to its end.
 func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) error {
 	for limit := logPage; ; {
 		var page []changelog.Change
@@ -107,7 +107,7 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 	}
 }
 
-// close compares entities with their changes, and keeps those open that differ.
+// close compares entities with their changes and keeps differing ones open.
 func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, last map[locality.ID]changelog.Change) error {
 	anchors := make([]entity.PUID, 0, len(last))
 	changes := make([]changelog.Change, 0, len(last))
@@ -151,8 +151,7 @@ func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, la
 	return nil
 }
 
-// totals counts a cell in one snapshot, and compares that with what the cell says of itself. Repaired, the cell says
-// what was counted.
+// totals compares the counts of a cell with a recount in one snapshot. A repair stores the recount.
 func (c *checker) totals(ctx context.Context, id cell.ID) error {
 	var differs []Difference
 	if err := c.view(ctx, id, func(tx Tx) (err error) { differs, err = c.count(ctx, id, tx, false); return err }); err != nil || len(differs) == 0 {
@@ -225,7 +224,6 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx Tx, repair bool) (di
 	return differs, err
 }
 
-// eachRow reads a table in one transaction.
 func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
 	for after := []any(nil); ; {
 		rows, err := tx.ReadRows(ctx, table, after, logPage)
@@ -239,7 +237,7 @@ func eachRow(ctx context.Context, tx Tx, table string, take func([]any)) error {
 	}
 }
 
-// stays finds entries of the redo set that are not worked off.
+// stays finds redo entries that are not worked off.
 func (c *checker) stays(ctx context.Context, id cell.ID) error {
 	if !c.Repair {
 		return c.staysBeside(ctx, id)

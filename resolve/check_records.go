@@ -39,8 +39,7 @@ func (v *checks) lookRecords(ctx context.Context, rows [][]any) error {
 	return v.lookPosted(ctx, live)
 }
 
-// readPage reads the records of rows, and notes those that cannot be read, or lie where they cannot. It returns the
-// live ones.
+// readPage reads the records of rows, notes unreadable and misplaced ones, and returns the live ones.
 func (v *checks) readPage(ctx context.Context, rows [][]any, note bool) (live []*node, err error) {
 	puids := make([]entity.PUID, len(rows))
 	for i, row := range rows {
@@ -82,12 +81,12 @@ func (v *checks) readPage(ctx context.Context, rows [][]any, note bool) (live []
 	return live, nil
 }
 
-// refOf names a record by its row.
+// refOf returns the external key in the row of a record.
 func refOf(row []any) string { return fmt.Sprintf("%v:%v", row[1], row[2]) }
 
 func rowOf(n *node) []any { return []any{int64(n.PUID)} }
 
-// wrongKey is about a record whose key leads to nothing, or to something else.
+// wrongKey notes a record whose key is missing or names another record.
 func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity.PUID) error {
 	stored := "no row"
 	if leads != cell.Nothing {
@@ -109,7 +108,6 @@ func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity
 	return nil
 }
 
-// lookBorn compares the births of records.
 func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 	ids := make([]locality.ID, len(live))
 	for i, n := range live {
@@ -144,7 +142,7 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 	return nil
 }
 
-// lookPosted finds features under which records are to be posted and are not.
+// lookPosted finds missing postings of records.
 func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 	type posting struct {
 		n *node

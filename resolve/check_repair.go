@@ -13,14 +13,15 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// repair makes again what follows from the records that differences name, and says of each whether that was done.
-// The caller holds the lock and the lease.
+// repair rebuilds what is derived from the records that the differences name, and sets Repaired or Advice
+// of each. The caller holds the lock and the lease.
 //
-// It writes no cluster that a look has computed. The plan of a first look, made beside writers of edges that were read at different
-// moments, may have a record in two clusters; it is only compared, and what differs is looked at again under the lease. What is
-// written is resolved from rows that are read under the lease. There a record is in two clusters only if one of the two rows of an edge
-// is missing or altered. Either row is compared with what its own record gives, so that record is resolved again too, in this
-// round or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
+// It never writes a cluster computed by a look. The plan of a first look, made concurrently with writers
+// from edges read at different times, may have a record in two clusters; it is only compared, and
+// differences are looked at again under the lease. What is written is resolved from rows read under the
+// lease. There a record is in two clusters only if one of the two rows of an edge is missing or altered.
+// Each row is compared with what its own record yields, so that record is resolved again too, in this round
+// or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
 	entries := map[cell.ID][]Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
@@ -56,7 +57,8 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			entries[id] = append(entries[id], e)
 		}
 	}
-	// The entries are durable before anything is done: what a crash leaves undone is done by the next owner.
+	// The entries are durable before any work is done: what a crash leaves undone is done by the next lease
+	// holder.
 	var all []Redo
 	for id, group := range entries {
 		var entered []Redo
@@ -97,7 +99,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	return nil
 }
 
-// follows reports whether a difference follows from a record that is not as it was written.
+// follows reports whether a difference is derived from a record with a wrong checksum.
 func (c *checker) follows(f *suspect) bool {
 	return slices.ContainsFunc(f.about, func(p entity.PUID) bool { return c.damaged[p] })
 }
@@ -109,8 +111,8 @@ func compareEntries(a, b Redo) int {
 	case a.PUID > b.PUID:
 		return 1
 	}
-	return len(b.Lost) - len(a.Lost) // the fullest first
+	return len(b.Lost) - len(a.Lost) // the entry with the most lost features first
 }
 
-// gone is the node of a record that is not there: what still stands of it goes, as if it had been deleted.
+// gone returns the node of a missing record: what is left of it is removed as if it had been deleted.
 func gone(p entity.PUID) *node { return &node{Record: &entity.Record{PUID: p, Anchor: p}} }

@@ -14,15 +14,14 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// The looks of this file begin with rows, and ask for each what it is about: a row that leads to a record which does not
-// lead back is too much. Those of check_records.go begin with records, and ask what is missing.
+// The looks of this file start from derived rows and find surplus ones, whose record does not lead back to
+// them. Those of check_records.go start from records and find missing rows.
 
 const (
 	adviceRecord = "restore the row from a backup of the cell: until then the record can be neither put nor erased"
 	adviceBackup = "compare with a backup of the cell"
 )
 
-// suspect notes a difference of a row.
 func (v *checks) suspect(row []any, what, id, stored, want string, about ...entity.PUID) *suspect {
 	v.found = append(v.found, suspect{
 		Difference: Difference{What: what, Cell: v.id, ID: id, Stored: stored, Want: want},
@@ -31,18 +30,18 @@ func (v *checks) suspect(row []any, what, id, stored, want string, about ...enti
 	return &v.found[len(v.found)-1]
 }
 
-// drop has a row of a table deleted.
+// drop deletes a row as part of the repair.
 func (s *suspect) drop(id cell.ID, table string, key []any) {
 	s.mend = append(s.mend, mend{id, func(ctx context.Context, tx Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
 }
 
-// lives reports whether a record is there and was not deleted. One that cannot be read may be.
+// lives reports whether a record exists and is not deleted. An unreadable one may.
 func (v *checks) lives(p entity.PUID) bool {
 	n := v.nodes[p]
 	return v.unread[p] != nil || n != nil && n.norm != nil
 }
 
-// state says in words what is known of a record.
+// state describes what is known of a record.
 func (v *checks) state(p entity.PUID) string {
 	switch n := v.nodes[p]; {
 	case v.unread[p] != nil:
@@ -55,12 +54,12 @@ func (v *checks) state(p entity.PUID) string {
 	return "is there"
 }
 
-// homed are those of puids that a cell of the map can hold.
+// homed returns those puids that belong to a cell of the map.
 func (v *checks) homed(puids []entity.PUID) []entity.PUID {
 	return slices.DeleteFunc(slices.Clone(puids), func(p entity.PUID) bool { _, err := v.home(p); return err != nil })
 }
 
-// lookKeys compares rows of the directory with the records that they lead to, or metrics.
+// lookKeys compares keys of the directory with the records or metrics that they name.
 func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 	var puids []entity.PUID
 	for _, row := range rows {
@@ -103,7 +102,7 @@ func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-// isMetric reports whether a key leads to a metric.
+// isMetric reports whether a key names a metric.
 func (v *checks) isMetric(ctx context.Context, home cell.ID, p entity.PUID, row []any) (ok bool, err error) {
 	m := v.opts.Cells.Map()
 	lo, _ := m.PuidRange(home)
@@ -118,7 +117,7 @@ func (v *checks) isMetric(ctx context.Context, home cell.ID, p entity.PUID, row 
 	return ok, err
 }
 
-// lookBirths compares births with their records, and with what they lead to after those.
+// lookBirths compares births with their records and successors.
 func (v *checks) lookBirths(ctx context.Context, rows [][]any) error {
 	var puids []entity.PUID
 	next := map[cell.ID][]locality.ID{}
@@ -171,7 +170,7 @@ func birthOf(value any) (id locality.ID, ok bool) {
 	return locality.ID(b), true
 }
 
-// lookPostings finds postings of records that are not to be posted under the feature, or do not lie here.
+// lookPostings finds postings that their records should not have, or that are in the wrong cell.
 func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 	var unknown []entity.PUID
 	for _, row := range rows {
@@ -219,8 +218,7 @@ func (v *checks) lookPostings(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-// lookEdges finds edges that stand under a record which is not there, or lead to none. Those of live records are
-// compared by lookClusters.
+// lookEdges finds edges of missing records. Those of live records are compared by lookClusters.
 func (v *checks) lookEdges(ctx context.Context, rows [][]any) error {
 	var puids []entity.PUID
 	for _, row := range rows {
@@ -248,8 +246,8 @@ func (v *checks) lookEdges(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-// lookEntities finds entities whose anchor is not there, or is a member of another entity. The others are compared
-// by lookClusters.
+// lookEntities finds entities whose anchor is missing or a member of another entity. The others are
+// compared by lookClusters.
 func (v *checks) lookEntities(ctx context.Context, rows [][]any) error {
 	puids := make([]entity.PUID, len(rows))
 	for i, row := range rows {
@@ -273,7 +271,7 @@ func (v *checks) lookEntities(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-// orphan notes an entity that should not be there. What it says of its members is theirs to be looked at.
+// orphan notes an entity that should not exist. Its members are resolved again, too.
 func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want string) {
 	s := v.suspect(row, "entity", p.String(), "in the store", want, p)
 	s.redo = []entity.PUID{p}
@@ -290,7 +288,6 @@ func (v *checks) orphan(ctx context.Context, row []any, p entity.PUID, want stri
 	}
 }
 
-// entity reads one entity.
 func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Entity, err error) {
 	err = v.ask(ctx, v.id, func(tx Tx) error {
 		found, err := tx.Entities(ctx, []entity.PUID{anchor})
@@ -302,7 +299,7 @@ func (v *checks) entity(ctx context.Context, anchor entity.PUID) (e *entity.Enti
 	return e, err
 }
 
-// remove deletes an entity that cannot be read, or lies where nothing leads.
+// remove deletes an entity that is unreadable or in the wrong cell.
 func (v *checks) remove(anchor entity.PUID) mend {
 	return mend{v.id, func(ctx context.Context, tx Tx) error {
 		if err := tx.DeleteEntities(ctx, []entity.PUID{anchor}); err != nil {

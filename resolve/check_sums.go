@@ -11,10 +11,11 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// skipped is what the numbers of a log are raised by when a cell goes on as a copy of itself, see cell.Store.Skip.
+// skipped is the amount by which the numbers of a log rise when a cell continues from a copy of itself; see
+// cell.Store.Skip.
 const skipped = 1 << 20
 
-// adviceOf says, by the table, what can be done about a row that is not as it was written.
+// adviceOf is the advice for a row with a wrong checksum, by table.
 var adviceOf = map[string]string{
 	"record":            "put the record again from its source, erase it first if that is stale, or restore the row from a backup of the cell",
 	"decision":          "decide it again, or restore the row from a backup of the cell",
@@ -31,7 +32,8 @@ var adviceOf = map[string]string{
 	"locus_lease":       "it is written again by the next process that takes the lease",
 }
 
-// sums compares the rows of a cell with their checksums, and looks for gaps in the log, whose numbers have none.
+// sums compares the rows of a cell with their checksums and looks for gaps in the log, which a checksum
+// cannot detect.
 func (c *checker) sums(ctx context.Context, id cell.ID) error {
 	var tables []cell.Table
 	if err := c.view(ctx, id, func(tx Tx) error { tables = tx.Summed(); return nil }); err != nil {
@@ -39,7 +41,7 @@ func (c *checker) sums(ctx context.Context, id cell.ID) error {
 	}
 	n := 0
 	for _, table := range tables {
-		last, given := int64(-1), int64(0) // change before the page, highest number of a record or metric
+		last, given := int64(-1), int64(0) // last change before the page; highest number of a record or metric
 		for after := []any(nil); ; {
 			var rows [][]any
 			if err := c.view(ctx, id, func(tx Tx) (err error) {
@@ -71,7 +73,7 @@ func (c *checker) sums(ctx context.Context, id cell.ID) error {
 	return nil
 }
 
-// altered is the difference of a row that is not as it was written.
+// altered returns the difference for a row with a wrong checksum.
 func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 	var key []string
 	for _, v := range row[:table.Key] {
@@ -94,8 +96,9 @@ func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 	}
 }
 
-// gaps finds changes that are missing between the last one of the page before, or the last one trimmed, and those of a page, or
-// the last one that the cell has counted. It returns the last one of the page. The totals are those of the same moment.
+// gaps finds missing changes: after the last change of the previous page or the trimmed ones, within a
+// page, and up to the last one that the cell has counted. It returns the last change of the page. Counts
+// and rows are of one snapshot.
 func (c *checker) gaps(ctx context.Context, tx Tx, id cell.ID, last int64, rows [][]any) (int64, error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
@@ -122,13 +125,14 @@ func (c *checker) gaps(ctx context.Context, tx Tx, id cell.ID, last int64, rows 
 	return last, nil
 }
 
-// given compares the highest number of records or metrics with how many numbers the cell has given.
+// given compares the highest number of records or metrics with the amount of numbers that the cell has
+// allocated.
 func (c *checker) given(ctx context.Context, id cell.ID, table string, highest int64) error {
 	lo, hi := c.opts.Cells.Map().PuidRange(id)
 	switch table {
 	case "record":
 		if highest <= lo || highest > hi {
-			return nil // none, or one that lives elsewhere
+			return nil // no record, or one of another cell
 		}
 		highest -= lo
 	case "metric":

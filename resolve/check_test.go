@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// differences are what a check of an installation finds, in its own words.
+// differences returns what a check of the installation finds.
 func (in *installation) differences(t testing.TB, repair bool) (found []resolve.Difference) {
 	t.Helper()
 	err := in.Check(t.Context(), resolve.Checking{Repair: repair, Report: func(d resolve.Difference) error {
@@ -37,17 +37,17 @@ func (in *installation) clean(t testing.TB) {
 	}
 }
 
-// damage is something that is done to the rows of a cell, by whatever does such things.
+// damage is a change to the rows of a cell, as a disk or an operator may cause it.
 type damage struct {
 	name string
-	// what the differences are about, of which one at least is found.
+	// what lists the types of the expected differences, of which at least one must be found.
 	what string
-	// unrepaired tells that nothing but a person can make it good.
+	// unrepaired marks damage that only a person can repair.
 	unrepaired bool
 	do         func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error
 }
 
-// some is a row of a table, one that satisfies a condition.
+// some returns a random row of a table that satisfies a condition.
 func some(ctx context.Context, tx resolve.Tx, table string, r *rand.Rand, ok func([]any) bool) ([]any, error) {
 	rows, err := tx.ReadRows(ctx, table, nil, 1<<20)
 	if err != nil {
@@ -60,7 +60,7 @@ func some(ctx context.Context, tx resolve.Tx, table string, r *rand.Rand, ok fun
 	return rows[r.IntN(len(rows))], nil
 }
 
-// change writes a row with other values.
+// change writes a row with altered values.
 func change(table string, key int, ok func([]any) bool, alter func(row []any)) func(context.Context, resolve.Tx, *rand.Rand) error {
 	return func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
 		row, err := some(ctx, tx, table, r, ok)
@@ -75,7 +75,7 @@ func change(table string, key int, ok func([]any) bool, alter func(row []any)) f
 	}
 }
 
-// keyOfLive damages the key of a record that was not deleted: nothing but the key tells of one that was.
+// keyOfLive damages the key of a live record; that of a deleted record is known from the key alone.
 func keyOfLive(alter func(row []any)) func(context.Context, resolve.Tx, *rand.Rand) error {
 	return func(ctx context.Context, tx resolve.Tx, r *rand.Rand) error {
 		live, err := some(ctx, tx, "record", r, liveRow)
@@ -131,7 +131,7 @@ var damages = []damage{
 	{"a decision stands under one record only", "decision", false, change("decision", 2, nil, nil)},
 }
 
-// spoil writes an entity of several records otherwise, found by nothing.
+// spoil writes an altered entity of several records, without search keys.
 func spoil(ctx context.Context, tx resolve.Tx, r *rand.Rand, alter func(*entity.Indexed)) error {
 	rows, err := tx.ReadRows(ctx, cell.JournaledEntity, nil, 1<<20)
 	if err != nil {
@@ -150,7 +150,7 @@ func spoil(ctx context.Context, tx resolve.Tx, r *rand.Rand, alter func(*entity.
 	return errors.New("no entity has two records")
 }
 
-// hurt damages a cell, the first that has what it takes.
+// hurt damages the first cell that has a suitable row.
 func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 	t.Helper()
 	var last error
@@ -168,7 +168,7 @@ func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 	return cell.ID{}
 }
 
-// lively is an installation with a history: puts, deletions, decisions.
+// lively returns an installation with a history of puts, deletions and decisions.
 func lively(t *testing.T, seed uint64) *installation {
 	t.Helper()
 	in := open(t, t.TempDir(), nil)

@@ -18,7 +18,7 @@ import (
 
 var errUnread = fmt.Errorf("%w: once", resolve.ErrUnavailable)
 
-// unreadCell is a cell that does not answer for some transactions that read, after so many of all cells.
+// unreadCell fails some reading transactions, after a number of reads over all cells.
 type unreadCell struct {
 	resolve.Cell
 	left    *atomic.Int64
@@ -40,14 +40,14 @@ func (c unreadCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.once(func() error { return c.Cell.Read(ctx, fn) })
 }
 
-// A cell does not answer for a moment, whenever that is: the check says so, or asks again and finds all. What it could
-// not read it never takes for damage.
+// A cell is unavailable for a moment at any point of a check: the check reports that, or retries and finds
+// everything. It never takes unread rows for damage.
 func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
 	ops := world(5, 9)
 	in.apply(t, ops)
-	for i := 0; i < len(ops); i += 4 { // their ids lead on to others
+	for i := 0; i < len(ops); i += 4 { // their ids redirect to others
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
 	}
 	if err := process(t, in.cells, "", nil).Drain(t.Context()); err != nil { // a check waits for what is left undone
@@ -86,7 +86,7 @@ func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 		moments := 1
 		switch {
 		case from >= reads-20:
-			moments = 2 // of the log a page is read once more
+			moments = 2 // one page of the log is read a second time
 		case from%longtest.Stride(3) != 0:
 			continue
 		}

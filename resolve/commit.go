@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// outcome is what one cell is to write in the third round.
+// outcome is the content of one cell's transaction in the third round.
 type outcome struct {
 	edges    []Edge
 	cut      []Pair
@@ -21,21 +21,21 @@ type outcome struct {
 	entities []entity.Indexed
 	retired  []entity.PUID
 	changes  []changelog.Change
-	changed  []changed // of each change
+	changed  []changed // the entity of each change
 	counts   entity.Counts
 	now      time.Time
-	cause    changelog.Cause // of records that are assigned
-	mark     changelog.Seq   // the end of the log, if somebody counts by it
+	cause    changelog.Cause // cause of the assignments
+	mark     changelog.Seq   // end of the log, if changes carry images
 }
 
-// changed is the entity that a change is about: where it stands, and what it is from now on, if anything.
+// changed is the entity of a change: its anchor, and its new state, nil if it is retired.
 type changed struct {
 	anchor entity.PUID
 	is     *entity.Entity
 }
 
-// resolve is the third round: edges, clusters, entities. Nothing is written before all is decided,
-// and then each cell gets one transaction.
+// resolve is the third round: edges, clusters, entities. Everything is decided before anything is written;
+// then each cell gets one transaction.
 func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	now, err := b.compare(ctx, m)
 	if err != nil {
@@ -96,9 +96,9 @@ func (b *batch) resolve(ctx context.Context, m *meetings) error {
 	return nil
 }
 
-// diff compares the edges that are stored with those that should be, row by row, and answers with
-// the records on either side of every difference, and all written ones. A row is written by its own
-// record if that is part of the batch, else by the other side.
+// diff compares stored with current edges, row by row, and returns the records on both sides of every
+// difference and all written records. A row is written by its own record if that is in the batch, otherwise
+// by the other side.
 func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entity.PUID]struct{} {
 	seeds := make(map[entity.PUID]struct{}, len(b.writes))
 	for p := range b.writes {
@@ -131,7 +131,7 @@ func (b *batch) diff(stored, now map[entity.PUID]edges, out *outcomes) map[entit
 	return seeds
 }
 
-// outcomes gathers what each cell is to write.
+// outcomes collects what each cell has to write.
 type outcomes struct {
 	*Resolver
 	now   time.Time
@@ -140,8 +140,8 @@ type outcomes struct {
 	err   error
 }
 
-// assigns is the cause of which records become members of other entities: that of the batch, or else what was
-// done to its records, put before all.
+// assigns returns the cause of changed memberships: the cause of the batch if it has one, otherwise
+// CausePut if any record was put, otherwise CauseDelete.
 func (b *batch) assigns() changelog.Cause {
 	if b.cause != "" {
 		return b.cause
@@ -154,7 +154,7 @@ func (b *batch) assigns() changelog.Cause {
 	return changelog.CauseDelete
 }
 
-// at is the outcome of the cell that holds a record. An address that no cell has stops the commit.
+// at returns the outcome of a record's cell. If no cell has the address, err is set and stops the commit.
 func (o *outcomes) at(p entity.PUID) *outcome {
 	id, err := o.home(p)
 	if err != nil && o.err == nil {
@@ -166,7 +166,7 @@ func (o *outcomes) at(p entity.PUID) *outcome {
 	return o.cells[id]
 }
 
-// link writes the row of an edge, and the other side's row if that does not write its own.
+// link writes the row of an edge, and with both also the row of the other side.
 func (o *outcomes) link(e Edge, both bool) {
 	a := o.at(e.A)
 	a.edges = append(a.edges, e)
@@ -176,7 +176,7 @@ func (o *outcomes) link(e Edge, both bool) {
 	}
 }
 
-// cut removes what link writes.
+// cut removes the rows that link writes.
 func (o *outcomes) cut(p, q entity.PUID, both bool) {
 	a := o.at(p)
 	a.cut = append(a.cut, Pair{p, q})
@@ -228,7 +228,7 @@ func (o *outcome) store(ctx context.Context, tx Tx, r *Resolver) error {
 	return r.end(ctx, tx, images, &o.mark)
 }
 
-// answer fills in the entity of every record that an op named, as far as the cells answer.
+// answer fills in the entity of every record that an op named, as far as cells are available.
 func (b *batch) answer(ctx context.Context) {
 	var puids, anchors []entity.PUID
 	for _, i := range b.pass {
@@ -236,7 +236,7 @@ func (b *batch) answer(ctx context.Context) {
 			puids = append(puids, res.PUID)
 		}
 	}
-	_ = b.load(ctx, b.nodes, puids) // a record that is not read keeps its birth id, which leads to its entity
+	_ = b.load(ctx, b.nodes, puids) // a record that cannot be read keeps its birth id, which redirects to its entity
 	for _, p := range puids {
 		if n := b.nodes[p]; n != nil {
 			anchors = append(anchors, n.Anchor)

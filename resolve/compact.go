@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// tablePosting is the name of the postings among the tables of a cell.
+	// tablePosting is the table name of the postings.
 	tablePosting = "posting"
-	// postingsPage is how many postings are copied at once, while nothing else is resolved.
+	// postingsPage is the number of postings copied at a time; nothing is resolved during a page.
 	postingsPage = 2000
 )
 
-// Compact makes generation to the oldest one that is asked for keys and features: it copies the postings
-// of older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
-// entities stay where they are. It may be stopped and begun again anywhere.
+// Compact makes generation to the oldest one that is read for keys and features: it copies the postings of
+// older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
+// entities stay where they are. Compact can be interrupted and repeated at any point.
 func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, progress func(cell.Progress)) error {
 	if progress == nil {
 		progress = func(cell.Progress) {}
@@ -47,7 +47,7 @@ func (r *Resolver) Compact(ctx context.Context, cells *cell.Cells[Tx], to int, p
 	return cell.Compact(ctx, cells, to, progress)
 }
 
-// compactCell copies the postings of one cell, which takes no new ones, and deletes them there.
+// compactCell moves the postings of one cell, which takes no new ones, into the current generation.
 func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)) error {
 	if err := r.dir.SealOlder(ctx, []uint32{r.opts.Cells.Map().First(id)}); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 	}
 }
 
-// compactPage copies some postings. Until they are deleted they are in both cells, which whoever reads them
-// does not notice.
+// compactPage copies one page of postings and then deletes them. In between they are in both cells, which
+// readers tolerate.
 func (r *Resolver) compactPage(ctx context.Context, id cell.ID) (int, error) {
 	r.mu.Lock()
 	defer r.unlock()

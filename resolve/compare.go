@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// edges are the edges of one record, in the order of the other side.
+// edges are the edges of one record, ordered by the other side.
 type edges []Edge
 
-// compare finds the edges that every written record has now. A pair is compared if it shares a
-// feature that is not generic, and the edge is kept unless the two are different: a pair that is
-// not sure does not join, but it counts when clusters are joined.
+// compare returns the current edges of every written record. A pair is compared if it shares a feature that
+// is not generic. Edges below the threshold are kept as possible matches unless the comparison finds the
+// records different: they do not join records, but count when clusters are joined.
 func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges, error) {
 	writes := make([]*write, 0, len(b.writes))
 	candidates := make([][]entity.PUID, 0, len(b.writes))
@@ -52,8 +52,8 @@ func (b *batch) compare(ctx context.Context, m *meetings) (map[entity.PUID]edges
 	return now, nil
 }
 
-// symmetric gives both records of a pair their edge. In a repair a record that was drawn in may not be posted
-// yet: it sees one that does not see it.
+// symmetric adds the missing side of edges. In a repair, a record that was drawn in may not be posted yet,
+// so only one of two records finds the other.
 func (b *batch) symmetric(now map[entity.PUID]edges) {
 	side := func(e, of Edge) int { return cmp.Compare(e.B, of.B) }
 	for p := range b.writes {
@@ -83,9 +83,9 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *meetings) edges {
 	return found
 }
 
-// meet reports whether two records share a feature that is not generic, of those that say the same whether one of the two
-// leads them. The postings said so; the
-// records themselves decide, for a posting may have outlived what it says. Things of two kinds are never one.
+// meet reports whether two records share a feature that is not generic or, if their content is identical,
+// whether one of them is the leader of that content. The records decide and not the postings, because a
+// posting may be outdated. Records of different kinds never match.
 func (b *batch) meet(n, c *node, m *meetings) bool {
 	if c == nil || c.norm == nil || c.kind != n.kind {
 		return false
@@ -101,7 +101,6 @@ func (b *batch) meet(n, c *node, m *meetings) bool {
 	return false
 }
 
-// parallel runs fn for 0 to n-1 on all processors.
 func parallel(n int, fn func(int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {

@@ -12,34 +12,35 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Component is the records that are clustered together, as a reader finds them beside the resolver.
+// Component is a set of records that are clustered together, as read outside of the resolver.
 type Component struct {
 	Kind *Kind
-	// Matcher is that of the kind among all live records.
+	// Matcher is the kind's matcher, with name counts over all live records.
 	Matcher *match.Matcher
-	// Records in the order of their puids, and what they are normalised.
+	// Records are ordered by puid; Norms are their normalised forms.
 	Records []*entity.Record
 	Norms   []*match.Record
-	// Edges between them, by their indices.
+	// Edges between the records, by index.
 	Edges []match.Edge
-	// Decisions about them that were not withdrawn.
+	// Decisions about the records that are not withdrawn.
 	Decisions []entity.Decision
-	// Least is the score of the edges that connect them: the threshold, and more where they would be too
-	// many.
+	// Least is the minimum score of the connecting edges: the threshold, or more if the component was cut
+	// because of its size.
 	Least match.Score
 }
 
-// reading is a batch that writes nothing. It reads beside whatever the resolver does, unless ask says otherwise.
+// reading is a batch that writes nothing. It reads concurrently with the resolver, unless ask is set to
+// Resolver.read.
 type reading struct {
 	*batch
 	ask asking
-	// unread, if not nil, takes the records that cannot be read, and why: the others are read all the same.
+	// unread, if not nil, collects the records that cannot be read, with the errors; the others are read all
+	// the same.
 	unread map[entity.PUID]error
 }
 
 func (r *Resolver) reading() reading { return reading{batch: newBatch(r, nil, nil, nil), ask: r.view} }
 
-// load reads records that were not read yet.
 func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 	missing := slices.DeleteFunc(unique(slices.Clone(puids)), func(p entity.PUID) bool { return v.nodes[p] != nil })
 	err := v.readNodes(ctx, v.ask, v.nodes, missing)
@@ -56,7 +57,7 @@ func (v reading) load(ctx context.Context, puids []entity.PUID) error {
 	return nil
 }
 
-// readAround is that of a batch.
+// readAround is batch.readAround with ask and without the cache of decisions.
 func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	partners, err := v.look(ctx, v.ask, func(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
 		return tx.Decisions(ctx, group)
@@ -67,8 +68,8 @@ func (v reading) readAround(ctx context.Context, stored map[entity.PUID]edges, p
 	return v.load(ctx, partners)
 }
 
-// Component reads the component of a record from its cells, by the walk that the resolver does. It waits
-// for nobody, so that it may find what is being written half done. Nil if the record is not there.
+// Component reads the component of a record, with the same walk as the resolver. It takes no lock and may
+// therefore see a write that is half done. It returns nil if the record does not exist.
 func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, error) {
 	v := r.reading()
 	g := newGraph(v.batch, map[entity.PUID]edges{}, nil)
@@ -103,7 +104,7 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 	return c, nil
 }
 
-// component walks to the component of a record, and loads it.
+// component finds and loads the component of a record.
 func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]entity.PUID, error) {
 	members := g.component(&g.is, p)
 	for members == nil {
@@ -117,12 +118,12 @@ func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]enti
 	return members, v.load(ctx, members)
 }
 
-// Trace clusters the component again and tells each step.
+// Trace clusters the component again, calling step for each join.
 func (c *Component) Trace(step func(match.Join)) [][]int {
 	return match.Trace(c.keys(), c.Edges, c.Unmet, step)
 }
 
-// Unmet weighs two records that have no edge, by their indices; see match.Unmet.
+// Unmet scores two records without an edge, by their indices; see match.Unmet.
 func (c *Component) Unmet(i, j int, dear bool) match.Score {
 	return c.Kind.Matcher.Unmet(c.Norms[i], c.Norms[j], dear)
 }
@@ -135,7 +136,7 @@ func (c *Component) keys() []match.NodeKey {
 	return keys
 }
 
-// EdgesOf reads the edges of records beside the resolver, ordered by A and then B.
+// EdgesOf reads the edges of records concurrently with the resolver, ordered by A, then B.
 func (r *Resolver) EdgesOf(ctx context.Context, puids []entity.PUID) ([]Edge, error) {
 	stored := make(map[entity.PUID]edges, len(puids))
 	if err := r.reading().readAround(ctx, stored, slices.Clone(puids)); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// row invents records of which each shares a telephone number with the next and nothing with the
-// others. The first two are the same thing by a little, the others by much.
+// row invents records that each share a phone number with the next one and nothing with the others. The
+// first two match weakly, the others strongly.
 func row(t *testing.T, n int) []resolve.Op {
 	ops := make([]resolve.Op, n)
 	for i := range ops {
@@ -63,8 +63,8 @@ func TestResolver_AComponentOverTheLimitIsCut(t *testing.T) {
 	}
 }
 
-// Both ends of a row that is over the limit are cut off. Without one end the row is under the limit again, so the
-// other end belongs to it, although no edge ever led from the one to the other.
+// Both ends of a row over the limit are cut off. Without one end the row is within the limit, so the other
+// end belongs to it, although no edge ever connected the two ends.
 func TestResolver_OneRecordLessJoinsWhatWasCut(t *testing.T) {
 	t.Parallel()
 	ops := row(t, match.MaxComponent+1)
@@ -85,7 +85,7 @@ func TestResolver_OneRecordLessJoinsWhatWasCut(t *testing.T) {
 	}
 }
 
-// A decision joins two components to one that is over the limit and is cut; taken back, it leaves them as they were.
+// A decision joins two components into one that exceeds the limit and is cut; withdrawing it restores both.
 func TestResolver_ADecisionTakesAComponentOverTheLimit(t *testing.T) {
 	t.Parallel()
 	ops := row(t, match.MaxComponent+21)

@@ -15,11 +15,11 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The rules are kept in the authority of the cell map. Each other cell has a copy of those that it takes records by, so
-// that a process can start while the authority does not answer. Nothing is resolved by a copy: that takes the lease, which
-// lies in the authority, and the process that takes it reads the rules there.
+// The rules are stored in the authority of the cell map. Every other cell has a copy of the rules that it
+// accepts records under, so that a process can start while the authority is down. Copies are never used to
+// resolve: that needs the lease, which is in the authority, and the lease holder reads the rules there.
 
-// copyTo writes the copy into a cell, with the packs that the rules name.
+// copyTo writes the copy into a cell, together with the packs that the rules name.
 func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
 	kinds := r.Kinds()
 	if r.former != nil {
@@ -42,8 +42,8 @@ func (r *Rules) copyTo(ctx context.Context, tx Tx) error {
 	return tx.PutDefinition(ctx, copyName, text)
 }
 
-// has reports whether a cell has these rules or newer ones: it refuses records that are written by older ones, and
-// has a copy.
+// has reports whether a cell has these rules or newer ones: it refuses records written under older rules,
+// and it has a copy.
 func (r *Rules) has(ctx context.Context, tx Tx, head cell.Head, authority bool) (bool, error) {
 	if head.Rules > r.Version || head.Rules == r.Version && authority {
 		return true, nil
@@ -53,12 +53,12 @@ func (r *Rules) has(ctx context.Context, tx Tx, head cell.Head, authority bool) 
 	}
 	b, err := readBookNamed(ctx, tx, copyName)
 	if errors.Is(err, ErrFormat) {
-		return false, nil // it is damaged
+		return false, nil // the copy is damaged
 	}
 	return b != nil && b.Version >= r.Version, err
 }
 
-// borrow reads the newest copy of the rules in a cell that answers, nil if none has one.
+// borrow reads the newest copy of the rules from the cells that answer, nil if there is none.
 func (r *Resolver) borrow(ctx context.Context) *Rules {
 	m := r.opts.Cells.Map()
 	others := map[cell.ID]struct{}{}
@@ -69,7 +69,7 @@ func (r *Resolver) borrow(ctx context.Context) *Rules {
 	}
 	var mu sync.Mutex
 	books := map[cell.ID]*book{}
-	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // one that does not answer has none
+	_ = eachCell(others, func(id cell.ID, _ struct{}) error { // a cell that does not answer is skipped
 		return r.view(ctx, id, func(tx Tx) error {
 			b, err := readBookNamed(ctx, tx, copyName)
 			if err == nil && b != nil {

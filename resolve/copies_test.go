@@ -12,14 +12,14 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// A process that starts while the authority does not answer works by the newest copy of the rules in another cell: what
-// it puts waits, is resolved when the authority is back, and then by the rules that this has.
+// A process that starts while the authority is down uses the newest copy of the rules in another cell. Its
+// records stay pending until the authority is back, and are then resolved under the authority's rules.
 func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	t.Parallel()
 	cells := open(t, t.TempDir(), nil).cells
 	ids := cells.Map().Cells()
 	authority := cells.Map().Authority()
-	var down, deaf atomic.Bool // the authority, another cell
+	var down, deaf atomic.Bool // the authority; another cell
 	start := func(name string) *installation {
 		return process(t, cells, name, func(id cell.ID, c resolve.Cell) resolve.Cell {
 			switch id {
@@ -45,7 +45,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	ops := world(9, 40)
 	first := start("first")
 	first.apply(t, ops[:20])
-	deaf.Store(true) // the switch does not reach this cell, whose copy is an old one
+	deaf.Store(true) // the switch does not reach this cell, whose copy stays old
 	if _, err := first.Switch(t.Context(), noPhones().Schema(), noPhones().Pack()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 			pending++
 		case res.Err == nil:
 			t.Errorf("%v of cell %v: %+v, want it to wait", ops[20+i].Ref, home, res)
-		case !errors.Is(res.Err, resolve.ErrUnavailable) && home != ids[2]: // that one refuses: it has other rules
+		case !errors.Is(res.Err, resolve.ErrUnavailable) && home != ids[2]: // that cell refuses: it has other rules
 			t.Errorf("%v of cell %v: %v", ops[20+i].Ref, home, res.Err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestP12_RulesAreBorrowedWhileTheAuthorityIsAway(t *testing.T) {
 	}
 
 	down.Store(false)
-	if err := third.Resume(t.Context(), nil); err != nil { // what it borrowed is too old to resolve by
+	if err := third.Resume(t.Context(), nil); err != nil { // the borrowed rules are too old to resolve by
 		t.Fatal(err)
 	}
 	third.by = noPhones()

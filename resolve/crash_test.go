@@ -20,13 +20,12 @@ import (
 
 var errCrash = errors.New("the process is gone")
 
-// crash lets so many commits of a process happen and none after them.
+// crash lets a number of commits of a process succeed and fails all later ones.
 type crash struct {
 	mu   sync.Mutex
 	left int
 }
 
-// crashCell is a cell of a process that crashes.
 type crashCell struct {
 	resolve.Cell
 	*crash
@@ -87,7 +86,6 @@ func TestP09_ACrashBetweenAnyTwoCommitsIsRepaired(t *testing.T) {
 	}
 }
 
-// depth counts the redo entries of all cells.
 func (in *installation) depth(t testing.TB) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {
@@ -119,8 +117,8 @@ func TestResolver_GoesOnAfterAFailedRound(t *testing.T) {
 	}
 }
 
-// A number becomes generic by records that a crash leaves among more than are worked off at once: whatever part
-// of them is worked off together, those that the number joined before fall apart.
+// A number becomes generic through records of a crashed batch that is larger than one slice of the redo
+// set. Whatever part is worked off together, the records that the number joined before must separate.
 func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	t.Parallel()
 	var settled, batch []resolve.Op
@@ -163,7 +161,7 @@ func TestP09_ACrashAmongManyLeavesNoHotKey(t *testing.T) {
 	}
 }
 
-// sharing is a record with one of 16 names and a number that it may share.
+// sharing returns a record with one of 16 names and a number that it may share.
 func sharing(i int, phone string) resolve.Op {
 	return resolve.Op{
 		Ref: entity.Ref{Source: "s", Key: fmt.Sprint(i)}, Observed: time.UnixMilli(1700000000000),

@@ -15,13 +15,13 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// held is a cell whose updates wait while it is held.
+// held is a cell whose updates wait while its gate is held.
 type held struct {
 	resolve.Cell
 	gate *gate
 }
 
-// gate holds updates, and says when the first one waits.
+// gate holds updates and signals when the first one waits.
 type gate struct {
 	mu      sync.Mutex
 	open    chan struct{} // nil while nothing is held
@@ -51,7 +51,7 @@ func (h held) Update(ctx context.Context, fn func(resolve.Tx) error) error {
 	return h.Cell.Update(ctx, fn)
 }
 
-// soon receives what comes within the time that a slow machine may take.
+// soon receives a value, allowing for a slow machine.
 func soon[T any](t *testing.T, from <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -62,7 +62,8 @@ func soon[T any](t *testing.T, from <-chan T) (v T) {
 	return v
 }
 
-// queueOver is a queue over three cells, of which one can be held, with ops of that one and of the others.
+// queueOver returns a queue over three cells, one of which can be held, with ops for that cell and for the
+// others.
 func queueOver(t *testing.T) (q *resolve.Queue, in *installation, g *gate, there, elsewhere []resolve.Op) {
 	t.Helper()
 	g = &gate{}
@@ -83,16 +84,16 @@ func queueOver(t *testing.T) (q *resolve.Queue, in *installation, g *gate, there
 		}
 	}
 	q = resolve.NewQueue(in.Resolver, 10)
-	_, err := q.Do(t.Context(), ops[20:]) // each cell is told by which rules things are resolved
+	_, err := q.Do(t.Context(), ops[20:]) // every cell gets the rules
 	if err != nil {
 		t.Fatal(err)
 	}
 	return q, in, g, there, elsewhere
 }
 
-// TestP12_DeadlineOfAWrite holds one cell while a batch is written: at its deadline the caller is told what is known,
-// which is that records of other cells are durable. A caller that waited behind it is told that nothing was done,
-// and nothing is. What had begun is finished afterwards.
+// TestP12_DeadlineOfAWrite holds one cell during a batch. At its deadline the caller learns which records
+// are durable: those of other cells. A caller that waited behind it learns that nothing was done, and
+// nothing is. Begun work is finished afterwards.
 func TestP12_DeadlineOfAWrite(t *testing.T) {
 	t.Parallel()
 	q, in, g, there, elsewhere := queueOver(t)
@@ -161,7 +162,7 @@ func TestP12_DeadlineOfAWrite(t *testing.T) {
 			t.Errorf("put again: %+v, want it unchanged", r)
 		}
 	}
-	end() // which finishes what is left
+	end() // finishes the remaining work
 	_, live := in.state(t)
 	if slices.ContainsFunc(live, func(rec *entity.Record) bool { return rec.Ref == elsewhere[2].Ref }) {
 		t.Error("the record of the one that waited is there")
@@ -177,7 +178,7 @@ func TestP12_DeadlineOfADecision(t *testing.T) {
 	if err != nil || results[0].Err != nil || results[1].Err != nil {
 		t.Fatalf("%+v, %v", results, err)
 	}
-	if err := in.Drain(t.Context()); err != nil { // or the queue, which rests now, may be what waits for the cell
+	if err := in.Drain(t.Context()); err != nil { // otherwise the idle queue may be what waits for the cell
 		t.Fatal(err)
 	}
 	waiting, letGo := g.hold()

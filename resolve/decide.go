@@ -18,27 +18,28 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// ErrDecision means that no such decision can be made: of a record with itself, of records of two kinds,
-// of an attribute that the kind does not have.
+// ErrDecision means that a decision is invalid: about a record and itself, about records of two kinds, or
+// about an attribute that the kind does not have.
 var ErrDecision = errors.New("resolve: not a decision")
 
-// Decided is what became of a decision.
+// Decided is the result of a decision.
 type Decided struct {
-	// Decision as it stands: with the time that it was given.
+	// Decision as stored, with its assigned time.
 	entity.Decision
-	// Pending tells that the decision is durable and what follows from it is not done yet.
+	// Pending marks a durable decision whose consequences are not resolved yet.
 	Pending bool
-	// Marks are places in the logs of the cells, as those of a Result.
+	// Marks are log positions of the cells, as in Result.
 	Marks map[cell.ID]changelog.Seq
 	Err   error
 }
 
-// Decide makes decisions, or withdraws them, and does what follows. They are made one after the other, a
-// millisecond apart, and each is newer than all that were made about its record before. A decision about a pair stands under both records; it is
-// durable once it stands under the one with the lower puid, with a redo entry that carries it to the other.
+// Decide makes or withdraws decisions and resolves the consequences. The decisions get times a millisecond
+// apart, and each is newer than all earlier decisions about its record. A decision about a pair is stored
+// under both records; it is durable once it is stored under the lower puid, with a redo entry that copies
+// it to the other.
 //
-// When the context ends first, Decide returns soon. Decisions that wait are not made; of one that may be made yet
-// the Err wraps ErrUnknownOutcome.
+// If the context ends first, Decide returns shortly after. Decisions that have not begun are not made; one
+// whose outcome is not known has an Err that wraps ErrUnknownOutcome.
 func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []Decided {
 	failed := func(err error) []Decided {
 		answers := make([]Decided, len(decisions))
@@ -63,14 +64,14 @@ func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []De
 	grace := time.NewTimer(decideGrace)
 	defer grace.Stop()
 	select {
-	case answers := <-done: // what had not begun says so
+	case answers := <-done: // decisions that had not begun carry the error of the context
 		return answers
 	case <-grace.C:
 		return failed(fmt.Errorf("%w: the decision was being made when its caller's time was over: %s", ErrUnknownOutcome, context.Cause(ctx).Error()))
 	}
 }
 
-// decideGrace is how long Decide waits for the answer of a cell whose caller's time is over.
+// decideGrace is how long Decide waits for running work after its context has ended.
 const decideGrace = 100 * time.Millisecond
 
 func (r *Resolver) decide(ctx context.Context, decisions []entity.Decision) []Decided {
@@ -99,7 +100,7 @@ func (r *Resolver) decide(ctx context.Context, decisions []entity.Decision) []De
 	return answers
 }
 
-// lower is the record under which a decision is durable first.
+// lower returns the decision as stored under the lower puid, where it is durable first.
 func lower(d entity.Decision) entity.Decision {
 	if d.Pair() && d.B < d.A {
 		return d.Mirror()
@@ -107,7 +108,7 @@ func lower(d entity.Decision) entity.Decision {
 	return d
 }
 
-// decidable answers with the cell that a decision is written to first, if it can be made.
+// decidable validates a decision and returns the cell that it is written to first.
 func (b *batch) decidable(ctx context.Context, d entity.Decision) (cell.ID, error) {
 	puids := []entity.PUID{d.A}
 	switch d.Verdict {
@@ -140,7 +141,7 @@ func (b *batch) decidable(ctx context.Context, d entity.Decision) (cell.ID, erro
 	return b.home(lower(d).A)
 }
 
-// enter makes decisions durable, and answers with their redo entries.
+// enter makes decisions durable and returns their redo entries.
 func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []Decided) (entries []Redo) {
 	var mu sync.Mutex
 	_ = eachCell(groups, func(id cell.ID, group []int) error {
@@ -175,7 +176,7 @@ func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []D
 	return entries
 }
 
-// again does something until the cell map is new enough for it.
+// again runs do, refreshing the cell map and the rules until they are new enough for it.
 func (b *batch) again(ctx context.Context, do func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := do()
@@ -194,13 +195,13 @@ func (b *batch) again(ctx context.Context, do func() error) error {
 	}
 }
 
-// enterCell writes decisions, each later than what stands under its record.
+// enterCell writes decisions, each later than those stored under its record.
 func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Decided) ([]Redo, error) {
 	puids := make([]entity.PUID, len(group))
 	for n, i := range group {
 		puids[n] = lower(answers[i].Decision).A
 	}
-	records, err := tx.Records(ctx, puids) // and nobody else decides about them meanwhile
+	records, err := tx.Records(ctx, puids) // also locks the records against concurrent decisions
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
@@ -220,7 +221,7 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 		if records[n] == nil {
 			return nil, fmt.Errorf("record %v: %w", p, entity.ErrNotFound)
 		}
-		at := b.now.Add(time.Duration(i) * time.Millisecond) // in the order of the call
+		at := b.now.Add(time.Duration(i) * time.Millisecond) // keeps the order of the call
 		if !at.After(last[p]) {
 			at = last[p].Add(time.Millisecond)
 		}
@@ -238,7 +239,7 @@ func (b *batch) enterCell(ctx context.Context, tx Tx, group []int, answers []Dec
 	return entered, nil
 }
 
-// follow has done what follows from decisions, under the lease: here or in another process.
+// follow resolves the consequences of decisions under the lease, in this process or another.
 func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
 	last := map[entity.PUID]Redo{}
 	cells := map[cell.ID]struct{}{}
@@ -258,7 +259,8 @@ func (b *batch) follow(ctx context.Context, entries []Redo, answers []Decided) {
 	}
 }
 
-// followed has entries of decisions worked off, and says of which records something is left to do.
+// followed works off redo entries of decisions and returns a function that reports which records are
+// unfinished.
 func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (left func(entity.PUID) bool, err error) {
 	done, err := b.elsewhere(ctx, cells)
 	if err == nil && done {
@@ -277,8 +279,8 @@ func (b *batch) followed(ctx context.Context, entries []Redo, cells []cell.ID) (
 	return func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits }, err
 }
 
-// mirror writes decisions under the other records of their pairs, and takes these along: what a decision
-// changes, it changes on both sides.
+// mirror writes decisions under the other records of their pairs and adds these records to the batch,
+// because a decision changes both sides.
 func (b *batch) mirror(ctx context.Context, entries []Redo) error {
 	var puids []entity.PUID
 	for _, e := range entries {

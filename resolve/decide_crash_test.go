@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// strangers are records that share nothing.
+// strangers returns records that share nothing.
 func strangers(n int) (ops []resolve.Op) {
 	for i := range n {
 		ops = append(ops, resolve.Op{
@@ -30,8 +30,8 @@ func strangers(n int) (ops []resolve.Op) {
 	return ops
 }
 
-// A process that is gone after any of its commits leaves nothing of a decision half done: it stands under both
-// records or under neither, and the entities are what it makes of them.
+// A process that crashes after any of its commits leaves no decision half done: it is stored under both
+// records or neither, and the entities match.
 func TestP09_ACrashWhilePeopleDecide(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -41,10 +41,10 @@ func TestP09_ACrashWhilePeopleDecide(t *testing.T) {
 		if name != "strangers" {
 			first, second = rulings(r, ops, 12), rulings(r, ops, 10)
 		}
-		for i := range len(ops) / 2 { // joined by people alone
+		for i := range len(ops) / 2 { // joined by decisions alone
 			first = append(first, ruling{verdict: entity.VerdictSame, a: ops[i].Ref, b: ops[len(ops)-1-i].Ref})
 		}
-		for i := range first { // and most of it taken back
+		for i := range first { // and most of it withdrawn
 			if i%4 > 0 {
 				second = append(second, first[i])
 				second[len(second)-1].withdrawn = true
@@ -103,7 +103,7 @@ func crashWhileDeciding(t *testing.T, ops []resolve.Op, first, second []ruling) 
 	}
 }
 
-// Deletions and returns of records that people decided about are repaired as any others.
+// Deletions and returns of records with decisions are repaired like any others.
 func TestP09_ACrashAmongDecisions(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(28, 28))
@@ -129,7 +129,7 @@ func crashAmongDecisions(t *testing.T, ops []resolve.Op, made []ruling) {
 		in.apply(t, gone[:6])
 		in.check(t)
 	})
-	batch := slices.Concat(gone[6:], ops[:6]) // some go, others return
+	batch := slices.Concat(gone[6:], ops[:6]) // some are deleted, others return
 	for step := 0; ; step += longtest.Stride(3) {
 		dir := copied(t, base)
 		fault := &crash{left: step}
@@ -150,15 +150,14 @@ func crashAmongDecisions(t *testing.T, ops []resolve.Op, made []ruling) {
 	}
 }
 
-// Several processes that write to the same cells, few or many, while people decide through any of them, make
-// what one process makes of one cell.
+// Several processes write and decide over the same cells; the result is that of one process over one cell.
 func TestP09_ManyProcessesDecide(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {
 		for _, shape := range []struct{ cells, processes int }{{1, 4}, {16, 1}, {16, 4}} {
 			r := rand.New(rand.NewPCG(seed, 29))
 			ops := shuffled(r, world(seed+80, 40))
-			var refs []resolve.Op // each in one decision at most: then their order does not matter
+			var refs []resolve.Op // each in at most one decision, so that their order does not matter
 			for _, op := range ops {
 				refs = append(refs, resolve.Op{Ref: op.Ref})
 			}
@@ -226,8 +225,8 @@ func TestP09_ManyProcessesDecide(t *testing.T) {
 	}
 }
 
-// A cell that is down when people decide about its records: who is there is told that it waits, and it is done when
-// the cell is back.
+// A cell is down when decisions about its records are made: they are pending and take effect when the cell
+// is back.
 func TestP09_DecisionsWaitForACellThatIsDown(t *testing.T) {
 	t.Parallel()
 	for which := range 3 {

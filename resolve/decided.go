@@ -13,14 +13,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// around is what stands under records beside what they say: their edges, and what people decided about them.
+// around is what is stored about records besides their content: edges, and decisions about them.
 type around struct {
 	edges     edges
 	decisions []entity.Decision
 }
 
-// readAround reads the stored edges of records into stored, those that were not read yet, and what people
-// decided about these records.
+// readAround reads the edges of records into stored, unless they were read already, and the decisions about
+// them.
 func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	partners, err := b.look(ctx, b.read, b.decisions, stored, puids)
 	if err != nil || len(partners) == 0 {
@@ -29,7 +29,7 @@ func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, pu
 	return b.load(ctx, b.nodes, unique(partners))
 }
 
-// look is readAround with the words of who asks. It answers with the records that decisions name.
+// look is readAround with the given read functions. It returns the records that pair decisions name.
 func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Context, Tx, []entity.PUID) ([]entity.Decision, error),
 	stored map[entity.PUID]edges, puids []entity.PUID,
 ) (partners []entity.PUID, err error) {
@@ -70,8 +70,9 @@ func (b *batch) look(ctx context.Context, ask asking, decisions func(context.Con
 	return partners, err
 }
 
-// decisions reads what stands under records of one cell. Most cells have no decisions: such a one is asked
-// once, and not again before somebody decides. Others decide under the lease, or leave a redo entry.
+// decisions reads the decisions stored under records of one cell. Most cells have none; such a cell is not
+// queried again until a decision is made there. Other processes decide under the lease or leave a redo
+// entry.
 func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([]entity.Decision, error) {
 	id, err := r.home(group[0])
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *Resolver) decisions(ctx context.Context, tx Tx, group []entity.PUID) ([
 	return nil, err
 }
 
-// doubtDecisions forgets that the home cells of these records have no decisions.
+// doubtDecisions drops the cached fact that the home cells of these records have no decisions.
 func (r *Resolver) doubtDecisions(puids ...entity.PUID) {
 	r.asks.Lock()
 	defer r.asks.Unlock()
@@ -107,7 +108,8 @@ func (r *Resolver) doubtDecisions(puids ...entity.PUID) {
 	}
 }
 
-// decidedEdge is the edge that a decision about a pair makes of it, and when that was.
+// decidedEdge returns the edge that a decision makes of its pair, and the time of the decision in
+// milliseconds.
 func decidedEdge(d entity.Decision) (Edge, int64) {
 	e := Edge{A: d.A, B: d.B, Score: match.CannotLink}
 	if d.Verdict == entity.VerdictSame {
@@ -116,8 +118,8 @@ func decidedEdge(d entity.Decision) (Edge, int64) {
 	return e, max(d.At.UnixMilli(), 1)
 }
 
-// counts tells whether a decision about a pair is about two records that are there now, or were before the
-// batch, and of one kind: things of two kinds are never one.
+// counts reports whether a decision is about a pair of records that exist now, or did before the batch, and
+// are of one kind. Records of different kinds never match.
 func (g *graph) counts(d entity.Decision, now bool) bool {
 	if !d.Pair() {
 		return false
@@ -126,7 +128,7 @@ func (g *graph) counts(d entity.Decision, now bool) bool {
 	return a != nil && b != nil && a.norm != nil && b.norm != nil && a.kind == b.kind
 }
 
-// node is a record as it is now, or was before the batch.
+// node returns a record as it is now, or was before the batch.
 func (g *graph) node(p entity.PUID, now bool) *node {
 	w := g.writes[p]
 	switch {
@@ -139,9 +141,9 @@ func (g *graph) node(p entity.PUID, now bool) *node {
 	}
 }
 
-// edgesAt calls fn for every edge that a record has now, or had before, with the time at which a person
-// decided about the pair, 0 if no person did. What was decided takes the place of what a comparison says, unless that is
-// that the two say the same, by which others hang together.
+// edgesAt calls fn for every edge that a record has now, or had before, with the time of the decision about
+// the pair, 0 if there is none. A decision replaces the result of a comparison, except for edges between
+// identical records, which connect others.
 func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64)) {
 	decisions := g.decided[p]
 	if len(decisions) == 0 {
@@ -162,8 +164,8 @@ func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e Edge, decided int64))
 	})
 }
 
-// partners adds to the seeds who was decided about together with a record of the batch: the decision begins
-// to count, or ceases to, as records come and go.
+// partners adds to the seeds the other records of decisions about a record of the batch: a decision starts
+// or stops counting as its records are added and deleted.
 func (b *batch) partners(seeds map[entity.PUID]struct{}) {
 	for p := range b.writes {
 		for _, d := range b.decided[p] {
@@ -174,9 +176,8 @@ func (b *batch) partners(seeds map[entity.PUID]struct{}) {
 	}
 }
 
-// order puts the records of an entity in the order of birth, but for the one first that people chose as the
-// anchor: of several the one that was chosen last. It answers with the decisions by which the entity is other than its
-// records make it.
+// order sorts the records of an entity by birth and moves the chosen anchor to the front; the newest choice
+// wins. It returns the decisions that change the entity: its anchor and values.
 func (b *batch) order(nodes []*node) (pins []entity.Decision) {
 	slices.SortFunc(nodes, func(a, b *node) int { return compareBirth(a.Birth, b.Birth) })
 	if len(b.decided) == 0 {
@@ -196,7 +197,7 @@ func (b *batch) order(nodes []*node) (pins []entity.Decision) {
 		}
 	}
 	for _, d := range newest {
-		if d.Verdict != entity.VerdictAnchor || anchor > 0 { // who is the first is the anchor anyway
+		if d.Verdict != entity.VerdictAnchor || anchor > 0 { // the earliest record is the anchor without a decision, too
 			pins = append(pins, d)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// ruling is a decision by keys: what a person says of records, whatever their puids are.
+// ruling is a decision by external keys, independent of puids.
 type ruling struct {
 	verdict   entity.Verdict
 	a, b      entity.Ref
@@ -23,7 +23,7 @@ type ruling struct {
 	withdrawn bool
 }
 
-// rulings draws decisions about records, more about some pairs than about others: must-links of records that have
+// rulings draws decisions about records, with some pairs drawn more often: must-links of records that have
 // nothing in common, cannot-links, contradictions, withdrawals, and pins.
 func rulings(r *rand.Rand, ops []resolve.Op, n int) []ruling {
 	var refs []entity.Ref
@@ -37,7 +37,7 @@ func rulings(r *rand.Rand, ops []resolve.Op, n int) []ruling {
 	var all []ruling
 	for len(all) < n {
 		i := r.IntN(len(refs))
-		// Records of one thing stand side by side.
+		// Records of one thing are adjacent.
 		j := min(len(refs)-1, max(0, i-3+r.IntN(7)))
 		if r.IntN(3) == 0 {
 			j = r.IntN(len(refs))
@@ -58,7 +58,7 @@ func rulings(r *rand.Rand, ops []resolve.Op, n int) []ruling {
 			}
 		}
 		if r.IntN(5) == 0 && len(all) > 0 {
-			u = all[r.IntN(len(all))] // the contrary, or nothing any more
+			u = all[r.IntN(len(all))] // reversed, or withdrawn
 			switch {
 			case !u.withdrawn && r.IntN(2) == 0:
 				u.withdrawn = true
@@ -76,7 +76,7 @@ func rulings(r *rand.Rand, ops []resolve.Op, n int) []ruling {
 	return all
 }
 
-// puids are those of keys that were put.
+// puids returns the puids of keys that were put.
 func (in *installation) puids(t testing.TB) map[entity.Ref]entity.PUID {
 	t.Helper()
 	puids := map[entity.Ref]entity.PUID{}
@@ -90,7 +90,7 @@ func (in *installation) puids(t testing.TB) map[entity.Ref]entity.PUID {
 	return puids
 }
 
-// decisions are rulings by puid.
+// decisions converts rulings to decisions by puid.
 func (in *installation) decisions(t testing.TB, rulings []ruling) []entity.Decision {
 	t.Helper()
 	puids := in.puids(t)
@@ -114,7 +114,8 @@ func (in *installation) decide(t testing.TB, rulings ...ruling) {
 	}
 }
 
-// decided are all decisions that are stored. It fails the test where one about a pair does not stand under both.
+// decided returns all stored decisions. It fails the test if one about a pair is not stored under both
+// records.
 func (in *installation) decided(t testing.TB) (all []entity.Decision) {
 	t.Helper()
 	at := map[entity.DecisionKey]entity.Decision{}
@@ -134,14 +135,14 @@ func (in *installation) decided(t testing.TB) (all []entity.Decision) {
 	return all
 }
 
-// ticks is a clock that is a millisecond later each time: decisions that are made one after the other are in that
-// order however fast the machine is.
+// ticks returns a clock that advances a millisecond per call, so that successive decisions have distinct
+// times on any machine.
 func ticks() func() time.Time {
 	now := time.UnixMilli(1_800_000_000_000)
 	return func() time.Time { now = now.Add(time.Millisecond); return now }
 }
 
-// views are the views of all entities by id, as text.
+// views returns the views of all entities by id, as text.
 func (in *installation) views(t testing.TB) map[locality.ID]string {
 	t.Helper()
 	views := map[locality.ID]string{}
@@ -155,15 +156,15 @@ func (in *installation) views(t testing.TB) map[locality.ID]string {
 	return views
 }
 
-// openTicking is an installation whose decisions are in the order in which they were made.
+// openTicking returns an installation with the clock of ticks.
 func openTicking(t testing.TB) *installation {
 	t.Helper()
 	cells := open(t, t.TempDir(), nil).cells
 	return processOver(t, cells, cells, "", ticks())
 }
 
-// Records and decisions in any order, as long as decisions are about records that are there and in the order in which
-// they were made, give the same entities with the same ids and views.
+// Records and decisions in any order give the same entities, ids and views, as long as decisions follow
+// their records and keep their own order.
 func TestP09_DecisionsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -195,7 +196,7 @@ func TestP09_DecisionsInAnyOrder(t *testing.T) {
 	}
 }
 
-// shuffle puts records in any order, in batches of any size, and decides as soon as the records are there.
+// shuffle puts records in any order, in batches of any size, and decides as soon as the records exist.
 func (in *installation) shuffle(t *testing.T, r *rand.Rand, ops []resolve.Op, made []ruling) {
 	t.Helper()
 	there := map[entity.Ref]bool{{}: true}
@@ -214,13 +215,13 @@ func (in *installation) shuffle(t *testing.T, r *rand.Rand, ops []resolve.Op, ma
 	in.decide(t, made...)
 }
 
-// Records come, change, go and return, and people decide and take it back, in any order.
+// Records are added, changed, deleted and put again, and decisions are made and withdrawn, in any order.
 func TestP09_AnyHistoryWithDecisions(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		a, b := world(seed, 50), world(seed+100, 50)
-		if seed%2 == 1 { // records that nothing but people join
+		if seed%2 == 1 { // records that only decisions join
 			a, b = strangers(20), strangers(20)
 		}
 		in := open(t, t.TempDir(), nil)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resolve keeps entities equal to their definition while records come, change and go:
+// Package resolve keeps entities equal to their definition while records are added, changed and deleted:
 //
 //	entities = f(live records, decisions of people, schema, pack)
 //
-// Batch is f, written as simply as can be; it is the oracle of every test. Resolver does the same
-// incrementally, over many cells, in three rounds of transactions for a batch of writes:
+// Batch computes f directly and is the oracle of the tests. Resolver computes it incrementally over many
+// cells, in three rounds of transactions per batch of writes:
 //
 //	          put                          post                      resolve
 //	home cell of each key        cell of each feature       cells of records and entities
@@ -18,82 +18,84 @@
 //	                             feature, one sees         redo entries go with the next put
 //	                             the other
 //
-// In each round a cell has one transaction, and the cells work side by side. The first makes the
-// records durable; what the others write follows from the records and can be made again. So a crash
-// loses nothing: the redo set of a cell, written together with its records, names those whose
-// consequences may be missing, and Drain works them out again before anything else is written.
+// Each round is one transaction per cell, and cells work in parallel. The first round makes the records
+// durable; what the others write is derived and can be recomputed. A crash therefore loses nothing: the
+// redo set of a cell, written with its records, names the records whose consequences may be missing, and
+// they are worked off before anything else is written.
 //
 // # Several processes
 //
-// Cells may be shared by several processes, each with a Resolver that has a name of its own
-// (Options.Owner). The first round runs in all of them at any time: it is one transaction for each
-// cell, guarded by the directory of keys (package cell). The other two are done by one at a time,
-// under a lease (package lease), since what they read and write is found on the way and lies in
-// cells that no transaction spans:
+// Several processes may share cells, each with a Resolver of its own name (Options.Owner). The first round
+// runs in all of them at any time: it is one transaction per cell, guarded by the directory of keys
+// (package cell). The other two rounds run in one process at a time, under a lease (package lease), because
+// they discover what to read and write on the way, in cells that no transaction spans:
 //
 //	process A   put ──► post ──► resolve ──► gives the lease back, since B wants it
 //	process B   put ──► waits ─────────────► redo of A and C, then its own ──► answers
 //	process C   put ──► is killed
 //
-// Who gets the lease after another process works off the redo sets, which is all that the other one
-// put and did not resolve, and forgets what it remembers of records. If the other one did not give
-// the lease back it may only have been stopped: so each cell is told the lowest token that it takes
-// from now on (cell.Head.Fence), before anything is read there, and every write of these rounds looks
-// at it in its own transaction. Without Owner the process is alone, and none of this costs anything.
+// The next lease holder works off the redo sets, which contain everything that the previous one put and did
+// not resolve, and drops its cached records. If the previous holder did not release the lease, it may only
+// be paused. So before reading, the new holder raises the fence of each cell, the lowest token that the
+// cell accepts (cell.Head.Fence), and every write of these rounds checks it in its own transaction. Without
+// Owner there is one process and none of this overhead.
 //
-// # Cells that do not answer
+// # Unavailable cells
 //
-// A cell that does not answer fails the records whose home it is, with ErrUnavailable, and nothing
-// else. Any other record is put; if a cell of its features or neighbours does not answer, its entry
-// stays in the redo set, its Result is Pending, and it is tried again every second. Until then batches
-// do not rely on what is stored around their records but read it, as a repair does. A record is also
-// Pending if the lease was not to be had in time.
+// A cell that does not answer fails only the records whose home it is, with ErrUnavailable. Other records
+// are put. If a cell of their features or neighbours does not answer, the redo entry stays, the Result is
+// Pending, and the resolver retries about every second. Until then batches do not trust stored data around
+// their records but read all of it, as a repair does. A record is also Pending if the lease could not be
+// acquired in time.
 //
 // # Generations of cells
 //
-// Cells are added while records come. A record stays in the cell that its puid names; its postings
-// go to the cell that its features' hashes name in the current generation, and are read there and in
-// the older ones, which are sealed before a posting is written: so of two records that share a
-// feature one still sees the other, whatever map each process has. A cell that refuses, because it
-// was sealed or has moved, makes the batch read the map anew and go on. Compact copies postings of
-// old generations into the current one; Move takes a whole cell to another database.
+// Cells are added while records arrive. A record stays in the cell that its puid names. Its postings go to
+// the cell that the features' hashes select in the current generation, and are read there and in older
+// generations. Older cells are sealed before a posting is written, so that of two records that share a
+// feature one sees the other, whatever cell map each process has. A write refused by a sealed or moved cell
+// makes the batch refresh the cell map and continue. Compact copies postings of old generations into the
+// current one; Move takes a whole cell to another database.
 //
 // # What a batch can change
 //
-// A record meets others through its features (package match). Of records that say the same the one with the lowest puid
-// leads, and meets others for all of them; the others have an edge to it and no other. A feature that more carry than
-// may (match.MostCarriers) is generic and yields no candidates; that is a question about the set of records and not a
-// flag, so a write that takes a feature over the limit, or back, draws in everybody who carries it. So does one that
-// changes what an identifier weighs, for the different names that its carriers have (match.Names). A repair,
-// which does not know what was posted before a crash, asks how many of the carriers are in no redo set.
-// Compared pairs become edges. Records that edges of at least match.Threshold connect are a
-// component; one of more than match.MaxComponent records is cut at higher scores until its parts
-// are small enough. Each component is clustered by itself (match.Cluster), so the entities that a
-// batch can change are those of the components, as they were and as they are, of the records whose
-// own edges changed. The walk reads these and no others, and stops at the limits: the work of a
-// write is bounded, whatever is stored.
+// Records are compared if they share a feature, which is a blocking key (package match). Among records with
+// identical content the one with the lowest puid is the leader and is compared on behalf of all; the others
+// have a single edge, to the leader. A feature carried by too many records (match.MostCarriers) is generic,
+// a stop key, and yields no candidates. That depends on the current set of records and is not a stored
+// flag: a write that crosses the limit in either direction draws all carriers into the batch. So does a
+// write that changes the weight of an identifier, which depends on the number of different names among its
+// carriers (match.Names). A repair, which does not know what was posted before a crash, counts the carriers
+// that are in no redo set.
 //
-// # What people decide
+// Compared pairs become edges. Records connected by edges of at least match.Threshold form a component; one
+// of more than match.MaxComponent records is cut at higher scores until its parts are small enough. Each
+// component is clustered on its own (match.Cluster). So a batch can change only entities of the components,
+// before and after, of records whose edges changed. The walk reads only these and stops at the limits,
+// which bounds the work of a write.
 //
-// A decision stands under the puid of its record, one about a pair under both, and is read together with
-// their edges: the edge that it makes of the pair takes the place of what a comparison says. Decide writes it
-// under the lower of the two puids, with a redo entry, which carries it to the other and has everything
-// around both looked at again. As records go and return, it ceases to count, and counts again.
+// # Decisions
+//
+// A decision is stored under the puid of its record; one about a pair is stored under both. It is read
+// together with their edges, and its edge replaces the result of the comparison. Decide writes it under the
+// lower puid with a redo entry; working that off copies the decision to the other record and resolves both
+// neighbourhoods again. A decision counts only while its records exist.
 //
 // # Rules
 //
-// Kinds and packs are data of the installation (Rules), kept in the cell that keeps the cell map. Every cell's
-// head has their version: the first round writes nothing by any other, and who is given the lease, under
-// which they are changed, reads them again. Switch changes a kind; Resume then enters its records in the redo
-// set, cell by cell, with the features that they carry no more, and works them off.
+// Kinds and packs are data of the installation (Rules), stored in the authority of the cell map. Every
+// cell's head has their version: the first round refuses to write under any other version, and a new lease
+// holder reads the rules again, because they are changed under the lease. Switch changes a kind; Resume
+// then adds its records to the redo set, cell by cell, with the features that they no longer carry, and
+// works them off.
 //
-// # Ids
+// # IDs
 //
-// A record is given a birth id when it is first put. The anchor of an entity is its earliest record, or the one that
-// people chose, and the entity's id is the anchor's birth id: merging and unmerging re-point records to anchors
-// and move nothing. A birth id is never forgotten. It names a record, and that names its anchor; the
-// tombstone of a deleted record names a successor.
+// A record gets a birth id when it is first put. The anchor of an entity is its earliest record, or one
+// that a decision chose, and the entity's id is the anchor's birth id. Merging and splitting re-point
+// records to anchors and move nothing. A birth id is never removed: it names a record, which names its
+// anchor; the birth of a deleted record names a successor.
 //
-// No transaction spans cells. Within one process Resolver takes one batch at a time, and Queue lets
-// callers share them.
+// No transaction spans cells. Within one process Resolver runs one batch at a time, and Queue lets callers
+// share batches.
 package resolve

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// equal are n records of one thing that say the same, in other spellings, under n keys.
+// equal returns n records with identical content, in different spellings, under n keys.
 func equal(n int) (ops []resolve.Op) {
 	for i := range n {
 		ops = append(ops, resolve.Op{
@@ -29,7 +29,7 @@ func equal(n int) (ops []resolve.Op) {
 	return ops
 }
 
-// largest is how many records the largest entity has.
+// largest returns the number of records of the largest entity.
 func (in *installation) largest(t *testing.T) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
@@ -42,8 +42,8 @@ func (in *installation) largest(t *testing.T) (n int) {
 	return n
 }
 
-// More records than may carry a clue say the same: they are one entity, in whatever order and batches they come, as the
-// first of them goes, says something else and comes back, and as a person takes one out.
+// More identical records than may carry a feature are one entity, in any order and batches, also while the
+// first of them is deleted, changes and returns, and while a decision takes one out.
 func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 	t.Parallel()
 	const n = 2*resolve.MaxCarriers + 7
@@ -53,7 +53,7 @@ func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 65))
 			in := open(t, t.TempDir(), nil)
 			ops := equal(n)
-			for i := range 20 { // some say nearly the same, and others share the phone alone
+			for i := range 20 { // some are nearly identical, and others share only the phone
 				near := ops[i]
 				near.Key, near.Attributes = fmt.Sprintf("n%d", i), entity.Attributes{"name": {"Brass Heron " + pick(r, seconds)}, "phones": {"212-555-0101"}, "address": {"12 Oak Ave"}}
 				other := near
@@ -110,7 +110,7 @@ func TestP09_TheSixtyFifthRecordDissolvesNothing(t *testing.T) {
 	}
 }
 
-// A crash between any two transactions leaves records that say the same as one, with one of them to lead.
+// A crash between any two transactions leaves identical records as one entity, with one leader.
 func TestP09_ACrashLeavesOneLeader(t *testing.T) {
 	t.Parallel()
 	ops := equal(8)
@@ -138,7 +138,7 @@ func TestP09_ACrashLeavesOneLeader(t *testing.T) {
 	}
 }
 
-// Two records of a source that lists nothing twice are never one entity, though records between them are like either.
+// Two records of a deduplicated source are never one entity, even if records between them match both.
 func TestP09_ASourceThatListsNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := match.Place()

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Batch resolves records that are in memory. The earliest record of an entity comes first.
+// Batch resolves records in memory. The earliest record of an entity comes first.
 func ExampleBatch() {
 	record := func(key, birth, name, phone, address string) *entity.Record {
 		return &entity.Record{

@@ -15,14 +15,14 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// consumer knows of an installation what its logs say, and nothing else.
+// consumer knows an installation only from its logs.
 type consumer struct {
 	members map[locality.ID][]changelog.Version
 	into    map[locality.ID]locality.ID
 	causes  map[changelog.Cause]int
 }
 
-// reads begins at the beginning of all logs, the cells one after the other: between their logs there is no order.
+// reads reads all logs from the beginning, one cell after the other: there is no order between their logs.
 func (in *installation) reads(t testing.TB) *consumer {
 	t.Helper()
 	c := &consumer{map[locality.ID][]changelog.Version{}, map[locality.ID]locality.ID{}, map[changelog.Cause]int{}}
@@ -58,7 +58,7 @@ func (c *consumer) take(t testing.TB, ch changelog.Change) {
 	}
 }
 
-// same fails unless the consumer knows the members, versions and order of every entity that is stored.
+// same fails unless the consumer knows the members, versions and order of every stored entity.
 func (c *consumer) same(t testing.TB, in *installation) {
 	t.Helper()
 	got, want := map[locality.ID]string{}, map[locality.ID]string{}
@@ -90,7 +90,8 @@ func (c *consumer) same(t testing.TB, in *installation) {
 	}
 }
 
-// Who reads all logs from the beginning knows the members of every entity, in their order, and why each changed.
+// A reader of all logs from the beginning knows the members of every entity, in order, and the cause of
+// each change.
 func TestP09_TheLogsTellEveryMembership(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {
@@ -119,7 +120,7 @@ func TestP09_TheLogsTellEveryMembership(t *testing.T) {
 	}
 }
 
-// A change has the cause that it has.
+// Changes have the correct cause.
 func TestResolver_ChangesHaveTheirCause(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// The head of a cell that moves may have been copied already: a fence that it is given then stays behind, and
-// the former owner of the lease could write in the new database. So the next owner waits until it has moved.
+// The head of a moving cell may already be copied. A fence set then would be lost, and the former lease
+// holder could write in the new database. So the next holder waits until the cell has moved.
 func TestP09_AFenceIsNotSetInACellThatMoves(t *testing.T) {
 	t.Parallel()
 	cells := open(t, t.TempDir(), nil).cells
@@ -41,7 +41,7 @@ func TestP09_AFenceIsNotSetInACellThatMoves(t *testing.T) {
 		}
 		return head
 	}
-	// Somebody has the lease, and shows no sign of life.
+	// Another process has the lease and does not renew it.
 	authority, err := cells.Cell(m.Spec().Authority)
 	if err == nil {
 		err = authority.Update(t.Context(), func(tx resolve.Tx) error {

@@ -10,17 +10,17 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// target is where an op is done: the cell of its record, whose puid is 0 while the key has none.
+// target is the cell where an op is done, and its record; puid is 0 while the key has none.
 type target struct {
 	key  cell.Key
 	cell cell.ID
 	puid entity.PUID
-	// sure tells that the puid was not remembered: a cell said so just now.
+	// sure marks a puid that a cell has just returned, as opposed to a cached one.
 	sure bool
 }
 
-// find asks the directory of keys where each op is done. An op whose cells cannot be asked is refused, and
-// so is the deletion of a key that was never put.
+// find looks up in the directory of keys where each op is done. It refuses ops whose cells do not answer,
+// and deletions of keys that were never put.
 func (b *batch) find(ctx context.Context, todo []int) (map[int]target, error) {
 	targets := make(map[int]target, len(todo))
 	var puts, deletes []int
@@ -62,9 +62,8 @@ func (b *batch) find(ctx context.Context, todo []int) (map[int]target, error) {
 	return targets, nil
 }
 
-// findAgain is find for ops whose puids were remembered, and whose records are not there: their cell came
-// back from a backup, or a replica, which does not know of them. Nor is anything else that is remembered to
-// be trusted.
+// findAgain repeats find for ops whose cached puids have no record: their cell was restored from a backup
+// or a replica that lacks the records. All other cached state is dropped, too.
 func (b *batch) findAgain(ctx context.Context, ops []int, targets map[int]target) map[int]target {
 	if len(ops) == 0 {
 		return nil
@@ -84,7 +83,7 @@ func (b *batch) findAgain(ctx context.Context, ops []int, targets map[int]target
 	return found
 }
 
-// lookup answers with the puids of keys to be deleted. A cell that cannot be asked fails its own keys only.
+// lookup returns the puids of keys to be deleted. A cell that does not answer fails only its own keys.
 func (b *batch) lookup(ctx context.Context, keys []cell.Key) []cell.Found {
 	found := make([]cell.Found, len(keys))
 	puids, err := b.dir.Lookup(ctx, keys)

@@ -12,33 +12,33 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// MaxLinked is the size above which a component that no cut divides is left apart: each of its
-// records is an entity of its own, but for those that people said to be one thing.
+// MaxLinked is the size above which a component that no cut divides is not clustered: each of its records
+// becomes its own entity, except for must-links and identical records.
 const MaxLinked = match.MaxLinked
 
-// graph is the graph of edges around a batch, as it was and as it is now. It is read as far as the
-// walk goes and no further.
+// graph is the graph of edges around a batch, before and after it. It is read lazily, as far as the walk
+// goes.
 type graph struct {
 	stored map[entity.PUID]edges // rows of the store, from before the batch
 	now    map[entity.PUID]edges // of written records
-	toward map[entity.PUID]edges // of records not written: their edges to written ones
+	toward map[entity.PUID]edges // edges from unwritten records to written ones
 	writes map[entity.PUID]*write
-	// What people decided about the records that were read, and these.
+	// decided holds the decisions about the records that were read, and nodes these records.
 	decided map[entity.PUID][]entity.Decision
 	nodes   map[entity.PUID]*node
 
 	was, is walk
-	missing map[entity.PUID]struct{} // whose edges the walk needs
-	misses  int                      // how often it needed them
+	missing map[entity.PUID]struct{} // records whose edges the walk needs
+	misses  int                      // number of times that edges were missing
 }
 
-// walk is what is known of the components at one of the two times.
+// walk caches the components before or after the batch.
 type walk struct {
 	now        bool
 	components map[entity.PUID][]entity.PUID // by every member
-	least      map[entity.PUID]match.Score   // below it the record's component is too large
-	short      map[entity.PUID]struct{}      // in a component of which edges are missing
-	repaired   map[entity.PUID]struct{}      // met by a walk that took in everything
+	least      map[entity.PUID]match.Score   // score below which the record's component is too large
+	short      map[entity.PUID]struct{}      // records in a component with missing edges
+	repaired   map[entity.PUID]struct{}      // records already visited by the unlimited walk of a repair
 }
 
 func newWalk(now bool) walk {
@@ -60,7 +60,7 @@ func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {
 	return g
 }
 
-// each calls fn for every edge that a record has now, or had before, by comparison.
+// each calls fn for every edge by comparison that a record has now, or had before.
 func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
 	if now && g.writes[p] != nil {
 		for _, e := range g.now[p] {
@@ -86,7 +86,7 @@ func (g *graph) each(p entity.PUID, now bool, fn func(Edge)) {
 	}
 }
 
-// exists tells whether there is such a record now, or was before the batch.
+// exists reports whether the record exists now, or did before the batch.
 func (g *graph) exists(p entity.PUID, now bool) bool {
 	w := g.writes[p]
 	switch {
@@ -99,8 +99,8 @@ func (g *graph) exists(p entity.PUID, now bool) bool {
 	}
 }
 
-// reach walks from a record over edges of at least the given score, and stops when it has found
-// that it connects more than limit records. Those that say the same count once: who follows a leader does not.
+// reach walks from a record over edges of at least the given score and stops once it has found more than
+// limit records. Identical records count once: followers of a leader are not counted.
 func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) (found []entity.PUID, more bool) {
 	seen := map[entity.PUID]struct{}{from: {}}
 	found = []entity.PUID{from}
@@ -121,11 +121,10 @@ func (g *graph) reach(from entity.PUID, now bool, least match.Score, limit int) 
 	return found, leaders > limit
 }
 
-// component answers with the records that are clustered together with this one: those that edges
-// of at least the threshold connect, and where they are more than match.MaxComponent, those that
-// edges of a higher score still do, and in the end those that say the same or that people said to be one thing. Nil if edges are
-// missing. What it learns of one record it
-// knows of all that it met on the way.
+// component returns the records that are clustered together with p: those connected by edges of at least
+// the threshold. If there are more than match.MaxComponent, the score is raised step by step, and in the
+// end only edges between identical records and must-links remain. It returns nil if edges are missing. The
+// result is cached for all members.
 func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 	if members := w.components[p]; members != nil {
 		return members
@@ -163,11 +162,10 @@ func (g *graph) component(w *walk, p entity.PUID) []entity.PUID {
 	}
 }
 
-// partition answers with every component, as it is now, that the seeds can have changed, given
-// that they are all the records whose own edges changed. A component can change only if a seed is
-// in it now, or was: so the members of the seeds' components, of now and of before, are everything
-// that has to be looked at again. A repair does not know what was before: it takes in everything
-// that any edge connects. Nil sets mean that edges are missing.
+// partition returns every component that the seeds can have changed, given that the seeds are all records
+// whose own edges changed. A component can change only if a seed is or was in it, so the members of the
+// seeds' components before and after must be looked at again. A repair does not know the state before and
+// takes in everything that any edge connects. Nil results mean that edges are missing.
 func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (components [][]entity.PUID, affected map[entity.PUID]struct{}) {
 	affected = maps.Clone(seeds)
 	add := func(puids []entity.PUID) {
@@ -207,7 +205,7 @@ func (g *graph) partition(seeds map[entity.PUID]struct{}, repair bool) (componen
 	return components, affected
 }
 
-// changed reads as much of the graph as it takes and answers with what the seeds changed.
+// changed reads as much of the graph as needed and returns the components that the seeds changed.
 func (b *batch) changed(ctx context.Context, g *graph, seeds map[entity.PUID]struct{}) ([][]entity.PUID, map[entity.PUID]struct{}, error) {
 	for {
 		components, affected := g.partition(seeds, b.repair)

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Cells that are added while records come make the same entities as if they had always been there, and no
-// record leaves the cell that it was put in.
+// Cells added during writes give the same entities as if they had always existed, and no record leaves its
+// cell.
 func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 8))
@@ -65,8 +65,8 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	}
 }
 
-// A key that compaction copied into the current generation leads to the record where it has always been,
-// also for a process that has never heard of the key.
+// A key that compaction copied into the current generation still names its record, also for a process that
+// has never seen the key.
 func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
 	t.Parallel()
 	first := open(t, t.TempDir(), nil)
@@ -92,8 +92,8 @@ func TestP08_CompactedKeysLeadToTheirRecords(t *testing.T) {
 	}
 }
 
-// A cell that came back from a backup does not know of keys that were put since. Whoever remembers their
-// puids does not go on with them: nobody else would find what he puts.
+// A cell restored from a backup lacks keys that were put since. A process with cached puids must not use
+// them, because no other process would find the records.
 func TestP07_RememberedPuidsOfALostCell(t *testing.T) {
 	t.Parallel()
 	first := open(t, t.TempDir(), nil)
@@ -129,7 +129,7 @@ func TestP07_RememberedPuidsOfALostCell(t *testing.T) {
 	first.check(t)
 }
 
-// empty deletes all that a cell knows but the puids that it has given away.
+// empty deletes everything in a cell except the count of allocated puids.
 func empty(t *testing.T, tx resolve.Tx) error {
 	t.Helper()
 	for _, table := range tx.Tables() {

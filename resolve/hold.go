@@ -15,22 +15,22 @@ import (
 const (
 	// leaseName is the lease under which postings, edges and entities are written.
 	leaseName = "resolve"
-	// leaseTTL is how long a process that holds it may be silent where nothing is slow.
+	// leaseTTL is the lifetime of the lease without renewal.
 	leaseTTL = 5 * time.Second
-	// leasePatience is how long a batch waits for the process that has the lease before its records stay pending:
-	// long enough to take it over from one that is gone.
+	// leasePatience is how long a batch waits for the lease before its records stay pending: long enough to
+	// take it over from a process that is gone.
 	leasePatience = leaseTTL + time.Second
-	// leasePoll is how often it looks at first whether that is done, and leasePollMost how seldom later.
+	// leasePoll is the initial interval between looks at the lease, leasePollMost the longest.
 	leasePoll     = 4 * time.Millisecond
 	leasePollMost = 100 * time.Millisecond
-	// leaseTurn is for how long a process with work to do keeps the lease though one that needs it waits: taking
-	// it over costs as much as a batch.
+	// leaseTurn is how long a busy process keeps the lease although another one wants it: a takeover costs
+	// as much as a batch.
 	leaseTurn = 150 * time.Millisecond
-	// leaseStuck is for how long a process keeps the lease while no statement of its work comes to an end.
+	// leaseStuck is how long a process renews the lease while none of its statements ends.
 	leaseStuck = time.Minute
 )
 
-// newLease makes the holder of the lease, which lies in the authority of the cell map.
+// newLease returns a holder of the lease, which is stored in the authority of the cell map.
 func (r *Resolver) newLease(owner string) *lease.Holder {
 	authority := func(ctx context.Context, run func(Cell) error) error {
 		for {
@@ -57,7 +57,7 @@ func (r *Resolver) newLease(owner string) *lease.Holder {
 	})
 }
 
-// held reports whether this process holds the lease; a process that is alone always does.
+// held reports whether this process holds the lease. Without Owner it always does.
 func (r *Resolver) held() bool {
 	if r.lease == nil {
 		return true
@@ -66,7 +66,7 @@ func (r *Resolver) held() bool {
 	return held
 }
 
-// hold takes the lease, or gives a sign of life, and begins what is done under it.
+// hold acquires or renews the lease, waiting up to patience, and prepares for work under it.
 func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	if r.lease == nil {
 		return r.know(ctx)
@@ -75,7 +75,7 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	defer give.Stop()
 	for {
 		held, err := r.lease.Take(ctx, r.opts.Cells.Map().Epoch())
-		if r.held() && err != nil { // the authority does not answer: no other process can take the lease there either
+		if r.held() && err != nil { // the authority does not answer, so no other process can acquire the lease either
 			held, err = true, nil
 		}
 		if held {
@@ -90,7 +90,7 @@ func (r *Resolver) hold(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// pause waits for a while, unless the patience for the lease is over before.
+// pause waits for d, or returns an error if over fires or the context ends first.
 func pause(ctx context.Context, d time.Duration, over <-chan time.Time) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -104,9 +104,9 @@ func pause(ctx context.Context, d time.Duration, over <-chan time.Time) error {
 	}
 }
 
-// begin begins what is done under the lease, which this process has. One that was another's before comes with
-// whatever that one left undone, and makes all that is remembered of records doubtful. One that this process
-// gave back, and no other has had since, does not: what others have put in the meantime they ask for.
+// begin prepares for work under the lease. If another process had it since, the redo sets must be worked
+// off and cached records are dropped. If this process released it and no other has had it since, the caches
+// stay valid: what other processes put in between they request.
 func (r *Resolver) begin(ctx context.Context) error {
 	l, held := r.lease.Held()
 	if !held {
@@ -130,20 +130,20 @@ func (r *Resolver) begin(ctx context.Context) error {
 	return r.know(ctx)
 }
 
-// beat gives a sign of life between two parts of the rounds, and ends them if the lease is lost.
+// beat renews the lease between two parts of the rounds, and returns lease.ErrLost if it is lost.
 func (r *Resolver) beat(ctx context.Context) error {
 	if r.lease == nil {
 		return nil
 	}
-	_ = r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()) // an authority that does not answer gives the lease to no other
+	_ = r.lease.Beat(ctx, r.opts.Cells.Map().Epoch()) // an unavailable authority grants the lease to no other process
 	if !r.held() {
 		return lease.ErrLost
 	}
 	return nil
 }
 
-// beats gives signs of life from now on until the resolver is unlocked, however long the statements of the work
-// take that is done: but not for one of them alone. A process that stands still gives none.
+// beats renews the lease in the background until the resolver is unlocked, however long the work takes,
+// unless a single statement takes longer than leaseStuck. A paused process does not renew it.
 func (r *Resolver) beats(ctx context.Context) {
 	if r.lease == nil || r.pulse != nil {
 		return
@@ -171,14 +171,14 @@ func (r *Resolver) beats(ctx context.Context) {
 	}()
 }
 
-// moves notes that a statement of the work has come to an end.
+// moves notes that a statement of the work has ended.
 func (r *Resolver) moves() {
 	if r.lease != nil {
 		r.moved.Store(int64(r.opts.Now().Sub(r.born)))
 	}
 }
 
-// unlock ends what was done, and the signs of life for it.
+// unlock stops the renewal of the lease and unlocks the resolver.
 func (r *Resolver) unlock() {
 	if r.pulse != nil {
 		close(r.pulse)
@@ -187,7 +187,7 @@ func (r *Resolver) unlock() {
 	r.mu.Unlock()
 }
 
-// doubt forgets what may have become otherwise, and has the redo set worked off.
+// doubt drops cached state that may be outdated, and marks the redo sets for a sweep.
 func (r *Resolver) doubt() {
 	r.dirty = true
 	r.cache.clear()
@@ -197,7 +197,8 @@ func (r *Resolver) doubt() {
 	clear(r.undecided)
 }
 
-// holds tells, in a transaction of a cell, whether it still takes what is done under the lease.
+// holds returns lease.ErrLost, in a transaction of a cell, if this process lost the lease or the cell's
+// fence is higher.
 func (r *Resolver) holds(ctx context.Context, tx Tx) error {
 	if r.lease == nil {
 		return nil
@@ -213,8 +214,8 @@ func (r *Resolver) holds(ctx context.Context, tx Tx) error {
 	return err
 }
 
-// open answers with a cell. One whose last owner of the lease did not give it back may still be writing
-// there: the cell has to refuse that before the next owner reads anything.
+// open returns a cell, fenced against earlier lease holders. A holder that did not release the lease may
+// still be writing: the cell must refuse that before this process reads anything.
 func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	c, err := r.opts.Cells.Cell(id)
 	if err != nil || r.lease == nil {
@@ -237,7 +238,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 		case head.Fence >= l.Fence:
 			return nil
 		case head.Home != cell.Serving:
-			return cell.ErrMoved // its head may have been copied already, and a fence would stay behind
+			return cell.ErrMoved // its head may already be copied, and the fence would be lost
 		}
 		head.Fence = l.Fence
 		return tx.SetHead(ctx, head)
@@ -250,7 +251,7 @@ func (r *Resolver) open(ctx context.Context, id cell.ID) (Cell, error) {
 	return c, nil
 }
 
-// yield gives the lease back if another process needs it, as far as is known, and this one has had its turn.
+// yield releases the lease if another process is known to want it and this one has had it for turn.
 func (r *Resolver) yield(ctx context.Context, turn time.Duration) {
 	if r.lease == nil {
 		return
@@ -260,18 +261,18 @@ func (r *Resolver) yield(ctx context.Context, turn time.Duration) {
 	}
 }
 
-// give takes out the redo entries that are done, which need not be done again, and gives the lease back.
+// give removes finished redo entries, so that they are not repeated, and releases the lease.
 func (r *Resolver) give(ctx context.Context) {
 	r.telling.Wait()
 	if r.lease == nil || !r.held() {
 		return
 	}
-	_ = r.clear(ctx) // what stays in is done twice, which changes nothing
+	_ = r.clear(ctx) // entries that stay are repeated, which changes nothing
 	_ = r.lease.Give(ctx)
 }
 
-// refresh reads the cell map again, because of an error that a newer one may cure, and the rules if they are
-// why.
+// refresh reads the cell map again after an error that a newer map may resolve, and the rules if they
+// caused it.
 func (r *Resolver) refresh(ctx context.Context, why error) error {
 	if err := r.opts.Cells.Refresh(ctx); err != nil {
 		return fmt.Errorf("%w: read the cell map again: %w", why, err)
@@ -282,7 +283,7 @@ func (r *Resolver) refresh(ctx context.Context, why error) error {
 	return nil
 }
 
-// outdated tells whether a newer cell map, or newer rules, may cure an error.
+// outdated reports whether a newer cell map or newer rules may resolve an error.
 func outdated(err error) bool {
 	return errors.Is(err, errOldRules) || errors.Is(err, cell.ErrFenced) || errors.Is(err, cell.ErrMoved) || errors.Is(err, cell.ErrStaleMap) || errors.Is(err, cell.ErrNoCell)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// hung is a cell whose database takes connections and says nothing while it is held.
+// hung is a cell whose database accepts connections but does not respond while its gate is held.
 type hung struct {
 	resolve.Cell
 	gate *gate
@@ -46,8 +46,8 @@ func (h hung) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	return h.Cell.Read(ctx, fn)
 }
 
-// Cells that are new have not heard of the rules. The first batch of records that live in some of them is durable before any other
-// cell is asked for anything: one that hangs makes no write unconfirmed that is none of its own.
+// New cells do not have the rules yet. The first batch is durable in its own cells before any other cell is
+// contacted: a hung cell makes only its own writes unconfirmed.
 func TestP12_TheFirstBatchWaitsForItsOwnCells(t *testing.T) {
 	t.Parallel()
 	g := &gate{}
@@ -72,7 +72,7 @@ func TestP12_TheFirstBatchWaitsForItsOwnCells(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		<-waiting // the caller's time is over when the cell is asked
+		<-waiting // the context ends while the cell is contacted
 		cancel()
 	}()
 	results, err := q.Do(ctx, ops)

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Image is the image of an entity, as changes carry it and as rollups count it.
+// Image returns the image of an entity that changes carry and rollups count, nil for a nil entity.
 func (r *Resolver) Image(e *entity.Entity, attributes []string) *changelog.Image {
 	if e == nil {
 		return nil
@@ -19,7 +19,7 @@ func (r *Resolver) Image(e *entity.Entity, attributes []string) *changelog.Image
 	return changelog.ImageOf(e, attributes, r.Rules().Kind(e.Kind).Policy.Many)
 }
 
-// imagesOf says which changes carry images, in a transaction.
+// imagesOf returns which changes carry images, in a transaction.
 func imagesOf(ctx context.Context, tx Tx) (changelog.Images, error) {
 	head, err := tx.Head(ctx)
 	if err != nil || head.Images == "" {
@@ -28,9 +28,9 @@ func imagesOf(ctx context.Context, tx Tx) (changelog.Images, error) {
 	return changelog.ParseImages(head.Images)
 }
 
-// images gives the changes their images, where anybody asks for them: what the transaction finds stored, and
-// what it is about to write, so that each image of an entity is the one that the next change finds. moved
-// are changes of records that have another outcome now.
+// images adds images to the changes, if configured: the state that the transaction finds stored and the
+// state that it is about to write, so that each new image is the old image of the next change. moved are
+// changes of records that became, or ceased to be, the anchor.
 func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
 	if images, err = imagesOf(ctx, tx); err != nil {
 		return images, nil, err
@@ -54,7 +54,7 @@ func (o *outcome) images(ctx context.Context, tx Tx, r *Resolver) (images change
 	return images, moved, err
 }
 
-// moved are the changes of records that become the anchor of their entity, or a later member.
+// moved returns the changes of records that become the anchor of their entity or cease to be it.
 func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved []changelog.Change, err error) {
 	puids := make([]entity.PUID, len(o.assigned))
 	for i, a := range o.assigned {
@@ -82,8 +82,7 @@ func (o *outcome) moved(ctx context.Context, tx Tx, attributes []string) (moved 
 	return moved, nil
 }
 
-// end reads where a transaction leaves the log, if somebody counts by it: who wrote may want to wait for
-// that.
+// end reads the end of the log if changes carry images, because the writer may wait for that position.
 func (*Resolver) end(ctx context.Context, tx Tx, images changelog.Images, mark *changelog.Seq) error {
 	if images.None() {
 		return nil
@@ -93,7 +92,7 @@ func (*Resolver) end(ctx context.Context, tx Tx, images changelog.Images, mark *
 	return err
 }
 
-// noteMark notes what a transaction of an Apply left behind.
+// noteMark notes the log position after a transaction of an Apply.
 func (r *Resolver) noteMark(id cell.ID, mark changelog.Seq) {
 	if mark == 0 {
 		return
@@ -103,7 +102,7 @@ func (r *Resolver) noteMark(id cell.ID, mark changelog.Seq) {
 	r.marks[id] = max(r.marks[id], mark)
 }
 
-// takeMarks answers with what was noted since the last time, nil if nothing was.
+// takeMarks returns and resets the noted positions, nil if there are none.
 func (r *Resolver) takeMarks() map[cell.ID]changelog.Seq {
 	r.asks.Lock()
 	defer r.asks.Unlock()
@@ -115,7 +114,6 @@ func (r *Resolver) takeMarks() map[cell.ID]changelog.Seq {
 	return marks
 }
 
-// noteCounts notes what a transaction has merged and split.
 func (r *Resolver) noteCounts(counts entity.Counts) {
 	r.asks.Lock()
 	defer r.asks.Unlock()
@@ -123,7 +121,7 @@ func (r *Resolver) noteCounts(counts entity.Counts) {
 	r.splits += int(counts.Splits)
 }
 
-// takeCounts answers with what was noted since the last time.
+// takeCounts returns and resets the noted merges and splits.
 func (r *Resolver) takeCounts() (merges, splits int) {
 	r.asks.Lock()
 	defer r.asks.Unlock()

@@ -11,11 +11,11 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// errOldRules says that a cell takes no records that are written by these rules.
+// errOldRules means that a cell refuses records written under this process's rules.
 var errOldRules = errors.New("resolve: the rules have changed")
 
-// Reload reads the rules of the installation, if this process does not have the newest ones. An
-// installation that has none is given those of the options.
+// Reload reads the rules of the installation if this process may not have the newest ones. If the
+// installation has none yet, the rules of the options are stored.
 func (r *Resolver) Reload(ctx context.Context) error {
 	if err := r.mu.lockIn(ctx); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (r *Resolver) Reload(ctx context.Context) error {
 	return r.reload(ctx)
 }
 
-// know has the rules read if this process never did, or cannot be sure of them.
+// know reads the rules unless they are known to be current.
 func (r *Resolver) know(ctx context.Context) error {
 	if r.known {
 		return nil
@@ -79,7 +79,8 @@ func (r *Resolver) reload(ctx context.Context) error {
 	return nil
 }
 
-// install works by rules from now on. What is remembered of records was made by others.
+// install switches to rules. If they differ from the current ones, caches are dropped, because they were
+// made under the old rules.
 func (r *Resolver) install(rules *Rules) {
 	if old := r.Rules(); old.Version != rules.Version || (old.change == nil) != (rules.change == nil) {
 		r.doubt()
@@ -90,7 +91,7 @@ func (r *Resolver) install(rules *Rules) {
 	r.rules.Store(rules)
 }
 
-// amend changes the stored rules, as who holds the lease.
+// amend changes the stored rules. The caller holds the lease.
 func (r *Resolver) amend(ctx context.Context, change func(tx Tx, b *book) error) error {
 	var rules *Rules
 	err := r.authority(ctx, func(c Cell) error {
@@ -122,7 +123,7 @@ func (r *Resolver) amend(ctx context.Context, change func(tx Tx, b *book) error)
 	return nil
 }
 
-// authority runs in the cell that keeps the rules.
+// authority runs in the cell that stores the rules.
 func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
 	for {
 		c, err := r.open(ctx, r.opts.Cells.Map().Authority())
@@ -138,16 +139,17 @@ func (r *Resolver) authority(ctx context.Context, run func(Cell) error) error {
 	}
 }
 
-// follow reads the rules again and tells the cells that have not heard of them.
+// follow reads the rules again and spreads them to cells with an older version.
 func (r *Resolver) follow(ctx context.Context) error {
-	cells := r.opts.Cells.Map().Cells() // known before the rules are read: a switch that comes later finds them
+	cells := r.opts.Cells.Map().Cells() // taken before the rules are read: a later switch finds newer cells itself
 	if err := r.reload(ctx); err != nil {
 		return err
 	}
 	return r.spread(ctx, cells)
 }
 
-// spread tells cells of the rules, side by side. One that does not answer is told when it refuses records.
+// spread brings cells to the current rules, concurrently. A cell that does not answer is updated when it
+// refuses records.
 func (r *Resolver) spread(ctx context.Context, cells []cell.ID) error {
 	all := make(map[cell.ID]struct{}, len(cells))
 	for _, id := range cells {
@@ -161,8 +163,7 @@ func (r *Resolver) spread(ctx context.Context, cells []cell.ID) error {
 	})
 }
 
-// raise has a cell take records that are written by these rules, and none by older ones, and leaves a copy of them
-// there.
+// raise makes a cell accept records under the current rules only, and stores a copy of the rules there.
 func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
 	rules := r.Rules()
 	authority := id == r.opts.Cells.Map().Authority()
@@ -189,7 +190,7 @@ func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
 		case err != nil || done:
 			return err
 		case head.Home != cell.Serving:
-			return cell.ErrMoved // its head may have been copied already
+			return cell.ErrMoved // its head may already be copied
 		}
 		if !authority {
 			if err := rules.copyTo(ctx, tx); err != nil {
@@ -201,7 +202,7 @@ func (r *Resolver) raise(ctx context.Context, id cell.ID) error {
 	})
 }
 
-// Packed reads a pack that the installation keeps, nil if it keeps none of that hash.
+// Packed reads a stored pack, nil if there is none with that hash.
 func (r *Resolver) Packed(ctx context.Context, hash string) (p *match.Pack, err error) {
 	err = r.view(ctx, r.opts.Cells.Map().Authority(), func(tx Tx) error {
 		p, err = readPack(ctx, tx, hash, map[string]*match.Pack{})

@@ -14,17 +14,19 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Records that say the same in everything that is compared share one feature (match.Record.Equal), and the one of them
-// with the lowest puid leads. The leader alone is posted under the other features and compared with other records; those
-// that follow it have an edge to it and no other. So a feature is carried by as many records as there are different
-// things said, whatever the number of records, and a record that says what others said before costs a look at its leader.
+// Records with identical compared content share one feature (match.Record.Equal). The one with the lowest
+// puid is their leader. Only the leader is posted under the other features and compared with other records;
+// its followers have one edge, to the leader. So a feature has as many carriers as there are distinct
+// contents, whatever the number of records, and a record that repeats known content costs one look-up of
+// its leader.
 
-// leadership is who leads the records of a batch, by what they say.
+// leadership maps the content of a batch's records to leaders.
 type leadership struct {
-	before, after map[uint64]entity.PUID // none if no record says it
+	before, after map[uint64]entity.PUID // no entry if no record has the content
 }
 
-// posted are the features under which a record is posted: all if it leads, else the one that it shares with its leader.
+// posted returns the features that a record is posted under: all of a leader, only the shared one of a
+// follower.
 func posted(n *node, leads bool) []uint64 {
 	if n == nil || n.norm == nil {
 		return nil
@@ -39,7 +41,6 @@ func posted(n *node, leads bool) []uint64 {
 	return features
 }
 
-// equal is the feature that a record shares with those that say the same, 0 if it has none.
 func (n *node) equal() uint64 {
 	if n == nil || n.norm == nil {
 		return 0
@@ -47,11 +48,11 @@ func (n *node) equal() uint64 {
 	return n.norm.Equal()
 }
 
-// lead finds who leads the records that say the same as those of the batch, before it and after, and draws in who
-// begins or ceases to. Nothing is posted yet, and no other process posts beside this one.
+// lead finds the leaders for the contents of the batch, before and after it, and draws in records that
+// become or cease to be leaders. Nothing is posted yet, and no other process posts concurrently.
 func (b *batch) lead(ctx context.Context) error {
-	says := map[uint64][]entity.PUID{} // who of the batch says it from now on
-	ceased := map[uint64]int{}         // how many of the batch do no more
+	says := map[uint64][]entity.PUID{} // records of the batch that have the content now
+	ceased := map[uint64]int{}         // number of records of the batch that no longer have it
 	limits := map[uint64]int{}
 	for p, w := range b.writes {
 		is := w.new.equal()
@@ -74,7 +75,7 @@ func (b *batch) lead(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if b.repair { // a posting may have outlived what it says
+		if b.repair { // a posting may be outdated
 			var all []entity.PUID
 			for _, list := range stored {
 				all = append(all, list...)
@@ -95,7 +96,7 @@ func (b *batch) lead(ctx context.Context) error {
 				return b.repair && b.nodes[p].equal() != e
 			})
 			if b.repair {
-				// Of those that were settled the first has led, unless it was one that says it no more.
+				// The former leader is the first record that is not in the redo set and still has the content.
 				i := slices.IndexFunc(list, func(p entity.PUID) bool { return b.writes[p] == nil && !b.isUndone(p) })
 				if i < 0 && more {
 					limits[e] *= 4
@@ -117,7 +118,7 @@ func (b *batch) lead(ctx context.Context) error {
 	return b.draw(ctx, drawn)
 }
 
-// draw adds records to the batch for which something else than what they say has changed.
+// draw adds records to the batch that are affected although their content has not changed.
 func (b *batch) draw(ctx context.Context, puids []entity.PUID) error {
 	puids = slices.DeleteFunc(unique(puids), func(p entity.PUID) bool { return p == 0 || b.writes[p] != nil })
 	if err := b.load(ctx, b.nodes, puids); err != nil {
@@ -131,13 +132,15 @@ func (b *batch) draw(ctx context.Context, puids []entity.PUID) error {
 	return nil
 }
 
-// leads reports whether a record leads those that say the same: it does if there are no others.
+// leads reports whether a record leads the records with its content. A record without such a feature always
+// does.
 func leads(n *node, leaders map[uint64]entity.PUID) bool {
 	e := n.equal()
 	return e == 0 || leaders[e] == n.PUID
 }
 
-// carriersOf reads the carriers of features, wherever their postings lie, at most so many of each.
+// carriersOf reads the carriers of features from all cells that may hold their postings, up to the limit of
+// each.
 func (b *batch) carriersOf(ctx context.Context, ask asking, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
 	groups := map[cell.ID][]uint64{}
 	carriers := make(map[uint64][]entity.PUID, len(limits))
@@ -171,7 +174,7 @@ func (b *batch) carriersOf(ctx context.Context, ask asking, limits map[uint64]in
 	return carriers, err
 }
 
-// leadersOf finds who leads those that say the same as these records, beside whatever is written.
+// leadersOf finds the leaders for the contents of records, concurrently with writers.
 func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entity.PUID, error) {
 	leaders := map[uint64]entity.PUID{}
 	limits := map[uint64]int{}
@@ -211,5 +214,5 @@ func (v reading) leadersOf(ctx context.Context, nodes []*node) (map[uint64]entit
 	return leaders, nil
 }
 
-// unlimited is how many carriers are read of what equal records share.
+// unlimited is the limit for carriers of a feature of identical records.
 const unlimited = math.MaxInt32

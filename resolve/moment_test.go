@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// What was observed of a record, some of it at the same moments, arrives in any order and in any batches: what is
-// stored in the end is the same.
+// Observations of a record, some with equal times, arrive in any order and in any batches; the stored
+// result is the same.
 func TestP09_ContentsOfOneMomentInAnyOrder(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// Move moves a cell to another database while it is written to; see cell.Move. Entities are not copied as
-// rows: every database indexes them in its own way, so they are written again with what their members say.
+// Move moves a cell to another database while it is in use; see cell.Move. Entities are not copied as rows,
+// because every backend indexes them in its own way; they are written again from their members.
 func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	return cell.Move(ctx, cells, id, to, cell.MoveOptions[Tx]{
 		Owner:  cmp.Or(r.opts.Owner, "this process"),
@@ -41,7 +41,7 @@ func (r *Resolver) Move(ctx context.Context, cells *cell.Cells[Tx], id cell.ID, 
 	})
 }
 
-// anchorOf reads the key of an entity; nil is below all anchors.
+// anchorOf returns the anchor in the key of an entity. A nil key is below all anchors.
 func anchorOf(key []any) entity.PUID {
 	if key == nil {
 		return math.MinInt64
@@ -50,7 +50,8 @@ func anchorOf(key []any) entity.PUID {
 	return entity.PUID(n)
 }
 
-// carry writes entities of one database of a cell to another, and removes those that are not there.
+// carry writes entities from one database of a cell to another and removes those that the source does not
+// have. A nil source has none.
 func (r *Resolver) carry(ctx context.Context, from, to Cell, keys [][]any) error {
 	anchors := make([]entity.PUID, len(keys))
 	for i, key := range keys {

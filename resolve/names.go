@@ -10,14 +10,15 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// An identifier weighs the less the more different names the live records have that carry it (match.Names). That is a
-// question about the set of records, as whether a feature is generic: its carriers are read anyway, and are few unless
-// it is generic. A write that changes what it weighs draws in all who carry it, whose edges it changes.
+// The weight of an identifier falls with the number of different names among the live records that carry it
+// (match.Names). Like genericity, that is a property of the current set of records; its carriers are read
+// anyway, and are few unless it is generic. A write that changes the weight draws in all carriers, because
+// their edges change.
 
-// matcher is the one that compares records of a kind among all that are there.
+// matcher returns the matcher of a kind with the counted names.
 func (m *meetings) matcher(k *Kind) *match.Matcher { return k.Matcher.Among(m.names) }
 
-// count counts the names of what identifies a record, once its candidates are loaded.
+// count counts the names for the identifiers of a record, once its candidates are loaded.
 func (m *meetings) count(n *node, nodes map[entity.PUID]*node) {
 	for _, f := range n.norm.Features() {
 		if carriers, read := m.carriers[f.Hash]; read && f.Identifies() {
@@ -37,7 +38,7 @@ func (m *meetings) countNames(feature uint64, carriers []entity.PUID, nodes map[
 	}
 }
 
-// carrying are the records that carry a feature, of those that are posted under it.
+// carrying returns those posted records that still carry the feature.
 func carrying(feature uint64, posted []entity.PUID, nodes map[entity.PUID]*node) []*match.Record {
 	records := make([]*match.Record, 0, len(posted))
 	for _, p := range posted {
@@ -48,9 +49,9 @@ func carrying(feature uint64, posted []entity.PUID, nodes map[entity.PUID]*node)
 	return records
 }
 
-// renamed are the carriers of identifiers that weigh something else since the batch, for the names that they have.
+// renamed returns the carriers of identifiers whose weight the batch changes.
 func (b *batch) renamed(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
-	former := map[uint64][]*match.Record{} // who of the batch carried it before
+	former := map[uint64][]*match.Record{} // records of the batch that carried it before
 	note := func(n *node, carried ...*match.Record) {
 		if n == nil || n.norm == nil {
 			return
@@ -77,7 +78,8 @@ func (b *batch) renamed(ctx context.Context, m *meetings) (drawn []entity.PUID, 
 	for f, before := range former {
 		carriers := m.carriers[f]
 		if b.repair {
-			// What was counted before is not known, but for those that were settled, and that it was no more than all.
+			// The former count is unknown. It lies between that of the records not in the redo set and that
+			// plus all others.
 			settled := b.settled(m, f)
 			least := match.DifferentNames(carrying(f, settled, b.nodes))
 			if !match.SameWeight(least, least+len(carriers)-len(settled)) {
@@ -94,8 +96,9 @@ func (b *batch) renamed(ctx context.Context, m *meetings) (drawn []entity.PUID, 
 	return drawn, nil
 }
 
-// mayWeighOtherwise reports whether enough records carry an identifier, or did, for their names to be counted, and it is
-// not drawn in for being generic. What has a carrier that cannot be read waits for it.
+// mayWeighOtherwise reports whether an identifier has or had enough carriers for their names to be counted,
+// and its carriers are not drawn in already because it is or was generic. If a carrier cannot be read, it
+// is left for later.
 func (b *batch) mayWeighOtherwise(feature uint64, m *meetings) bool {
 	carriers, read := m.carriers[feature]
 	before := len(carriers)
@@ -106,7 +109,8 @@ func (b *batch) mayWeighOtherwise(feature uint64, m *meetings) bool {
 		!(b.repair && b.anyAway(carriers))
 }
 
-// Names counts the names of the identifiers that two of these records share, beside whatever is written.
+// Names counts the names for the identifiers that at least two of these records share, concurrently with
+// writers.
 func (r *Resolver) Names(ctx context.Context, records []*match.Record) (match.Names, error) {
 	return r.reading().namesOf(ctx, records)
 }

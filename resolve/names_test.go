@@ -16,12 +16,12 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// tenants are the words of names that are all different.
+// tenants are distinct words for names.
 var tenants = []string{
 	"Golden", "Blue", "Harbor", "Maple", "Royal", "Sunny", "Twin", "Velvet", "Quill", "Zephyr", "Amber", "Copper", "Falcon", "Garnet", "Juniper", "Saffron",
 }
 
-// tenant is a record of one of the houses, which have one number each.
+// tenant returns a record of one of the houses, each of which has one phone number.
 func tenant(key, name, house, at int) resolve.Op {
 	return resolve.Op{
 		Ref: entity.Ref{Source: "s", Key: fmt.Sprint(key)}, Observed: time.UnixMilli(1700000000000 + int64(at)),
@@ -32,7 +32,7 @@ func tenant(key, name, house, at int) resolve.Op {
 	}
 }
 
-// weights are what the numbers weigh, by how many names they have.
+// weights counts the numbers by their weight, which depends on their number of names.
 func (in *installation) weights(t testing.TB) (heavy, less, least int) {
 	t.Helper()
 	_, live := in.state(t)
@@ -53,8 +53,9 @@ func (in *installation) weights(t testing.TB) (heavy, less, least int) {
 	return heavy, less, least
 }
 
-// Records come, change their names and numbers and go, so that the names of a number become more than a few, and many,
-// and few again, in batches of any size: the entities are those of the oracle after each, and a check finds nothing.
+// Records are added, change names and numbers and are deleted, so that a number gets several names, then
+// many, then few again, in batches of any size. After each batch the entities match the oracle, and a check
+// finds nothing.
 func TestP09_WhatANumberWeighsFollowsItsNames(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(2) {
@@ -73,7 +74,7 @@ func TestP09_WhatANumberWeighsFollowsItsNames(t *testing.T) {
 					op.Delete = r.IntN(3) == 0 || keys == 10 && r.IntN(2) == 0
 					ops = append(ops, op)
 				}
-				if keys == 10 { // of the many that came before some go
+				if keys == 10 { // delete some of the many records put before
 					for key := 10; key < 30; key++ {
 						if r.IntN(6) == 0 {
 							ops = append(ops, resolve.Op{Ref: entity.Ref{Source: "s", Key: fmt.Sprint(key)}, Delete: true})
@@ -98,19 +99,19 @@ func TestP09_WhatANumberWeighsFollowsItsNames(t *testing.T) {
 	}
 }
 
-// A crash between any two commits of a batch that takes numbers over a limit, or back, by new records, others' names
-// and deletions, leaves nothing at the former weight.
+// A crash between any two commits of a batch that moves numbers over a limit and back, by new records,
+// other names and deletions, leaves no edge at the former weight.
 func TestP09_ACrashLeavesNoFormerWeight(t *testing.T) {
 	t.Parallel()
 	base := prepared(t, func(in *installation) {
 		var ops []resolve.Op
-		for i := range 3 { // three names: one more, and it weighs less
+		for i := range 3 { // three names: one more lowers the weight
 			ops = append(ops, tenant(i, 13+i, 0, 0))
 		}
-		for i := range 5 { // five names: two less, and it weighs more
+		for i := range 5 { // five names: two less raise the weight
 			ops = append(ops, tenant(10+i, i, 1, 0))
 		}
-		for i := range 12 { // eight names, of which the first has five records: by five others it weighs least
+		for i := range 12 { // eight names, the first with five records: five other names give the lowest weight
 			ops = append(ops, tenant(20+i, 5+max(i-4, 0), 2, 0))
 		}
 		in.apply(t, ops)

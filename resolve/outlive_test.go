@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// openCells is an installation of so many cells.
 func openCells(t testing.TB, n int) *cell.Cells[resolve.Tx] {
 	t.Helper()
 	cells, err := sqlite.OpenDir(t.Context(), t.TempDir(), &sqlite.DirOptions{Cells: n, Rules: "test", Notice: time.Second})
@@ -30,8 +29,8 @@ func openCells(t testing.TB, n int) *cell.Cells[resolve.Tx] {
 	return cells
 }
 
-// Decisions outlive their records: those that are deleted and put again are joined and parted as before, with
-// new ids, and what people chose is shown again. New generations of cells change nothing of it.
+// Decisions outlive their records: records that are deleted and put again are joined and separated as
+// before, and chosen values are shown again. New generations of cells do not change that.
 func TestP09_DecisionsOutliveTheirRecords(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -65,7 +64,7 @@ func TestP09_DecisionsOutliveTheirRecords(t *testing.T) {
 			in.apply(t, group)
 			in.check(t)
 		}
-		// Births are those of before, for here they follow from the key.
+		// Birth ids are the same as before, because the test derives them from the key.
 		if got := members(in.check(t)); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: records returned into other entities", seed)
 		}
@@ -75,12 +74,12 @@ func TestP09_DecisionsOutliveTheirRecords(t *testing.T) {
 	}
 }
 
-// members are the entities without their ids.
+// members returns the entities without their ids.
 func members(entities map[locality.ID]string) []string { return slices.Sorted(maps.Values(entities)) }
 
 func contents(views map[locality.ID]string) []string { return slices.Sorted(maps.Values(views)) }
 
-// What people decided and took back leaves entities as they were: ids, members and views.
+// A decision that is made and withdrawn leaves entities as they were: ids, members and views.
 func TestP09_MergeThenUnmergeRestores(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {
@@ -127,7 +126,8 @@ func bridge(n int) (ops []resolve.Op, between resolve.Op) {
 	return ops, put("between", "Quillab Zephyr Noodles Marzipan Harbor Optics", "100 Market Street", "415-555-2300", "415-555-7700")
 }
 
-// One record that resembles two things, or that people say is both, does no harm that its deletion does not undo.
+// One record that resembles two things, or that decisions assign to both, does no harm that its deletion
+// does not undo.
 func TestP09_ABridgeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, decided := range []bool{false, true} {
@@ -138,7 +138,7 @@ func TestP09_ABridgeLeavesNothingBehind(t *testing.T) {
 		if len(want) != 2 {
 			t.Fatalf("%d entities, want 2", len(want))
 		}
-		for range 2 { // the second time what was decided is there already
+		for range 2 { // the second time the decisions already exist
 			in.apply(t, []resolve.Op{between})
 			if decided {
 				in.decide(t, ruling{verdict: entity.VerdictSame, a: between.Ref, b: ops[0].Ref}, ruling{verdict: entity.VerdictSame, a: ops[1].Ref, b: between.Ref})
@@ -161,8 +161,8 @@ func TestP09_ABridgeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A telephone number that more than H records carry joins nobody; what people decided about its carriers
-// counts all the same, and when some of them go it joins the others as before.
+// A phone number carried by more than H records joins none of them. Decisions about its carriers still
+// count, and when some carriers are deleted it joins the others as before.
 func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 25))
@@ -204,7 +204,8 @@ func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 	}
 }
 
-// What a person chose is shown first, in the person's spelling, with those who say so, and is what the entity is found by.
+// A chosen value is shown first, in its own spelling and with its supporters, and the entity is found by
+// it.
 func TestResolver_ShowsWhatPeopleChose(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
@@ -257,8 +258,8 @@ func (in *installation) found(t testing.TB, word string) (n int) {
 	return n
 }
 
-// Every id that was ever given leads to an entity, or to the end of one whose last record is gone: also where people
-// chose other anchors.
+// Every id ever issued leads to an entity, or to the end of one whose last record was deleted, also with
+// chosen anchors.
 func TestP09_IdsUnderChosenAnchorsLeadOn(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {
@@ -266,7 +267,7 @@ func TestP09_IdsUnderChosenAnchorsLeadOn(t *testing.T) {
 		ops, _ := bridge(10)
 		in := open(t, t.TempDir(), nil)
 		in.apply(t, ops)
-		side := map[locality.ID]string{} // which of the two things an id was given to
+		side := map[locality.ID]string{} // which of the two things an id belonged to
 		note := func() {
 			for id, members := range in.check(t) {
 				side[id] = members[:len("bridge:l")]
@@ -311,7 +312,7 @@ func TestP09_IdsUnderChosenAnchorsLeadOn(t *testing.T) {
 	}
 }
 
-// leads follows an id to the entity that it leads to.
+// leads follows an id to its current entity.
 func (in *installation) leads(t testing.TB, id locality.ID) (to locality.ID) {
 	t.Helper()
 	births, records := map[locality.ID]entity.Birth{}, map[entity.PUID]*entity.Record{}

@@ -12,25 +12,24 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// plan is what the affected records are to be: a pure function of the graph and the records.
+// plan is the new state of the affected records: a pure function of the graph and the records.
 type plan struct {
 	*batch
 	affected map[entity.PUID]struct{}
-	olds     map[entity.PUID]*entity.Entity // the entities they were in, by anchor
+	olds     map[entity.PUID]*entity.Entity // their former entities, by anchor
 	clusters []*cluster
 	of       map[entity.PUID]*cluster // by every member
 	byAnchor map[entity.PUID]*cluster
 	assigned []entity.Assignment
-	known    map[entity.PUID]known // what was found about olds, by anchor
+	known    map[entity.PUID]known // cached facts about olds, by anchor
 }
 
-// known is what is asked about an old entity for every record that comes from it.
+// known holds facts about a former entity that are needed for each record that comes from it.
 type known struct {
 	members      map[entity.PUID]struct{}
-	put, deleted bool // one of them was, by the batch
+	put, deleted bool // whether the batch put, or deleted, one of the members
 }
 
-// about tells of an old entity.
 func (p *plan) about(anchor entity.PUID) known {
 	k, there := p.known[anchor]
 	if e := p.olds[anchor]; !there && e != nil {
@@ -46,16 +45,15 @@ func (p *plan) about(anchor entity.PUID) known {
 	return k
 }
 
-// cluster is an entity to be.
 type cluster struct {
-	nodes  []*node           // in the order of birth, the anchor first
-	pins   []entity.Decision // what people chose
+	nodes  []*node           // in order of birth, the anchor first
+	pins   []entity.Decision // decisions about its anchor and values
 	entity *entity.Entity
 }
 
 func (c *cluster) anchor() entity.PUID { return c.nodes[0].PUID }
 
-// plan clusters the components and reads the entities that their records were in.
+// plan clusters the components and reads the former entities of their records.
 func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, affected map[entity.PUID]struct{}) (*plan, error) {
 	p := &plan{batch: b, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
 	if err := b.load(ctx, b.nodes, slices.Collect(maps.Keys(affected))); err != nil {
@@ -121,8 +119,8 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 	}
 }
 
-// beyond answers with records that share an entity with affected ones and are not affected
-// themselves. There are none unless a crash left an entity half written.
+// beyond returns records that share an entity with affected ones and are not affected themselves. There are
+// none unless a crash left an entity half written.
 func (p *plan) beyond() []entity.PUID {
 	var beyond []entity.PUID
 	for _, old := range p.olds {
@@ -135,7 +133,7 @@ func (p *plan) beyond() []entity.PUID {
 	return beyond
 }
 
-// write turns the plan into what each cell has to store.
+// write converts the plan into the writes of each cell.
 func (p *plan) write(out *outcomes) {
 	indexed := make([]entity.Indexed, len(p.clusters))
 	parallel(len(p.clusters), func(i int) { indexed[i] = p.build(p.clusters[i]) })
@@ -171,7 +169,7 @@ func (p *plan) write(out *outcomes) {
 	}
 }
 
-// retire removes an old entity whose anchor leads none any more, and counts what came apart.
+// retire removes a former entity whose anchor no longer leads a cluster, and counts the splits.
 func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	var parts []*cluster
 	for _, m := range old.Members {
@@ -194,8 +192,8 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	o.changed = append(o.changed, changed{anchor: anchor})
 }
 
-// kind says what happened to an entity, and how many merges it took: one less than the entities
-// and new records that came together.
+// kind returns the kind of change of an entity, and the number of merges: one less than the number of
+// entities and new records that it combines.
 func (p *plan) kind(c *cluster, old *entity.Entity) (changelog.Kind, int64) {
 	var came []entity.PUID // other entities that members come from
 	groups := 0
@@ -230,8 +228,8 @@ func (p *plan) kind(c *cluster, old *entity.Entity) (changelog.Kind, int64) {
 	return changelog.Changed, merges
 }
 
-// why is the cause of a change of an entity: that of the batch, or else what was done to the records that it has or
-// had, and to those of the entities that they come from.
+// why returns the cause of an entity's change: that of the batch if it has one, otherwise what was done to
+// its current and former records and to the entities that they come from.
 func (p *plan) why(old *entity.Entity, nodes []*node) changelog.Cause {
 	if p.cause != "" {
 		return p.cause

@@ -13,14 +13,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// meetings are the candidates of a batch: for every feature of its records, who carries it.
+// meetings are the candidates of a batch: the carriers of every feature of its records.
 type meetings struct {
 	carriers map[uint64][]entity.PUID
-	gained   map[uint64]int // how many records of the batch came to carry the feature
-	lost     map[uint64]int // how many ceased to
-	further  map[uint64]int // how many carriers are read beyond those that are needed mostly
+	gained   map[uint64]int // number of records of the batch that gained the feature
+	lost     map[uint64]int // number of records that lost it
+	further  map[uint64]int // number of carriers to read beyond the usual limit
 	leaders  map[uint64]entity.PUID
-	names    match.Names // of the identifiers that more than a few carry
+	names    match.Names // counted names of identifiers with more than a few carriers
 }
 
 func newMeetings() *meetings {
@@ -30,13 +30,13 @@ func newMeetings() *meetings {
 	}
 }
 
-// generic tells whether more records carry a feature than may. It is a question about the
-// set of records and not a flag: the answer never depends on how the set came about.
+// generic reports whether a feature has too many carriers (a stop key). That depends on the current set of
+// records only and never on its history.
 func (m *meetings) generic(feature uint64) bool {
 	return len(m.carriers[feature]) > match.MostCarriers(feature)
 }
 
-// crossed tells whether the batch made a feature generic or took that from it.
+// crossed reports whether the batch made a feature generic, or made it specific again.
 func (m *meetings) crossed(feature uint64) bool {
 	after := len(m.carriers[feature])
 	before := after - m.gained[feature] + m.lost[feature]
@@ -44,7 +44,7 @@ func (m *meetings) crossed(feature uint64) bool {
 	return (before > most) != (after > most)
 }
 
-// limit is how many carriers must be read to tell a crossing for certain.
+// limit returns how many carriers must be read to detect a crossing reliably.
 func (m *meetings) limit(feature uint64) int {
 	if match.IsEqual(feature) {
 		return unlimited
@@ -52,9 +52,8 @@ func (m *meetings) limit(feature uint64) int {
 	return match.MostCarriers(feature) + 1 + m.gained[feature] + m.further[feature]
 }
 
-// post is the second round: the postings of all features, and only after they are committed the
-// reading of who else carries them. So of two records that share a feature the one that posts
-// second sees the first.
+// post is the second round. It commits the postings of all features before it reads their carriers, so that
+// of two records that share a feature the one that posts second sees the first.
 func (b *batch) post(ctx context.Context) (*meetings, error) {
 	m := newMeetings()
 	if err := b.lead(ctx); err != nil {
@@ -80,7 +79,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	for _, p := range drawn {
 		if w := b.writes[p]; w != nil && w.new != nil && w.posted == nil {
 			if e := w.new.equal(); e != 0 && m.leaders[e] == 0 {
-				m.leaders[e] = p // it is posted under what others share with it
+				m.leaders[e] = p // it is posted under the shared feature
 			}
 			w.posted = posted(w.new, leads(w.new, m.leaders))
 		}
@@ -88,7 +87,7 @@ func (b *batch) post(ctx context.Context) (*meetings, error) {
 	return m, b.readCarriers(ctx, b.read, m)
 }
 
-// drawnIn are the carriers of features that the batch took over a limit, or back.
+// drawnIn returns the carriers of features whose genericity or weight the batch changed.
 func (b *batch) drawnIn(ctx context.Context, m *meetings) (drawn []entity.PUID, err error) {
 	if b.repair {
 		if drawn, err = b.overdue(ctx, m); err != nil {
@@ -105,7 +104,7 @@ func (b *batch) drawnIn(ctx context.Context, m *meetings) (drawn []entity.PUID, 
 	return append(drawn, renamed...), err
 }
 
-// settled are the carriers of a feature from which nothing is left to follow.
+// settled returns the carriers of a feature that are not in the redo set.
 func (b *batch) settled(m *meetings, feature uint64) []entity.PUID {
 	settled := make([]entity.PUID, 0, len(m.carriers[feature]))
 	for _, p := range m.carriers[feature] {
@@ -116,10 +115,10 @@ func (b *batch) settled(m *meetings, feature uint64) []entity.PUID {
 	return settled
 }
 
-// overdue are the records that a feature may have joined, or not, when what is settled was settled. A repair
-// does not know what of the redo set was posted when, and does a part of it at a time. So a feature that is generic
-// has become so by records of that set, unless it is by the others alone: its carriers are read on until that is
-// certain. One that is not generic and that a record lost may have been. One that none lost never was.
+// overdue returns records whose edges through a feature may be outdated. A repair works off part of the
+// redo set at a time and does not know which of its records were posted when. If a feature is generic only
+// because of records in the redo set, it may have been specific before: carriers are read until that is
+// certain. A feature that is not generic may have been if a record lost it, and cannot have been otherwise.
 func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error) {
 	for {
 		var drawn []entity.PUID
@@ -150,11 +149,10 @@ func (b *batch) overdue(ctx context.Context, m *meetings) ([]entity.PUID, error)
 	}
 }
 
-// postings are what one cell is to add and to remove.
 type postings struct{ add, remove []Posting }
 
-// writePostings adds postings to the cells of the current generation, and removes them wherever they may
-// lie. A cell takes them only once those that were there before it take none any more.
+// writePostings adds postings to the cells of the current generation and removes them wherever they may be.
+// A cell takes new postings only once the older cells are sealed.
 func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	groups := map[cell.ID]*postings{}
 	at := func(id cell.ID) *postings {
@@ -196,8 +194,8 @@ func (b *batch) writePostings(ctx context.Context, m *meetings) error {
 	})
 }
 
-// differ finds the postings that a record gains and loses: because it says something else, or because it leads those that
-// say the same, or does so no more. A repair does not know which there are: it writes and removes all.
+// differ finds the postings that a record gains and loses because its content or its leadership changed. A
+// repair does not know the former state: it writes and removes all.
 func (b *batch) differ(w *write, m *meetings) {
 	if w.new != nil {
 		w.posted = posted(w.new, leads(w.new, b.leaders.after))
@@ -210,7 +208,7 @@ func (b *batch) differ(w *write, m *meetings) {
 				w.remove = append(w.remove, f)
 			}
 		}
-		w.remove = slices.DeleteFunc(w.remove, is) // it was lost by one version and came back with a later one
+		w.remove = slices.DeleteFunc(w.remove, is) // one version lost it and a later one has it again
 		for _, f := range w.add {
 			m.gained[f]++
 		}
@@ -242,8 +240,8 @@ func (b *batch) differ(w *write, m *meetings) {
 	}
 }
 
-// readCarriers reads the carriers of every feature that the batch's records are posted under or lost and that
-// was not read yet. A record that follows a leader asks for no others.
+// readCarriers reads the carriers of every feature that records of the batch are posted under or lost,
+// unless they were read already. A follower only needs its leader.
 func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error {
 	limits := map[uint64]int{}
 	want := func(f uint64) {
@@ -268,7 +266,8 @@ func (b *batch) readCarriers(ctx context.Context, ask asking, m *meetings) error
 	return err
 }
 
-// candidates are the records that one is compared with: its leader, if it has one, or those that share a feature.
+// candidates returns the records to compare with: the leader of a follower, otherwise all that share a
+// feature.
 func (m *meetings) candidates(n *node, features []uint64) []entity.PUID {
 	if !leads(n, m.leaders) {
 		return []entity.PUID{m.leaders[n.equal()]}
@@ -282,7 +281,7 @@ func (m *meetings) candidates(n *node, features []uint64) []entity.PUID {
 	return slices.DeleteFunc(unique(c), func(q entity.PUID) bool { return q == n.PUID })
 }
 
-// union joins the carriers that cells of several generations name.
+// union merges the carriers found in cells of several generations.
 func union(a, b []entity.PUID) []entity.PUID {
 	switch {
 	case len(a) == 0:
@@ -293,7 +292,6 @@ func union(a, b []entity.PUID) []entity.PUID {
 	return unique(slices.Concat(a, b))
 }
 
-// unique sorts and drops what stands twice.
 func unique(puids []entity.PUID) []entity.PUID {
 	slices.Sort(puids)
 	return slices.Compact(puids)

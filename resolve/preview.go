@@ -9,11 +9,11 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// NewKind is a kind as it is resolved by a matcher.
+// NewKind returns the kind of a matcher.
 func NewKind(m *match.Matcher) *Kind { return newKind(m) }
 
-// Preview is the entity that records would be under a kind, the anchor first, with the values that people
-// chose. It reads and writes nothing.
+// Preview returns the entity that members would form under a kind, the anchor first, with the values that
+// decisions chose. It reads and writes nothing.
 func (r *Resolver) Preview(k *Kind, members []*entity.Record, decisions map[entity.PUID][]entity.Decision) *entity.Entity {
 	c := &cluster{nodes: make([]*node, len(members))}
 	for i, rec := range members {

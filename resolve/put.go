@@ -17,11 +17,11 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// maxAttempts is how often a round begins again because the cells have changed under it.
+// maxAttempts is how often the first round is retried because cells changed.
 const maxAttempts = 50
 
-// put is the first round: key, puid, record, birth id, change and redo entry in one transaction of
-// the record's home cell. A cell that fails fails its own records only.
+// put is the first round: key, puid, record, birth id, change and redo entry in one transaction of the
+// record's home cell. An unavailable cell fails only its own records.
 func (b *batch) put(ctx context.Context) {
 	todo := b.pass
 	for attempt := 0; ; attempt++ {
@@ -33,7 +33,7 @@ func (b *batch) put(ctx context.Context) {
 		if err == nil {
 			err = b.refresh(ctx, why)
 		}
-		if err == nil && len(late) > 0 { // the other cells are told after the first round: one of them may hang
+		if err == nil && len(late) > 0 { // other cells get the rules after the first round, because one of them may hang
 			b.untold = true
 			err = b.spread(ctx, late)
 		}
@@ -45,7 +45,7 @@ func (b *batch) put(ctx context.Context) {
 	}
 }
 
-// pause lets a cell move: the first attempts follow at once.
+// pause waits before a retry, to let a cell move. The first attempts follow at once.
 func (b *batch) pause(ctx context.Context, attempt int) error {
 	if attempt < 3 {
 		return ctx.Err()
@@ -60,7 +60,6 @@ func (b *batch) pause(ctx context.Context, attempt int) error {
 	}
 }
 
-// refuse fails ops of which nothing was written.
 func (b *batch) refuse(group []int, err error) {
 	for _, i := range group {
 		b.results[i] = Result{Err: err}
@@ -68,8 +67,8 @@ func (b *batch) refuse(group []int, err error) {
 	}
 }
 
-// putOnce does the first round for ops. It returns those for which the cell map or the rules were too old, the cells whose rules are
-// others, and why.
+// putOnce runs the first round for ops. It returns the ops for which the cell map or the rules were
+// outdated, the cells with other rules, and the errors.
 func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []cell.ID, why error) {
 	targets, err := b.find(ctx, todo)
 	if err != nil {
@@ -146,7 +145,6 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 	return again, late, why
 }
 
-// putCell is the first round in one cell.
 func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target, successors map[entity.PUID]locality.ID) (*putter, error) {
 	c, err := b.opts.Cells.Cell(id)
 	if err != nil {
@@ -155,13 +153,12 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 	norms := b.normalise(group)
 	var p *putter
 	err = c.Update(ctx, func(tx Tx) error {
-		p = &putter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // anew if it runs again
+		p = &putter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // new per attempt
 		return p.run(ctx, tx)
 	})
 	return p, err
 }
 
-// took notes what the first round wrote in a cell.
 func (b *batch) took(id cell.ID, p *putter) {
 	b.noteMark(id, p.mark)
 	b.redo[id] = append(b.redo[id], p.entered...)
@@ -181,7 +178,7 @@ func (b *batch) took(id cell.ID, p *putter) {
 	}
 }
 
-// normalise reads the records to be put, before the transaction begins.
+// normalise normalises the records to be put, before the transaction begins.
 func (b *batch) normalise(group []int) map[int]*match.Record {
 	norms := make(map[int]*match.Record, len(group))
 	for _, i := range group {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// putter is the first round in one cell.
+// putter runs the first round in one cell.
 type putter struct {
 	*batch
 	id         cell.ID
@@ -25,20 +25,20 @@ type putter struct {
 	successors map[entity.PUID]locality.ID
 	norms      map[int]*match.Record
 
-	// elsewhere are the ops whose keys have puids of other cells: compaction copied them here, and the
-	// records stay where they are. Nothing is done with these ops.
+	// elsewhere are the ops whose keys have puids of other cells: compaction copied the keys here, and the
+	// records stay where they are. These ops are not done here.
 	elsewhere map[int]entity.PUID
-	// vanished are the ops whose puids were remembered, and have no record. Nothing is done with these either.
+	// vanished are the ops whose cached puids have no record. They are not done here either.
 	vanished  []int
-	unchanged []*node // what is stored already: whoever asks for it later need not read it again
+	unchanged []*node // already stored with this content; cached to save a later read
 	writes    []*write
 	records   []*entity.Record // of the writes, in their order
-	entered   []Redo           // their entries in the redo set
+	entered   []Redo           // redo entries of the writes
 	births    []entity.Birth
 	changes   []changelog.Change
 	counts    entity.Counts
-	images    changelog.Images // which changes carry them
-	mark      changelog.Seq    // the end of the log, if somebody counts by it
+	images    changelog.Images // which changes carry images
+	mark      changelog.Seq    // end of the log, if changes carry images
 }
 
 func (p *putter) run(ctx context.Context, tx Tx) error {
@@ -81,7 +81,7 @@ func (p *putter) run(ctx context.Context, tx Tx) error {
 	return p.store(ctx, tx)
 }
 
-// allocate answers with the puids of the group. Keys that have none get the cell's next ones, if it takes
+// allocate returns the puids of the group. Keys without one get the next puids of the cell, if it accepts
 // keys.
 func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, error) {
 	puids := make(map[int]entity.PUID, len(p.group))
@@ -114,7 +114,7 @@ func (p *putter) allocate(ctx context.Context, tx Tx) (map[int]entity.PUID, erro
 	return puids, nil
 }
 
-// decide says what one op does to the record that is stored, if any.
+// decide determines what an op does, given the stored record, if any.
 func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	op := &p.ops[i]
 	live := stored != nil && !stored.Deleted()
@@ -164,8 +164,8 @@ func (p *putter) decide(i int, puid entity.PUID, stored *entity.Record) error {
 	return nil
 }
 
-// contents orders what was observed of a thing at one moment: the greater one counts, so that it makes no difference
-// in which order they arrive.
+// contents orders observations of the same time. The greater one wins, so that the order of arrival does
+// not matter.
 func contents(a, b *entity.Record) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Attributes.Compare(b.Attributes))
 }
@@ -182,7 +182,6 @@ func (p *putter) delete(i int, stored *entity.Record) {
 	p.results[i] = Result{PUID: stored.PUID, Version: tombstone.Version, Entity: stored.Birth}
 }
 
-// add notes a write, the record that it stores, and the change that tells of it.
 func (p *putter) add(w *write, rec *entity.Record, c changelog.Change) {
 	w.lost = p.lost(w.old, w.new)
 	c.Time, c.Before = p.now, versionOf(w.old)
@@ -201,7 +200,7 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	if err := tx.ClearRedo(ctx, p.cleared[p.id]); err != nil {
 		return fmt.Errorf("clear redo: %w", err)
 	}
-	if len(p.writes) == 0 { // what is unchanged may be what an answer that was lost has told of
+	if len(p.writes) == 0 { // even so the caller of a repeated put may wait for the position of the first
 		return p.end(ctx, tx, p.images, &p.mark)
 	}
 	records, redos := p.records, make([]Redo, len(p.writes))
@@ -228,8 +227,8 @@ func (p *putter) store(ctx context.Context, tx Tx) error {
 	return p.end(ctx, tx, p.images, &p.mark)
 }
 
-// lost are the features of old that new does not carry. While its kind is switched a record may have been
-// posted by what it was under the former rules.
+// lost returns the features of old that new does not carry. While the kind is being switched, that includes
+// the features under the former rules.
 func (r *Resolver) lost(old, new *node) []uint64 {
 	if old == nil {
 		return nil
@@ -241,7 +240,7 @@ func (r *Resolver) lost(old, new *node) []uint64 {
 	return lost
 }
 
-// lostFeatures adds the features of a record that new does not carry.
+// lostFeatures appends the features of old that new does not carry.
 func lostFeatures(old *match.Record, new *node, lost []uint64) []uint64 {
 	for _, f := range old.Features() {
 		if !new.carries(f.Hash) && !slices.Contains(lost, f.Hash) {

@@ -14,20 +14,20 @@ import (
 // ErrClosed means that the queue takes no more work.
 var ErrClosed = errors.New("resolve: queue closed")
 
-// maxGroup is how many ops one Apply takes at most, unless a single caller brings more: enough
-// to share the syncs of all cells among, few enough that nobody waits long.
+// maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the
+// syncs of all cells, few enough to bound the wait.
 const maxGroup = 8000
 
-// Queue lets many callers share the syncs of a Resolver: whoever comes while a batch is being
-// written goes into the next one together.
+// Queue lets many callers share the syncs of a Resolver: calls that arrive while a batch is written form
+// the next batch.
 type Queue struct {
 	resolver *Resolver
 	calls    chan *call
 	stop     chan struct{} // closed when no more calls are taken
-	done     chan struct{} // closed when the last one is answered
+	done     chan struct{} // closed when the last call is answered
 }
 
-// call is one caller's ops.
+// call holds the ops of one caller.
 //
 //	waiting ── begin ──► begun ──► done
 //	   │                   └─ leave ──► what is known: durable and pending, refused, or unknown
@@ -40,10 +40,10 @@ type call struct {
 	mu    sync.Mutex
 	begun bool
 	left  bool
-	known []*Result // of each op, once its first round is over
+	known []*Result // result of each op, set once its first round is over
 }
 
-// begin reports whether the caller still waits.
+// begin starts the call and reports whether its caller still waits.
 func (c *call) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,6 @@ func (c *call) begin() bool {
 	return c.begun
 }
 
-// tell notes what the first round made of an op.
 func (c *call) tell(i int, r Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +61,8 @@ func (c *call) tell(i int, r Result) {
 	}
 }
 
-// leave returns what is known when the caller's time is over; the work goes on if it has begun.
+// leave ends the wait of the caller. If the work has begun it continues, and leave returns the results
+// known so far.
 func (c *call) leave(reason error) ([]Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,18 +83,18 @@ func (c *call) leave(reason error) ([]Result, error) {
 	return results, nil
 }
 
-// NewQueue starts a queue over a resolver. waiting is how many callers may wait while others are
-// served; more wait in Do for a place.
+// NewQueue starts a queue for a resolver. waiting is the buffer for waiting calls; further callers block in
+// Do.
 func NewQueue(r *Resolver, waiting int) *Queue {
 	q := &Queue{resolver: r, calls: make(chan *call, waiting), stop: make(chan struct{}), done: make(chan struct{})}
 	go q.run()
 	return q
 }
 
-// Do writes ops as Resolver.Apply does, in one batch with what others want written at the time. When the context
-// ends first, Do returns at once. Ops that wait are withdrawn, which is an error. Work that has begun goes on, and
-// the results say how far it is known to be: records that are durable are Pending, and ops that may yet
-// be done have an Err that wraps ErrUnknownOutcome.
+// Do writes ops like Resolver.Apply, in a batch shared with concurrent callers. If the context ends first,
+// Do returns at once. Waiting ops are withdrawn, which is an error. Work that has begun continues: results
+// of durable records are Pending, and ops whose outcome is not known have an Err that wraps
+// ErrUnknownOutcome.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	c := &call{ops: ops, done: make(chan struct{})}
 	select {
@@ -123,10 +123,10 @@ func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	return c.results, nil
 }
 
-// Waiting is the number of callers that wait.
+// Waiting returns the number of waiting calls.
 func (q *Queue) Waiting() int { return len(q.calls) }
 
-// Close takes no more calls, and returns when those that were taken are answered.
+// Close stops accepting calls and returns when all accepted calls are answered.
 func (q *Queue) Close() {
 	close(q.stop)
 	<-q.done
@@ -150,8 +150,7 @@ func (q *Queue) run() {
 	}
 }
 
-// wait lets the resolver rest until somebody wants something, which is answered with, or the queue is
-// closed.
+// wait calls Rest until a call arrives, which it returns, or the queue is closed.
 func (q *Queue) wait(ctx context.Context) (*call, bool) {
 	for {
 		again := time.NewTimer(forever)
@@ -170,10 +169,11 @@ func (q *Queue) wait(ctx context.Context) (*call, bool) {
 	}
 }
 
-// forever is longer than any process runs.
+// forever is longer than the lifetime of any process.
 const forever = 1<<63 - 1
 
-// rest serves who had a place when the queue was closed.
+// rest serves the calls that were buffered when the queue was closed, then drains the resolver and releases
+// the lease.
 func (q *Queue) rest(ctx context.Context) {
 	for {
 		select {
@@ -204,7 +204,7 @@ func (q *Queue) gather(first *call) []*call {
 func (q *Queue) serve(ctx context.Context, group []*call) {
 	group = slices.DeleteFunc(group, func(c *call) bool { return !c.begin() })
 	var ops []Op
-	var first []int // of each call's ops
+	var first []int // index of each call's first op
 	for _, c := range group {
 		first = append(first, len(ops))
 		ops = append(ops, c.ops...)

@@ -19,21 +19,23 @@ import (
 )
 
 const (
-	// redoBatch is how many entries are read at once.
 	redoBatch = 500
-	// retryBlocked is how often entries that wait for a cell are tried again.
+	// retryBlocked is the minimum interval between retries of blocked entries.
 	retryBlocked = time.Second
-	// retryShare is how many times as long as it takes to try them nothing of it is tried.
+	// retryShare bounds the share of time spent on retries: the pause is this many times as long as the
+	// attempt took.
 	retryShare = 9
 )
 
-// whole tells whether nothing is left undone, as far as this process knows: then a batch can rely on what
-// is stored, unless a kind is being switched and nobody knows by which rules that was made. Else it has to look at everything around its records, as a repair does.
+// whole reports whether nothing is left undone, as far as this process knows. If so, a batch can trust
+// stored data. Otherwise, and while a kind is being switched (stored data may come from either rules), it
+// must read everything around its records, as a repair does.
 func (r *Resolver) whole() bool {
 	return !r.dirty && len(r.blocked) == 0 && !r.unread && r.Rules().former == nil
 }
 
-// mend follows work that failed: what it wrote is half done.
+// mend restores a consistent state of this process after failed work, which may be half written: it drops
+// caches, and the lease or the cell map if they caused the error.
 func (r *Resolver) mend(ctx context.Context, err error) error {
 	r.doubt()
 	switch {
@@ -48,21 +50,22 @@ func (r *Resolver) mend(ctx context.Context, err error) error {
 	return nil
 }
 
-// due reports whether the redo sets of all cells are to be looked through. A process that is not alone does so now
-// and then however busy it is: one that crashed before it asked for what it had put never will.
+// due reports whether the redo sets of all cells must be read. A process with Owner does so periodically,
+// however busy it is, because a process that crashed before it asked for its records to be resolved never
+// will.
 func (r *Resolver) due() bool {
 	return r.dirty || (r.lease != nil || !r.whole()) && !r.opts.Now().Before(r.sweep)
 }
 
-// work works off redo entries: own, for which the caller waits, and with them what other processes have asked for.
-// What else is left undone is next, if it is due to look for that, for as long as patience lasts.
-// Entries that take a cell that does not answer stay.
+// work works off redo entries: first own, which the caller waits for, with the requests of other processes.
+// If a sweep is due it continues with all other entries, for up to patience. Entries that need an
+// unavailable cell stay.
 func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, patience time.Duration) error {
 	cells, number := r.requests()
 	due := r.due()
 	if due {
 		if !r.dirty {
-			_ = r.clear(ctx) // what stays in is done twice, which changes nothing
+			_ = r.clear(ctx) // entries that stay are repeated, which changes nothing
 		}
 		cells = r.opts.Cells.Map().Cells()
 		clear(r.cleared)
@@ -90,7 +93,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 	asked, decided := r.sort(entries, own)
 	first := own
 	if !due && cause == "" {
-		first, asked = append(slices.Clip(own), asked...), nil // in one go
+		first, asked = append(slices.Clip(own), asked...), nil // one batch for both
 	}
 	if _, err := r.slices(ctx, first, cause, time.Time{}); err != nil {
 		return err
@@ -115,7 +118,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 		now := r.opts.Now()
 		r.sweep = now.Add(sweepEvery)
 		if !r.whole() {
-			// Nor may entries that wait for a cell take all of the time of those that do not.
+			// Blocked entries must not take all of the time of the others.
 			r.sweep = now.Add(max(retryBlocked, retryShare*now.Sub(began)))
 		}
 	}
@@ -123,7 +126,7 @@ func (r *Resolver) work(ctx context.Context, own []Redo, cause changelog.Cause, 
 	return nil
 }
 
-// sort are the entries that are not the caller's own, those of decisions apart.
+// sort removes the caller's own entries and separates those of decisions from the others.
 func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
 	mine := make(map[entity.PUID]Redo, len(own))
 	for _, e := range own {
@@ -141,8 +144,8 @@ func (r *Resolver) sort(entries, own []Redo) (others, decided []Redo) {
 	return others, decided
 }
 
-// slices works off entries, some at a time, so that what is done stays done whatever happens to the next. It ends
-// early when the time is over, unless that is zero, and returns how many are left.
+// slices works off entries in slices, so that finished work survives a later error. It stops when until has
+// passed, unless that is zero, and returns the number of entries left.
 func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.Cause, until time.Time) (left int, err error) {
 	for len(entries) > 0 {
 		n := min(r.slice.size, len(entries))
@@ -160,7 +163,7 @@ func (r *Resolver) slices(ctx context.Context, entries []Redo, cause changelog.C
 	return len(entries), nil
 }
 
-// readRedo reads the redo sets of cells that answer, a page of each and then the next.
+// readRedo reads the redo sets of the available cells, page by page.
 func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Redo, err error) {
 	after := map[cell.ID]entity.PUID{}
 	for _, id := range cells {
@@ -200,14 +203,14 @@ func (r *Resolver) readRedo(ctx context.Context, cells []cell.ID) (entries []Red
 	return entries, nil
 }
 
-// leave notes that something is left to follow from records.
+// leave marks records as having unfinished consequences.
 func (r *Resolver) leave(entries []Redo) {
 	for _, e := range entries {
 		r.undone[e.PUID] = struct{}{}
 	}
 }
 
-// isUndone tells whether something is left to follow from a record, or may be, since its cell does not say.
+// isUndone reports whether a record may have unfinished consequences; it may if its cell does not answer.
 func (r *Resolver) isUndone(p entity.PUID) bool {
 	if _, undone := r.undone[p]; undone {
 		return true
@@ -219,8 +222,8 @@ func (r *Resolver) isUndone(p entity.PUID) bool {
 	return err != nil || r.isDown(home)
 }
 
-// redoAll works off entries. Those that cannot be done, because a cell does not answer, are found by halves
-// and blocked; the others are done.
+// redoAll works off entries. Entries that fail because of an unavailable cell are found by bisection and
+// blocked; the others are done.
 func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	if len(entries) == 0 {
 		return nil
@@ -247,9 +250,8 @@ func (r *Resolver) redoAll(ctx context.Context, entries []Redo, cause changelog.
 	}
 }
 
-// redoTogether does the second and third round again for entries, as if every feature of theirs were new
-// and together with everyone they share one with: whichever of the rounds' writes were done are done
-// again, and the others now.
+// redoTogether repeats the second and third round for entries, as if all of their features were new. Writes
+// that were already done are repeated.
 func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
 	b.repair, b.cause = true, cause
@@ -305,7 +307,6 @@ func (r *Resolver) redoTogether(ctx context.Context, entries []Redo, cause chang
 	return r.takeOut(ctx, done)
 }
 
-// block leaves an entry for later.
 func (r *Resolver) block(p entity.PUID, err error) {
 	r.blocked[p] = struct{}{}
 	if err != nil {
@@ -313,21 +314,20 @@ func (r *Resolver) block(p entity.PUID, err error) {
 	}
 }
 
-// anyDown tells whether some cell did not answer lately.
+// anyDown reports whether some cell did not answer recently.
 func (r *Resolver) anyDown() bool {
 	r.asks.Lock()
 	defer r.asks.Unlock()
 	return len(r.down) > 0
 }
 
-// isDown tells whether a cell did not answer lately.
 func (r *Resolver) isDown(id cell.ID) bool {
 	r.asks.Lock()
 	defer r.asks.Unlock()
 	return r.down[id]
 }
 
-// waits tells whether a feature of a record lies in a cell that does not answer.
+// waits reports whether a feature of a record is in an unavailable cell.
 func (r *Resolver) waits(w *write) bool {
 	if !r.anyDown() {
 		return false
@@ -346,7 +346,7 @@ func (r *Resolver) waits(w *write) bool {
 	return false
 }
 
-// postpone leaves out the entries that share a feature with a record whose cell does not answer.
+// postpone removes the entries from the batch that share a feature with a record of an unavailable cell.
 func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 	if !b.anyDown() {
 		return nil
@@ -356,7 +356,7 @@ func (b *batch) postpone(m *meetings, entries []entity.PUID) error {
 			continue
 		}
 		if !slices.Contains(entries, p) {
-			// It has no entry of its own: those that drew it in have to wait.
+			// The record has no entry of its own: the entries that drew it in must wait.
 			return fmt.Errorf("record %v: %w", p, ErrUnavailable)
 		}
 		delete(b.writes, p)
@@ -369,7 +369,7 @@ func (b *batch) meetsDown(w *write, m *meetings) bool {
 	return b.anyAway(m.candidates(w.new, w.posted))
 }
 
-// anyAway reports whether the cell of one of some records does not answer.
+// anyAway reports whether any of these records is in an unavailable cell.
 func (b *batch) anyAway(puids []entity.PUID) bool {
 	return b.anyDown() && slices.ContainsFunc(puids, func(q entity.PUID) bool {
 		home, err := b.home(q)
@@ -377,14 +377,12 @@ func (b *batch) anyAway(puids []entity.PUID) bool {
 	})
 }
 
-// takeOut removes entries from the redo sets.
 func (r *Resolver) takeOut(ctx context.Context, done map[cell.ID][]Redo) error {
 	return eachCell(done, func(id cell.ID, entries []Redo) error {
 		return r.write(ctx, id, func(tx Tx) error { return tx.ClearRedo(ctx, entries) })
 	})
 }
 
-// clear takes out the redo entries that are done.
 func (r *Resolver) clear(ctx context.Context) error {
 	if err := r.takeOut(ctx, maps.Clone(r.cleared)); err != nil {
 		r.doubt()

@@ -15,11 +15,12 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// A process without the lease puts, asks the process that has it to work off what it put, and waits: the lease
-// stays where it is, with all that is remembered there. What it asks for are cells, whose redo sets have the work.
+// A process without the lease puts its records, asks the lease holder to work off their redo entries, and
+// waits. The lease stays with its holder, which has warm caches. A request names cells; the work is in
+// their redo sets.
 
-// elsewhere sees to it that this process has the lease, or that another one has worked off what stands in the
-// redo sets of cells, and reports whether the latter is so. The error says why it is neither.
+// elsewhere returns once this process has the lease (false) or another process has worked off the redo sets
+// of the cells (true).
 func (r *Resolver) elsewhere(ctx context.Context, cells []cell.ID) (bool, error) {
 	if r.held() {
 		return false, r.hold(ctx, leasePatience)
@@ -34,7 +35,7 @@ func (r *Resolver) elsewhere(ctx context.Context, cells []cell.ID) (bool, error)
 	return r.await(ctx, number)
 }
 
-// await waits until what was asked for under a number is done, or this process has the lease.
+// await waits until request number is done, or this process has the lease.
 func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 	give := time.NewTimer(leasePatience)
 	defer give.Stop()
@@ -59,15 +60,15 @@ func (r *Resolver) await(ctx context.Context, number int64) (bool, error) {
 	}
 }
 
-// leaveTo asks the process that has the lease to work off the redo sets of cells, and does not wait for that.
+// leaveTo asks the lease holder to work off the redo sets of cells, without waiting.
 func (r *Resolver) leaveTo(ctx context.Context, cells []cell.ID) {
 	if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), namesOf(cells)); err != nil {
 		r.dirty = true // Rest asks again
 	}
 }
 
-// learn finds out what became of entries that another process has worked off: those of which something is left, or
-// whose cells do not say, are handed to waits.
+// learn checks the results of work done by another process. It calls waits for entries that are still there
+// and for those whose cells are down.
 func (b *batch) learn(ctx context.Context, own []Redo, cells []cell.ID, waits func(entity.PUID)) error {
 	b.nodes = map[entity.PUID]*node{}
 	b.markAll(ctx)
@@ -90,7 +91,8 @@ func (b *batch) learn(ctx context.Context, own []Redo, cells []cell.ID, waits fu
 	return nil
 }
 
-// markAll notes where the logs of all cells end, if anything counts by them: another process has written there.
+// markAll notes the log positions of all cells, if changes carry images, because another process has
+// written there.
 func (r *Resolver) markAll(ctx context.Context) {
 	r.asks.Lock()
 	counted := len(r.marks) > 0
@@ -115,8 +117,8 @@ func (r *Resolver) markAll(ctx context.Context) {
 	})
 }
 
-// listen reads, beside what the caller does, what other processes ask for: once, and until the function that it
-// returns is called if they have asked lately, so that little waits for the next batch.
+// listen polls in the background for requests of other processes: once, or until the returned function is
+// called if a request arrived recently, so that few requests wait for the next batch.
 func (r *Resolver) listen(ctx context.Context) (heard func()) {
 	if r.lease == nil || !r.held() {
 		return func() {}
@@ -127,7 +129,7 @@ func (r *Resolver) listen(ctx context.Context) (heard func()) {
 		defer close(done)
 		for {
 			if _, _, err := r.lease.Look(ctx); err != nil || !lately {
-				return // what is not heard now is heard the next time
+				return // what is missed now is read the next time
 			}
 			if err := pause(ctx, leasePoll, nil); err != nil {
 				return
@@ -145,17 +147,16 @@ func (r *Resolver) listen(ctx context.Context) (heard func()) {
 	}
 }
 
-// listenLately is for how long a process goes on listening after others have asked for something.
+// listenLately is how long a process keeps polling after the last request of another process.
 const listenLately = time.Second
 
-// wanted reports whether other processes have asked for something that is not done.
 func (r *Resolver) wanted() bool {
 	_, number := r.requests()
 	return number > 0
 }
 
-// requests are the cells whose redo sets other processes want worked off, as far as is known, and the number up
-// to which that is all they want; 0 if they want nothing.
+// requests returns the cells whose redo sets other processes want worked off, and the number of the last
+// request; 0 if there are none.
 func (r *Resolver) requests() (cells []cell.ID, number int64) {
 	if r.lease == nil {
 		return nil, 0
@@ -181,7 +182,6 @@ func (r *Resolver) requests() (cells []cell.ID, number int64) {
 	return slices.Compact(cells), l.Asked
 }
 
-// namesOf writes cells as one asks for them.
 func namesOf(cells []cell.ID) string {
 	names := make([]string, len(cells))
 	for i, id := range slices.SortedFunc(slices.Values(cells), cell.ID.Compare) {
@@ -190,7 +190,7 @@ func namesOf(cells []cell.ID) string {
 	return strings.Join(names, " ")
 }
 
-// tell tells the processes that asked for something that it is done, beside what the caller does next.
+// tell reports to other processes, in the background, that requests up to number are done.
 func (r *Resolver) tell(ctx context.Context, number int64) {
 	if number == 0 {
 		return
@@ -200,28 +200,28 @@ func (r *Resolver) tell(ctx context.Context, number int64) {
 	ctx = context.WithoutCancel(ctx)
 	r.telling.Go(func() {
 		if err := r.lease.Finish(ctx, number, partly); err != nil {
-			r.finished.Store(0) // or they would wait for ever
+			r.finished.Store(0) // otherwise they would wait for ever
 		}
 	})
 }
 
-// slice is how many entries are worked off at once: so many that what each takes together is shared by many, so few
-// that others need not wait for long and little is done twice when the lease is lost.
+// slice is the number of redo entries worked off at a time: large enough to share the cost of each write,
+// small enough that other processes do not wait long and little is repeated if the lease is lost.
 type slice struct {
 	size int
-	rate float64 // entries a second, the last time
+	rate float64 // entries per second, the last time
 }
 
 const (
 	sliceLeast = 16
 	sliceFirst = 1000
 	sliceMost  = maxGroup
-	// sliceLong is what a slice should not take, sliceShort what one may take that should have been larger.
+	// sliceLong is the maximum intended duration of a slice; one shorter than sliceShort may grow.
 	sliceLong, sliceShort = leaseTTL / 2, leaseTTL / 4
 )
 
-// took notes how long n entries took. A slice that is long is halved, unless the last one was long too and that
-// has only made it slower: then it is the distance to the databases that takes the time, and not the entries.
+// took adjusts the size after n entries took d. A long slice is halved, unless halving has only lowered the
+// rate: then the latency to the databases dominates, not the number of entries, and the size is doubled.
 func (s *slice) took(n int, d time.Duration) {
 	rate := float64(n) / max(d.Seconds(), math.SmallestNonzeroFloat32)
 	switch long := d > sliceLong; {
@@ -233,5 +233,5 @@ func (s *slice) took(n int, d time.Duration) {
 	s.rate = rate
 }
 
-// lost makes slices shorter after the lease was lost in one.
+// lost halves the slice size after the lease was lost during a slice.
 func (s *slice) lost() { s.size = max(s.size/2, sliceLeast) }

@@ -20,60 +20,62 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// RulesName names the code that entities are made with: normalisation, features, scoring, clustering. A backend refuses
-// data whose postings and edges were made by other code. Kinds and packs are data.
+// RulesName identifies the code that makes entities: normalisation, features, scoring, clustering. A
+// backend refuses data whose postings and edges were made by other code. Kinds and packs are data and not
+// part of it.
 const RulesName = "matcher 6"
 
-// MaxCarriers is H: a feature that more records carry is generic and yields no candidates. Some are so
-// sooner, see match.MostCarriers.
+// MaxCarriers is H, the maximum block size: a feature carried by more records is generic (a stop key) and
+// yields no candidates. Some features have a lower limit; see match.MostCarriers.
 const MaxCarriers = match.GenericAbove
 
-// Options of New. All but Owner, Cache, OnBatch and OnOthers are required.
+// Options are the arguments of New. All but Owner, Cache, OnBatch and OnOthers are required.
 type Options struct {
-	// Cells are the databases of the installation; *cell.Cells[Tx] has them.
+	// Cells are the databases of the installation; *cell.Cells[Tx] implements it.
 	Cells cell.Source[Tx]
-	// Owner names this process to the others that write to the same cells. Empty: there are none.
+	// Owner identifies this process among those that write to the same cells. Empty if it is the only one.
 	Owner string
-	// Rules are those of an installation that has none yet. One that has works by its own: see Reload.
+	// Rules are written to an installation that has none yet. Otherwise the stored rules apply; see Reload.
 	Rules *Rules
-	// Mint gives a record its birth id, inside the segment. After an error that wraps cell.ErrStaleMap the cell map is
-	// read again.
+	// Mint returns a birth id for a record inside the segment. After an error that wraps cell.ErrStaleMap,
+	// the cell map is refreshed and the call repeated.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
 	Now  func() time.Time
-	// Cache is how many records are kept in memory, read and normalised. Defaults to 50,000.
+	// Cache is the number of records cached in memory, decoded and normalised. Defaults to 50,000.
 	Cache int
 	// OnBatch, if set, is called after every Apply.
 	OnBatch func(Batched)
-	// OnOthers, if set, is called when something may have been resolved for which no Apply asked: by another
-	// process, or by Rest and Resume.
+	// OnOthers, if set, is called when records may have been resolved outside of Apply: by another process,
+	// or by Rest and Resume.
 	OnOthers func()
 }
 
-// Op is one write: a record put, or deleted.
+// Op is one write: put or delete a record.
 type Op struct {
 	entity.Ref
-	// Kind of the thing, one of those of the rules; "" is the first of them.
+	// Kind of the thing; "" is the default kind of the rules.
 	Kind   string
 	Delete bool
-	// Observed is when the source saw it so; zero is now, unless the content is stored already.
+	// Observed is when the source observed the content. Zero means now, unless the content is already
+	// stored.
 	Observed   time.Time
 	Attributes entity.Attributes
 }
 
-// Result is what became of an Op.
+// Result is the result of an Op.
 type Result struct {
 	PUID    entity.PUID
 	Version int64
-	// Entity is the entity of the record after the write, for a deletion before it. An id leads to its
-	// entity for ever, so where that is not known yet it is the record's birth id.
+	// Entity is the entity of the record after the write; for a deletion, before it. While that is not known
+	// yet, it is the record's birth id, which redirects to the entity permanently.
 	Entity  locality.ID
 	Outcome Outcome
-	// Pending tells that the record is durable and what follows from it is not done yet: a cell that it
-	// takes does not answer, or another process is at it. It is done as soon as that can be.
+	// Pending marks a durable record whose resolution is not done yet: a cell that it needs does not answer,
+	// or another process has the lease. It is resolved as soon as possible.
 	Pending bool
-	// Marks are places in the logs of the cells that the Apply wrote to, at or after what it wrote. They are
-	// known while changes carry images, that is while somebody counts by the logs; all results of an Apply
-	// share them.
+	// Marks are log positions of the cells written by the Apply, at or after its writes. They are set only
+	// while changes carry images, which means that a rollup reads the logs. All results of an Apply share
+	// them.
 	Marks map[cell.ID]changelog.Seq
 	Err   error
 }
@@ -81,69 +83,69 @@ type Result struct {
 // Batched reports one Apply.
 type Batched struct {
 	Ops, Failed, Pending int
-	Put, Post, Resolve   time.Duration // the three rounds
-	// Compared are the candidates that written records were compared with.
+	Put, Post, Resolve   time.Duration // durations of the three rounds
+	// Compared is the number of candidates that written records were compared with.
 	Compared int
-	// Merges and Splits of entities, with those of work that was left undone before.
+	// Merges and Splits count merged and split entities, including those of earlier unfinished work.
 	Merges, Splits int
-	// Err is what kept the second or the third round from being done, nil if nothing did.
+	// Err is the error of the second or third round, nil if both succeeded.
 	Err error
 }
 
-// Resolver resolves the records of one installation. It serialises its writes: Apply is one batch
-// at a time, parallel inside. Many small callers share a batch through a Queue.
+// Resolver resolves the records of one installation. Apply runs one batch at a time, with parallelism
+// inside the batch. Many small callers share a batch through a Queue.
 //
-// The first round of a batch makes its records durable, beside those of any other process, guarded by
-// the directory of keys alone. The other two are done by one process at a time, under a lease; what one
-// of them leaves undone stands in the redo set of the cells and is done by whoever has the lease next.
+// The first round makes records durable. Several processes may run it concurrently, coordinated by the
+// directory of keys. The other two rounds run in one process at a time, under a lease. Unfinished work
+// stays in the redo sets of the cells and is done by the next lease holder.
 type Resolver struct {
 	opts  Options
 	rules atomic.Pointer[Rules]
 	dir   *cell.Directory[Tx]
-	lease *lease.Holder // nil if the process is alone
+	lease *lease.Holder // nil if this process is the only one
 
 	mu      mutex
 	cache   *cache
-	cleared map[cell.ID][]Redo     // redo entries that are done and not taken out yet
-	packs   map[string]*match.Pack // those that the rules have named, by their hashes
-	known   bool                   // the rules were read, and nobody who has the lease can have changed them
-	idle    time.Time              // when the last Apply ended
-	slice   slice                  // how many entries are worked off at once
+	cleared map[cell.ID][]Redo     // finished redo entries not yet removed
+	packs   map[string]*match.Pack // packs named by the rules, by hash
+	known   bool                   // the rules were read and no other lease holder can have changed them
+	idle    time.Time              // end of the last Apply
+	slice   slice                  // number of entries worked off at a time
 
-	token    int64          // of the lease when this process had it last
-	reign    int            // counts how often another one had it before this one
-	took     time.Time      // when the lease was taken
-	pulse    chan struct{}  // closed to end the signs of life, nil if there are none
-	telling  sync.WaitGroup // for who tells other processes what is done of what they asked for
-	finished atomic.Int64   // how much of it that is
-	shared   time.Time      // when other processes last asked for something
-	usual    time.Duration  // how long another process took for what this one asked for
-	seen     lease.Lease    // as it was when this process watched it last
-	wait     time.Duration  // how long until it does so again
+	token    int64          // lease token when this process had it last
+	reign    int            // counts takeovers of the lease from another process
+	took     time.Time      // when the lease was acquired
+	pulse    chan struct{}  // closed to stop lease renewal, nil if there is none
+	telling  sync.WaitGroup // goroutines that report finished requests
+	finished atomic.Int64   // number of the last finished request
+	shared   time.Time      // last request of another process
+	usual    time.Duration  // usual time that another process takes for a request
+	seen     lease.Lease    // the lease as last read by watch
+	wait     time.Duration  // interval until the next look at the lease
 	born     time.Time
-	moved    atomic.Int64 // how long after that the last statement under the lease ended
+	moved    atomic.Int64 // end of the last statement under the lease, as an offset from born
 
 	dirty   bool                     // the redo set must be worked off before the next batch
 	blocked map[entity.PUID]struct{} // records whose entries wait for a cell
-	undone  map[entity.PUID]struct{} // records of the redo set, as far as known, of which postings may be written
-	trouble error                    // why, if it is no cell that does not answer
-	unread  bool                     // a cell did not say what its redo set is
-	sweep   time.Time                // when the redo set is looked through again
+	undone  map[entity.PUID]struct{} // known records of the redo set whose postings may already be written
+	trouble error                    // reason, if it is not an unavailable cell
+	unread  bool                     // the redo set of some cell could not be read
+	sweep   time.Time                // when the redo sets are read again
 
-	unsettled atomic.Bool // a cell came back from a copy of itself, see Settle
+	unsettled atomic.Bool // a cell was restored from a copy; see Settle
 
-	asks   sync.Mutex        // guards what follows: cells are asked side by side
-	down   map[cell.ID]bool  // the cells that did not answer
-	fenced map[cell.ID]int64 // below which token the cells refuse, as far as known
-	// undecided are cells in which nobody has decided anything, as far as is known.
+	asks   sync.Mutex        // guards the following fields: cells are queried concurrently
+	down   map[cell.ID]bool  // cells that did not answer
+	fenced map[cell.ID]int64 // lowest token that each cell accepts, as far as known
+	// undecided are cells known to have no decisions.
 	undecided map[cell.ID]bool
-	marks     map[cell.ID]changelog.Seq // where this Apply has left their logs
+	marks     map[cell.ID]changelog.Seq // log positions after this Apply
 	merges    int                       // since the last report
 	splits    int
-	compared  int // candidates of the Apply that runs
+	compared  int // candidates compared by the running Apply
 }
 
-// mutex is a lock that is waited for as long as a context lasts.
+// mutex is a lock with a context-aware Lock.
 type mutex chan struct{}
 
 func (m mutex) Lock()   { m <- struct{}{} }
@@ -158,7 +160,7 @@ func (m mutex) lockIn(ctx context.Context) error {
 	}
 }
 
-// New makes a resolver. What a crash left undone is done before its first batch.
+// New returns a Resolver. Its first batch also finishes the work that a crash left undone.
 func New(opts Options) (*Resolver, error) {
 	if opts.Cache == 0 {
 		opts.Cache = 50_000
@@ -176,19 +178,18 @@ func New(opts Options) (*Resolver, error) {
 	return r, nil
 }
 
-// Directory is the directory of keys that the resolver allocates puids by.
+// Directory returns the directory of keys that the resolver allocates puids with.
 func (r *Resolver) Directory() *cell.Directory[Tx] { return r.dir }
 
-// Apply writes a batch and resolves it. Results are in the order of ops; a key may stand in it more
-// than once, and its writes happen in that order. When Apply returns, what it reports is durable in
-// every cell, but for what follows from a record that is Pending. Putting the same again changes
-// nothing.
+// Apply writes a batch and resolves it. Results are in the order of ops. A key may occur more than once;
+// its writes happen in that order. When Apply returns, everything reported is durable in every cell, except
+// the consequences of Pending records. Putting the same content again changes nothing.
 func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	return r.apply(ctx, ops, func(int, Result) {})
 }
 
-// apply is Apply that tells what the first round has made of each op as soon as that is durable, or refused. tell is
-// called by many goroutines.
+// apply is Apply with a callback: tell receives the first-round result of each op as soon as it is durable
+// or refused. tell is called concurrently.
 func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Result)) []Result {
 	r.mu.Lock()
 	defer r.unlock()
@@ -219,7 +220,7 @@ func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Resul
 	return results
 }
 
-// passes splits a batch into lists of positions in which no key stands twice.
+// passes splits a batch into lists of positions with distinct keys.
 func passes(ops []Op) [][]int {
 	var lists [][]int
 	turn := make(map[entity.Ref]int, len(ops))
@@ -229,7 +230,7 @@ func passes(ops []Op) [][]int {
 		if n == len(lists) {
 			lists = append(lists, nil)
 			if n == 0 {
-				lists[0] = make([]int, 0, len(ops)) // mostly there is no other
+				lists[0] = make([]int, 0, len(ops)) // usually there is only one pass
 			}
 		}
 		lists[n] = append(lists[n], i)
@@ -237,19 +238,17 @@ func passes(ops []Op) [][]int {
 	return lists
 }
 
-// Rules are those that the resolver works by now.
+// Rules returns the current rules.
 func (r *Resolver) Rules() *Rules { return r.rules.Load() }
 
-// home is the cell that a puid names.
 func (r *Resolver) home(p entity.PUID) (cell.ID, error) { return r.opts.Cells.Map().Puid(int64(p)) }
 
-// featureCell is the cell that takes new postings of a feature.
 func (r *Resolver) featureCell(feature uint64) cell.ID {
 	return r.opts.Cells.Map().Home(cell.Position(feature))
 }
 
-// featureCells are the cells in which postings of a feature may lie: that of the current generation
-// first, which takes new ones.
+// featureCells returns the cells that may hold postings of a feature, starting with that of the current
+// generation, which takes new ones.
 func (r *Resolver) featureCells(feature uint64) []cell.ID {
 	m, at := r.opts.Cells.Map(), cell.Position(feature)
 	ids := make([]cell.ID, 0, m.Current()-m.Floor()+1)
@@ -259,11 +258,12 @@ func (r *Resolver) featureCells(feature uint64) []cell.ID {
 	return ids
 }
 
-// asking is how a cell is asked: Resolver.read, or by who works beside it.
+// asking is the way to read a cell: Resolver.read under the lease, Resolver.view for readers beside the
+// resolver.
 type asking func(ctx context.Context, id cell.ID, fn func(Tx) error) error
 
-// fromHomes reads about records in their home cells, the cells side by side, and hands what each of
-// them answered to take, one at a time.
+// fromHomes reads about records in their home cells concurrently, and passes each result to take, one at a
+// time.
 func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID, read func(Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
 	groups := map[cell.ID][]entity.PUID{}
 	for _, p := range puids {
@@ -289,7 +289,7 @@ func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []enti
 	})
 }
 
-// read reads a cell as it is now.
+// read reads the current state of a cell and fences earlier lease holders first.
 func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) error {
 	c, err := r.open(ctx, id)
 	if err == nil {
@@ -299,7 +299,7 @@ func (r *Resolver) read(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 	return r.asked(id, err)
 }
 
-// view reads a cell beside whatever the resolver does.
+// view reads a cell concurrently with the resolver, without the lease.
 func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(Tx) error) error {
 	c, err := r.opts.Cells.Cell(id)
 	if err != nil {
@@ -308,7 +308,7 @@ func (r *Resolver) view(ctx context.Context, id cell.ID, fn func(Tx) error) erro
 	return c.View(ctx, fn)
 }
 
-// write writes in a cell what is only written under the lease, if there is one.
+// write updates a cell under the lease, if there is one.
 func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) error {
 	c, err := r.open(ctx, id)
 	if err == nil {
@@ -323,7 +323,7 @@ func (r *Resolver) write(ctx context.Context, id cell.ID, fn func(Tx) error) err
 	return r.asked(id, err)
 }
 
-// asked notes which cells do not answer.
+// asked notes cells that do not answer and returns err.
 func (r *Resolver) asked(id cell.ID, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		r.asks.Lock()
@@ -333,8 +333,7 @@ func (r *Resolver) asked(id cell.ID, err error) error {
 	return err
 }
 
-// eachCell runs fn for every group, side by side, and joins the errors. fn runs for different cells
-// at the same time.
+// eachCell runs fn for all groups concurrently and joins the errors.
 func eachCell[T any](groups map[cell.ID]T, fn func(cell.ID, T) error) error {
 	if len(groups) == 1 {
 		for id, g := range groups {

@@ -61,7 +61,7 @@ func TestResolver_AnyHistoryEndsWhereItsRecordsDo(t *testing.T) {
 		for range 8 {
 			var ops []resolve.Op
 			for range 40 {
-				// Keys of both worlds are the same: the one updates what the other has put.
+				// Both worlds have the same keys, so each updates the records of the other.
 				op := a[r.IntN(len(a))]
 				switch r.IntN(5) {
 				case 0, 1:
@@ -93,7 +93,6 @@ func TestResolver_TwiceIsOnce(t *testing.T) {
 	}
 }
 
-// log counts the changes of all cells.
 func (in *installation) log(t testing.TB) (n int) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, _ entity.PUID) error {

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// sweepEvery is how often a process that is not alone looks for what others left undone and did not ask for.
+	// sweepEvery is how often a process with Owner looks for work that others left undone without a request.
 	sweepEvery = 30 * time.Second
-	// idleLease is how long a process to which nothing is written keeps the lease: it is given back then, also
-	// if others have it work, so that it moves to where they are.
+	// idleLease is how long a process without writes of its own keeps the lease. It then releases it even if
+	// it is working for others, so that the lease moves to where the writes are.
 	idleLease = time.Second
-	// idlePoll is how seldom it looks in between whether others want something.
+	// idlePoll is the longest interval between looks for requests while this process holds the lease.
 	idlePoll = 50 * time.Millisecond
-	// watchFirst and watchMost are how often a process without the lease looks whether others are at work: less
-	// often while they are not.
+	// watchFirst and watchMost bound the interval at which a process without the lease checks whether others
+	// are active; it grows while they are not.
 	watchFirst, watchMost = 250 * time.Millisecond, 500 * time.Millisecond
-	// restPatience is for how long what is left undone is worked off before a look at what waits.
+	// restPatience is how long unfinished work is worked off before waiting calls are checked.
 	restPatience = 500 * time.Millisecond
 )
 
-// Drain finishes what a crash or a cell that did not answer left undone, and takes the redo entries that
-// are done out of the stores. If another process holds the lease that is its task, and Drain does nothing.
-// It is called when a service starts and before it stops; Rest does it in between.
+// Drain finishes the work that a crash or an unavailable cell left undone and removes finished redo
+// entries. If another process holds the lease, that is its task and Drain does nothing. Call it when a
+// service starts and before it stops; Rest does the same in between.
 func (r *Resolver) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -52,9 +52,9 @@ func (r *Resolver) Drain(ctx context.Context) error {
 	return r.clear(ctx)
 }
 
-// Rest is for when nothing is to be written: it takes out the redo entries that are done, works off what other
-// processes ask for, looks for what was left undone when that is due, and gives the lease back. It returns when it
-// wants to be called again; 0 is not before the next Apply.
+// Rest is called while there is nothing to write. It removes finished redo entries, works off requests of
+// other processes, sweeps the redo sets if due, and releases the lease. It returns the interval until the
+// next call; 0 means not before the next Apply.
 func (r *Resolver) Rest(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	defer r.unlock()
@@ -80,7 +80,7 @@ func (r *Resolver) restAlone(ctx context.Context) time.Duration {
 	return retryBlocked
 }
 
-// rework works off what is left undone, for a while.
+// rework works off unfinished work for up to restPatience.
 func (r *Resolver) rework(ctx context.Context) error {
 	err := r.hold(ctx, 0)
 	if err == nil {
@@ -93,14 +93,13 @@ func (r *Resolver) rework(ctx context.Context) error {
 	return err
 }
 
-// others tells whom it concerns that something may have been resolved for which no Apply asked.
 func (r *Resolver) others() {
 	if r.opts.OnOthers != nil {
 		r.opts.OnOthers()
 	}
 }
 
-// restHeld is Rest of a process that has the lease.
+// restHeld is Rest for a process with the lease.
 func (r *Resolver) restHeld(ctx context.Context) time.Duration {
 	l, _, err := r.lease.Look(ctx)
 	if errors.Is(err, lease.ErrLost) {
@@ -124,8 +123,8 @@ func (r *Resolver) restHeld(ctx context.Context) time.Duration {
 	return r.wait
 }
 
-// watch is Rest of a process that does not have the lease. What it reads is one row, which says whether other
-// processes are at work, and whether there is work that none of them does.
+// watch is Rest for a process without the lease. It reads one row, which shows whether other processes are
+// active and whether there is work that none of them does.
 func (r *Resolver) watch(ctx context.Context) time.Duration {
 	l, free, err := r.lease.Look(ctx)
 	if err != nil {
@@ -133,7 +132,7 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 	}
 	now := r.opts.Now()
 	if l.Token > r.seen.Token && l.Token != r.token {
-		r.sweep = now.Add(sweepEvery) // another process has had the lease, and looked
+		r.sweep = now.Add(sweepEvery) // another process has had the lease, and swept
 	}
 	busy := l.Owner != "" || l.Token != r.seen.Token || l.Asked != r.seen.Asked || l.Done != r.seen.Done
 	r.seen = l
@@ -144,13 +143,13 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 			return watchFirst
 		}
 		r.dirty = true
-		r.idle = now.Add(-idleLease) // it is given back as soon as that is done
+		r.idle = now.Add(-idleLease) // release the lease as soon as that is done
 		_ = r.rework(ctx)
 		if r.dirty {
 			r.idle = now
 		}
 		return leasePoll
-	case r.dirty: // something was put of which the owner has not heard
+	case r.dirty: // the lease holder has not been asked for some records
 		if _, err := r.lease.Ask(ctx, r.opts.Cells.Map().Epoch(), ""); err == nil {
 			r.dirty = r.held()
 		}
@@ -164,7 +163,7 @@ func (r *Resolver) watch(ctx context.Context) time.Duration {
 	return r.wait
 }
 
-// Leave gives the lease back, before a process stops.
+// Leave releases the lease before a process stops.
 func (r *Resolver) Leave(ctx context.Context) {
 	r.mu.Lock()
 	defer r.unlock()

@@ -15,38 +15,38 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// write is a record that changed in this batch: what it was and what it is. Either may be nil.
+// write is a record that changed in this batch, before and after. Either may be nil.
 type write struct {
 	puid     entity.PUID
 	old, new *node
-	lost     []uint64 // features of former versions that the record carries no more
+	lost     []uint64 // features of former versions that the record no longer carries
 	back     bool     // the record had been deleted
-	// Postings that the batch writes and removes, and those that the record has from then on.
+	// Postings that the batch adds and removes, and all postings that the record then has.
 	add, remove, posted []uint64
 }
 
-// fresh tells whether the record had no edges and no entity before the batch.
+// fresh reports whether the record had no edges and no entity before the batch.
 func (w *write) fresh() bool { return w.old == nil }
 
 // batch is one Apply of ops with distinct keys.
 type batch struct {
 	*Resolver
 	ops     []Op
-	pass    []int // the positions in ops that this batch does
+	pass    []int // the positions in ops of this batch
 	results []Result
 	tell    func(i int, r Result) // see Resolver.apply
 	now     time.Time
 
 	writes map[entity.PUID]*write
-	nodes  map[entity.PUID]*node // every record that the batch looked at, as it is now
+	nodes  map[entity.PUID]*node // every record that the batch read, in its current version
 	redo   map[cell.ID][]Redo
-	// leaders of the records that say the same as those of the batch.
+	// leaders are the leaders for the contents of the batch.
 	leaders leadership
-	// decided is what people decided, and did not withdraw, about the records whose edges were read.
+	// decided are the decisions, not withdrawn, about the records whose edges were read.
 	decided map[entity.PUID][]entity.Decision
-	cause   changelog.Cause // of what changes, "" if the writes are
-	untold  bool            // cells may not have heard of the rules
-	repair  bool            // the writes come from the redo set: what follows from them may be half done
+	cause   changelog.Cause // cause of the changes, "" to derive it from the writes
+	untold  bool            // cells may have older rules
+	repair  bool            // the writes come from the redo set: their consequences may be half done
 }
 
 func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
@@ -57,8 +57,8 @@ func newBatch(r *Resolver, ops []Op, pass []int, results []Result) *batch {
 	}
 }
 
-// run does the three rounds. After the first, each record that it reports is durable; what the others
-// could not do stands in the redo set.
+// run runs the three rounds. After the first round every reported record is durable; what the others could
+// not do stays in the redo set.
 func (b *batch) run(ctx context.Context, report *Batched) {
 	if err := b.know(ctx); err != nil {
 		b.refuse(b.pass, err)
@@ -71,7 +71,7 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	heard()
 	report.Put += time.Since(begin)
 	if b.untold {
-		_ = b.spread(ctx, b.opts.Cells.Map().Cells()) // or each when it refuses records
+		_ = b.spread(ctx, b.opts.Cells.Map().Cells()) // a cell that is missed is updated when it refuses records
 	}
 	if len(b.writes) > 0 || b.lease != nil && b.held() && (b.due() || b.wanted()) {
 		if err := b.settle(ctx, reign, report); err != nil {
@@ -82,9 +82,9 @@ func (b *batch) run(ctx context.Context, report *Batched) {
 	b.answer(ctx)
 }
 
-// settle has the second and the third round done: by another process if that has the lease, else by this one. It
-// goes the short way if no other process has had the lease since before the first round, nothing is left undone and
-// no other process asked for anything; else by way of the redo set.
+// settle has the second and third round done, by the lease holder or by this process. It takes the direct
+// path if no other process has had the lease since before the first round, nothing is left undone and there
+// are no requests; otherwise it goes through the redo set.
 func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 	var own []Redo
 	var cells []cell.ID
@@ -113,7 +113,7 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 		} else if err = b.work(ctx, own, "", leasePatience); err == nil {
 			report.Err, b.trouble = errors.Join(report.Err, b.trouble), nil
 			b.pend(func(p entity.PUID) bool { _, waits := b.blocked[p]; return waits })
-			b.nodes = map[entity.PUID]*node{} // what worked them off has read them again
+			b.nodes = map[entity.PUID]*node{} // the repair has read them again
 			return nil
 		}
 		report.Err = errors.Join(report.Err, err)
@@ -131,10 +131,9 @@ func (b *batch) settle(ctx context.Context, reign int, report *Batched) error {
 	}
 }
 
-// settleAttempts is how often a batch is begun again in which the lease was lost, or a cell refused.
+// settleAttempts is how often a batch is retried after a lost lease or a refusal by a cell.
 const settleAttempts = 3
 
-// rounds are the second and the third.
 func (b *batch) rounds(ctx context.Context, report *Batched) error {
 	begin := time.Now()
 	met, err := b.post(ctx)
@@ -153,7 +152,7 @@ func (b *batch) rounds(ctx context.Context, report *Batched) error {
 	return nil
 }
 
-// pend marks the results of records for which something is left to do.
+// pend marks the results of records with unfinished consequences.
 func (b *batch) pend(left func(entity.PUID) bool) {
 	for _, i := range b.pass {
 		res := &b.results[i]

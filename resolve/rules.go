@@ -15,11 +15,11 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Kind is how the records of one kind of things are resolved: a schema under a pack.
+// Kind is the rules for one kind of thing: a schema with a pack.
 type Kind struct {
 	Matcher *match.Matcher
 	Policy  entity.Policy
-	// Hash names the schema and the pack. It is part of the stamp of every entity.
+	// Hash identifies the schema and the pack. It is part of the stamp of every entity.
 	Hash uint64
 }
 
@@ -29,60 +29,59 @@ func newKind(m *match.Matcher) *Kind {
 	return &Kind{Matcher: m, Policy: SchemaPolicy{s}, Hash: xxhash.Sum64String(name)}
 }
 
-// normalise reads a record as one of the kind.
 func (k *Kind) normalise(rec *entity.Record) *match.Record {
 	return k.Matcher.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes))
 }
 
-// Name is the name of the kind.
+// Name returns the name of the kind.
 func (k *Kind) Name() string { return k.Matcher.Schema().Kind }
 
-// Rules are the kinds of things that are resolved, and how. Rules are a value: what changes gets a
-// higher version. They are kept in the cell that keeps the cell map, for all processes.
+// Rules are the kinds of an installation. Rules are immutable: a change creates a higher version. They are
+// stored in the authority of the cell map and shared by all processes.
 type Rules struct {
 	// Version is 1 for the first rules of an installation.
 	Version int64
-	// Packs are those that the installation keeps, the latest last.
+	// Packs are the stored packs, newest last.
 	Packs []Pack
 
 	kinds  map[string]*Kind
 	first  *Kind
-	former *Kind // of the kind that is being switched, as it was
+	former *Kind // the kind being switched, before the change
 	change *Change
-	book   *book // that they were read from; nil if they come from options
+	book   *book // the stored form; nil if the rules come from Options
 }
 
-// Pack is a pack that an installation keeps.
+// Pack describes a stored pack.
 type Pack struct {
 	Hash string `json:"hash"`
-	// Kind is that of the records that were counted, "" if none were.
+	// Kind of the counted records, "" if none were counted.
 	Kind string `json:"kind,omitempty"`
-	// Records, Tokens and Chains are those that the pack counts; Bytes is how long it is.
+	// Records, Tokens and Chains are the numbers of items counted in the pack; Bytes is its encoded size.
 	Records int `json:"records"`
 	Tokens  int `json:"tokens"`
 	Chains  int `json:"chains"`
 	Bytes   int `json:"bytes"`
-	// Since is when it came.
+	// Since is when the pack was stored.
 	Since time.Time `json:"since"`
 }
 
-// Change is a switch of a kind to another schema or pack that is not finished: records are resolved anew,
+// Change is an unfinished switch of a kind to another schema or pack: its records are being resolved again,
 // cell by cell.
 type Change struct {
 	Kind  string    `json:"kind"`
 	Since time.Time `json:"since"`
-	// Cells says how far each cell is. One that is not named has not begun.
+	// Cells is the progress of each cell. A cell that is missing has not started.
 	Cells map[cell.ID]Turn `json:"cells"`
 }
 
-// Turn is how far a switch is in one cell.
+// Turn is the progress of a switch in one cell.
 type Turn struct {
-	After   int64 `json:"after,string"` // the puid of the last record that was looked at
-	Records int   `json:"records"`      // those that were resolved anew
+	After   int64 `json:"after,string"` // puid of the last record examined
+	Records int   `json:"records"`      // records resolved again
 	Done    bool  `json:"done,omitempty"`
 }
 
-// Records is how many records were resolved anew.
+// Records returns the number of records resolved again.
 func (c *Change) Records() (n int) {
 	for _, t := range c.Cells {
 		n += t.Records
@@ -90,7 +89,7 @@ func (c *Change) Records() (n int) {
 	return n
 }
 
-// Done is how many cells are through.
+// Done returns the number of finished cells.
 func (c *Change) Done() (n int) {
 	for _, t := range c.Cells {
 		if t.Done {
@@ -100,7 +99,7 @@ func (c *Change) Done() (n int) {
 	return n
 }
 
-// NewRules makes rules of matchers, of different kinds. The first is that of records that name none.
+// NewRules returns the rules of matchers for distinct kinds. The first is the default kind.
 func NewRules(version int64, matchers ...*match.Matcher) *Rules {
 	r := &Rules{Version: version, kinds: make(map[string]*Kind, len(matchers))}
 	for _, m := range matchers {
@@ -112,7 +111,7 @@ func NewRules(version int64, matchers ...*match.Matcher) *Rules {
 	return r
 }
 
-// Kind answers with the kind of that name, nil if there is none; "" is the first.
+// Kind returns the kind of that name, nil if there is none. "" means the default kind.
 func (r *Rules) Kind(name string) *Kind {
 	if name == "" {
 		return r.first
@@ -120,7 +119,7 @@ func (r *Rules) Kind(name string) *Kind {
 	return r.kinds[name]
 }
 
-// Kinds are all kinds, in the order of their names.
+// Kinds returns all kinds, ordered by name.
 func (r *Rules) Kinds() []*Kind {
 	kinds := make([]*Kind, 0, len(r.kinds))
 	for _, name := range slices.Sorted(maps.Keys(r.kinds)) {
@@ -129,5 +128,5 @@ func (r *Rules) Kinds() []*Kind {
 	return kinds
 }
 
-// Change is the switch that is not finished, nil if there is none.
+// Change returns the unfinished switch, nil if there is none.
 func (r *Rules) Change() *Change { return r.change }

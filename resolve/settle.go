@@ -11,22 +11,22 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// errSettled ends a check that another process has finished.
+// errSettled stops a check because another process has finished it.
 var errSettled = errors.New("resolve: the cells are settled")
 
-// Unsettled reports whether, as far as this process knows, a cell came back from a copy of itself and other cells
-// may still hold what followed from rows that it lost.
+// Unsettled reports whether, as far as this process knows, a cell was restored from a copy of itself and
+// other cells may still hold data derived from rows that it lost.
 func (r *Resolver) Unsettled() bool { return r.unsettled.Load() }
 
-// Settle makes good what cells that came back from copies of themselves have lost: everything is checked and
-// repaired, in pages, while everything goes on. What cannot be repaired is reported, too, and does not keep the cells
-// unsettled. After an error it has to be called again.
+// Settle repairs the consequences of restored cells: it checks and repairs everything, page by page, while
+// the installation stays in use. Unrepairable differences are reported and do not keep the cells unsettled.
+// After an error, call Settle again.
 func (r *Resolver) Settle(ctx context.Context, report func(Difference) error) error {
 	returns, err := r.returns(ctx)
 	if err != nil || len(returns) == 0 {
 		return err
 	}
-	// What is remembered may be of rows that were lost.
+	// Cached records may be of rows that were lost.
 	r.mu.Lock()
 	r.doubt()
 	r.unlock()
@@ -50,11 +50,11 @@ func (r *Resolver) Settle(ctx context.Context, report func(Difference) error) er
 			return fmt.Errorf("settle cell %v: %w", id, err)
 		}
 	}
-	_, err = r.returns(ctx) // one may have come back since
+	_, err = r.returns(ctx) // another cell may have been restored since
 	return err
 }
 
-// returns reads which cells are unsettled, and how often they came back.
+// returns reads which cells are unsettled, and how often each was restored.
 func (r *Resolver) returns(ctx context.Context) (map[cell.ID]int, error) {
 	all := map[cell.ID]struct{}{}
 	for _, id := range r.opts.Cells.Map().Cells() {

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// A cell comes back from a backup that is some batches older than the other cells: records that were put, changed
-// and deleted in between are lost in it, and what followed from them stays elsewhere. Once that is settled, and once
-// what was lost is put again, the entities are those that the records make.
+// A cell is restored from a backup some batches older than the other cells: records put, changed and
+// deleted since are lost, and their consequences remain in other cells. After Settle, and after the lost
+// writes are repeated, the entities match the records.
 func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for lost := range 3 {
@@ -26,7 +26,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 			name := fmt.Sprintf("g0-%d.db", lost)
 			ops := world(uint64(lost)+40, 60)
 			early, late := ops[:len(ops)/2], ops[len(ops)/2:]
-			for i := range len(early) / 3 { // what the backup has another version of, or has though it was deleted
+			for i := range len(early) / 3 { // older in the backup, or deleted since
 				op := early[3*i]
 				op.Observed = op.Observed.AddDate(1, 0, 0)
 				op.Attributes = early[(3*i+7)%len(early)].Attributes
@@ -58,7 +58,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 			in.check(t)
 			in.checkPostings(t)
 			if found := in.differences(t, false); len(found) > 0 {
-				for _, d := range found { // a key or an id that led to what was lost cannot be led elsewhere
+				for _, d := range found { // a key or an id that named a lost record cannot be redirected
 					if d.What != "birth" {
 						t.Errorf("%+v", d)
 					}
@@ -68,7 +68,7 @@ func TestP09_ARestoredCellLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// settle works off what cells that came back have lost, as a service does.
+// settle repairs the consequences of restored cells, as a service does.
 func (in *installation) settle(t *testing.T) {
 	t.Helper()
 	if err := in.Drain(t.Context()); err != nil {

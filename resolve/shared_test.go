@@ -50,7 +50,7 @@ func (c faulty) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.ask(c.Cell.Read, ctx, fn)
 }
 
-// openFaulty has one cell that can go down.
+// openFaulty opens an installation with one cell that can go down.
 func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
 	t.Helper()
 	var down atomic.Bool
@@ -64,7 +64,7 @@ func openFaulty(t *testing.T, which int) (*installation, *atomic.Bool) {
 	}), &down
 }
 
-// A cell that is down fails its own records only. All others are accepted, and resolved when it is back.
+// A cell that is down fails only its own records. All others are accepted, and resolved when it is back.
 func TestP09_RecordsWaitForACellThatIsDown(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -101,7 +101,7 @@ func TestP09_RecordsWaitForACellThatIsDown(t *testing.T) {
 	}
 }
 
-// Several processes that write to the same cells make what one would have made.
+// Several processes that write to the same cells give the result of one.
 func TestP09_ManyProcessesMakeTheSameEntities(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -121,7 +121,7 @@ func TestP09_ManyProcessesMakeTheSameEntities(t *testing.T) {
 			wg.Go(func() {
 				for group := range work {
 					for i, res := range in.Apply(context.Background(), group) {
-						if res.Err != nil { // pending it may be: the machine may be slow
+						if res.Err != nil { // it may be pending, because the machine may be slow
 							t.Errorf("%v: %v", group[i].Ref, res.Err)
 						}
 					}
@@ -140,8 +140,8 @@ func TestP09_ManyProcessesMakeTheSameEntities(t *testing.T) {
 	}
 }
 
-// A process that stops in the middle of its work, and comes back later as if nothing had been, neither
-// keeps others from finishing it nor spoils what they did.
+// A process that is paused in the middle of its work and later continues neither keeps others from
+// finishing it nor damages their results.
 func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -155,11 +155,11 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 		cells := open(t, t.TempDir(), nil).cells
 		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}
 		a := process(t, cells, "a", func(_ cell.ID, c resolve.Cell) resolve.Cell { return pausedCell{c, gate} })
-		// The clock of the one that waits runs ahead: leases run out at once when they are not kept.
+		// The clock of the waiting process runs fast: leases expire at once unless renewed.
 		began := time.Now()
 		b := processOver(t, wrapped{cells, nil}, cells, "b", func() time.Time { return began.Add(100 * time.Since(began)) })
 		third := len(ops) / 3
-		b.apply(t, ops[:third/2]) // so that it knows of nothing that is left undone
+		b.apply(t, ops[:third/2]) // so that it knows of no unfinished work
 		b.Leave(t.Context())
 		a.apply(t, ops[third/2:third])
 		gate.arm(int(stop))
@@ -179,7 +179,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 		close(gate.on)
 		<-done
 		a.Leave(context.Background())
-		b.apply(t, ops) // what the one that stopped may not have written
+		b.apply(t, ops) // what the paused process may not have written
 		if d := differ(b.check(t), want); d != "" {
 			t.Fatalf("stopped before write %d:\n%s", stop, d)
 		}
@@ -189,7 +189,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 	}
 }
 
-// twins are two records of one thing.
+// twins returns two records of one thing.
 func twins() (one, other resolve.Op) {
 	one = resolve.Op{Ref: entity.Ref{Source: "1", Key: "a"}, Attributes: entity.Attributes{
 		"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"},
@@ -200,7 +200,6 @@ func twins() (one, other resolve.Op) {
 	return one, other
 }
 
-// put applies one op and returns its result.
 func (in *installation) put(t testing.TB, op resolve.Op) resolve.Result {
 	t.Helper()
 	r := in.Apply(t.Context(), []resolve.Op{op})[0]
@@ -210,8 +209,8 @@ func (in *installation) put(t testing.TB, op resolve.Op) resolve.Result {
 	return r
 }
 
-// A process remembers a record from before another one joined it to an entity. When it deletes the record, its id
-// leads to that entity all the same.
+// A process has a record cached from before another process joined it to an entity. When it deletes the
+// record, the record's id still redirects to that entity.
 func TestP09_AnIdLeadsToTheEntityThatAnotherProcessMade(t *testing.T) {
 	t.Parallel()
 	for _, swap := range []bool{false, true} {
@@ -234,8 +233,8 @@ func TestP09_AnIdLeadsToTheEntityThatAnotherProcessMade(t *testing.T) {
 	}
 }
 
-// A process keeps the lease, and remembers a record that another one has changed and could not resolve. When it
-// works that off it looks at what the record says now.
+// A process keeps the lease and has a record cached that another process changed and could not resolve.
+// When it works that off, it uses the current content.
 func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
 	t.Parallel()
 	first, second := twins()
@@ -258,8 +257,8 @@ func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
 	a.Leave(t.Context())
 }
 
-// A record that waits for a cell that is down is set aside without asking that cell once more for each record: one
-// whose features lie there, and one that lost some that do.
+// A record that needs an unavailable cell is blocked without contacting that cell again for each record:
+// one with features there, and one that lost some.
 func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
 	t.Parallel()
 	const n = 80
@@ -312,7 +311,7 @@ func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
 	}
 }
 
-// pause stops a process before one of its writes until it is let go on.
+// pause stops a process before one of its writes until it is released.
 type pause struct {
 	mu   sync.Mutex
 	left int
@@ -326,7 +325,7 @@ func (p *pause) arm(left int) {
 	p.left = left
 }
 
-// pass waits if it is this write.
+// pass waits if this is the write to stop at.
 func (p *pause) pass() {
 	p.mu.Lock()
 	p.left--

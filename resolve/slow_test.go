@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// slowCell is a cell of which every transaction takes a while.
+// slowCell is a cell whose transactions take a fixed time.
 type slowCell struct {
 	resolve.Cell
 	reads, writes time.Duration
@@ -46,12 +46,12 @@ func (c slowCell) Read(ctx context.Context, fn func(resolve.Tx) error) error {
 	return c.Cell.Read(ctx, fn)
 }
 
-// Where a statement takes longer than the lease lasts, three processes finish all the same: an owner that is
-// at work is not robbed for ever, and what it has done is not done again for ever.
+// Even if a statement takes longer than the lease lasts, three processes finish: a working holder is not
+// replaced for ever, and its work is not repeated for ever.
 func TestP09_SlowProcessesFinish(t *testing.T) {
 	t.Parallel()
 	ops := shuffled(rand.New(rand.NewPCG(1, 11)), world(80, 30))
-	warm := open(t, t.TempDir(), nil) // what is made when it is first needed belongs to no bubble
+	warm := open(t, t.TempDir(), nil) // lazily built state must not belong to a synctest bubble
 	warm.apply(t, ops)
 	want := warm.check(t)
 	process(t, warm.cells, "another", nil).check(t)
@@ -115,7 +115,8 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 	}
 }
 
-// What a process put and asked no other for, because it was gone, is worked off also by one that is never idle.
+// Records that a crashed process put without requesting their resolution are worked off even by a process
+// that is never idle.
 func TestP09_ABusyProcessFindsWhatACrashLeft(t *testing.T) {
 	t.Parallel()
 	ops := world(12, 30)
@@ -157,8 +158,8 @@ func TestP09_ABusyProcessFindsWhatACrashLeft(t *testing.T) {
 	b.check(t)
 }
 
-// What a process without the lease puts is worked off by the one that has it, which keeps it: the answer waits for
-// that, and says what has become of the records.
+// Records put by a process without the lease are worked off by the holder, which keeps it. The call waits
+// for that and returns the results.
 func TestP09_TheLeaseStaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	ops := world(13, 60)
@@ -189,7 +190,6 @@ func TestP09_TheLeaseStaysWhereItIs(t *testing.T) {
 	b.check(t)
 }
 
-// lease reads the lease under which is resolved.
 func (in *installation) lease(t testing.TB) (l lease.Lease) {
 	t.Helper()
 	c, err := in.cells.Cell(in.cells.Map().Authority())

@@ -51,7 +51,6 @@ var pizza = []resolve.Op{
 	}},
 }
 
-// all reads every entity.
 func (in *installation) all(t *testing.T) (all []*entity.Entity) {
 	t.Helper()
 	in.each(t, func(tx resolve.Tx, lo entity.PUID) error {
@@ -62,8 +61,8 @@ func (in *installation) all(t *testing.T) (all []*entity.Entity) {
 	return all
 }
 
-// goldenEntity compares the one entity that there is. Puids tell the order of arrival within a cell,
-// and the stamp holds them: all else is the same in any order.
+// goldenEntity compares the only entity. Puids depend on the order of arrival within a cell, and the stamp
+// includes them; everything else is the same in any order.
 func (in *installation) goldenEntity(t *testing.T, name string) {
 	t.Helper()
 	all := in.all(t)
@@ -94,7 +93,7 @@ func TestSource000_ThePizzaPairIsOneEntity(t *testing.T) {
 	golden(t, "pizza-why.json", matcher.Explain(a, b, matcher.Compare(a, b)))
 }
 
-// "'00000', 'null', 'NA', or 'N/A'": nothing meets through a value that says nothing.
+// "'00000', 'null', 'NA', or 'N/A'": a null value is no blocking key.
 func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
@@ -120,8 +119,8 @@ func TestSource000_ANullPostcodeIsNoEvidence(t *testing.T) {
 	}
 }
 
-// Ten thousand records whose postal codes are spellings of nothing share no candidate through them: no
-// two have a feature in common, though nothing else of them is left out.
+// Ten thousand records whose postal codes are spellings of null share no candidates through them: no two
+// have a feature in common, although their other features are complete.
 func TestSource000_FourSpellingsOfNothingAreNoCandidates(t *testing.T) {
 	t.Parallel()
 	seen := map[uint64]int{}
@@ -143,8 +142,7 @@ func TestSource000_FourSpellingsOfNothingAreNoCandidates(t *testing.T) {
 	}
 }
 
-// "All of this data may be dirty": whatever stands in an attribute is kept as it came, and what means nothing
-// is not shown.
+// "All of this data may be dirty": every value is stored as received, and null values are not shown.
 func TestSource000_DirtIsNeverRefused(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
@@ -166,7 +164,7 @@ func TestSource000_DirtIsNeverRefused(t *testing.T) {
 	in.goldenEntity(t, "dirt.json")
 }
 
-// "Many businesses have multiple phone numbers": the best pair decides, the view has them all.
+// "Many businesses have multiple phone numbers": the best pair counts, and the view shows all.
 func TestSource000_PhonesAreAList(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)
@@ -183,7 +181,7 @@ func TestSource000_PhonesAreAList(t *testing.T) {
 	in.goldenEntity(t, "phones.json")
 }
 
-// A latitude of one record beside the longitude of another is a place where nothing is.
+// The latitude of one record combined with the longitude of another would be a wrong place.
 func TestResolver_CoordinatesStayTogether(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

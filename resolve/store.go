@@ -14,85 +14,81 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Posting says that a record carries a feature. Features are the keys under which records that
-// may be the same thing meet. A posting lies in the cell that the feature's hash names.
+// Posting maps a feature to a record that carries it. Features are blocking keys: records that share one
+// are compared. A posting is stored in the cell that the feature's hash selects.
 type Posting struct {
 	Feature uint64
 	PUID    entity.PUID
 }
 
-// Edge says that two records are the same thing, and by how much. It is stored twice, once in the
-// home cell of either side; A is the side that the row stands under.
+// Edge is the scored comparison of two records. It is stored twice, once in the home cell of each record; A
+// is the record that the row is stored under.
 type Edge struct {
 	A, B   entity.PUID
 	Vector match.Vector
 	Score  match.Score
 }
 
-// mirror is the row of the other side.
+// mirror returns the edge as it is stored under the other record.
 func (e Edge) mirror() Edge { e.A, e.B = e.B, e.A; return e }
 
-// Pair names an edge without its content.
+// Pair identifies an edge without its content.
 type Pair struct{ A, B entity.PUID }
 
-// Redo says that a record was written, or something decided about it, and that what follows from it may
-// not have been. It is written in the record's own transaction and removed once everything that follows is
-// durable.
+// Redo marks a record that was written or decided about and whose consequences may be missing. It is
+// written in the transaction of the record or decision, and removed once all consequences are durable.
 type Redo struct {
 	PUID entity.PUID
-	// Version is the version of the record that was written.
+	// Version is the record version that was written.
 	Version int64
-	// Decided is when the last decision under the record was made, in milliseconds since 1970, if what follows
-	// from that may be missing, and else 0.
+	// Decided is the time of the last decision under the record whose consequences may be missing, in
+	// milliseconds since 1970; 0 if there is none.
 	Decided int64
-	// Lost are the features that the record carried before this version and carries no more.
+	// Lost are features that earlier versions of the record carried and this version does not.
 	Lost []uint64
 }
 
-// Store keeps what resolution derives from the records of one cell, inside one transaction of that
-// cell. All methods take batches and are idempotent. A backend certifies itself with
-// resolvetest.Run.
+// Store stores what resolution derives from the records of one cell, inside one transaction of that cell.
+// All methods take batches; writes are idempotent. A backend proves its conformance with resolvetest.Run.
 type Store interface {
-	// Post adds and removes postings; adding one that is there, or removing one that is not, does
-	// nothing.
+	// Post adds and removes postings. Adding an existing posting or removing a missing one does nothing.
 	Post(ctx context.Context, add, remove []Posting) error
-	// Carriers answers for each feature with the records that carry it, in the order of their
-	// puids, at most limits[i] of them.
+	// Carriers returns, for each feature, the records that carry it: ordered by puid, at most limits[i] of
+	// them.
 	Carriers(ctx context.Context, features []uint64, limits []int) ([][]entity.PUID, error)
 
-	// Edges answers with all edges whose side A is one of these records, ordered by A and then B.
+	// Edges returns all edges whose A is one of these records, ordered by A, then B.
 	Edges(ctx context.Context, puids []entity.PUID) ([]Edge, error)
 	// PutEdges writes edges by (A, B).
 	PutEdges(ctx context.Context, edges []Edge) error
-	// DeleteEdges removes edges; one that is not there is passed over.
+	// DeleteEdges removes edges. Missing edges are skipped.
 	DeleteEdges(ctx context.Context, pairs []Pair) error
 
-	// Unsure answers with the edges that do not cluster and are no relation either, whose score is at least 0
-	// and below match.Threshold: each pair once, with A < B, the best score first, then by A and B, those
-	// after the given one only, at most limit. Edge{Score: match.Threshold} is before all.
+	// Unsure returns up to limit possible matches: edges with 0 <= Score < match.Threshold that are not
+	// relations. Each pair appears once, with A < B, ordered by descending score, then A, then B, after the
+	// given edge. Edge{Score: match.Threshold} precedes all.
 	Unsure(ctx context.Context, after Edge, limit int) ([]Edge, error)
 
-	// PutRedo enters records in the redo set, and answers with the entries as they are now, in order.
-	// One that is there takes the higher version and the later decision, and keeps its lost features beside
-	// the new ones: nobody has removed their postings yet.
+	// PutRedo adds records to the redo set and returns the stored entries in order. An existing entry takes
+	// the higher version and the later decision, and keeps its lost features in addition to the new ones,
+	// because their postings have not been removed yet.
 	PutRedo(ctx context.Context, entries []Redo) ([]Redo, error)
-	// Redo answers with entries in the order of their puids, those after the given puid only, at
-	// most limit. after is below every puid of the cell at the beginning: math.MinInt64.
+	// Redo returns up to limit entries with puids above after, ordered by puid. Start with math.MinInt64.
 	Redo(ctx context.Context, after entity.PUID, limit int) ([]Redo, error)
-	// ClearRedo takes entries out of the redo set, but for those whose version is higher than the one given,
-	// or whose decision is later: somebody wrote the record again meanwhile, or decided about it.
+	// ClearRedo removes entries from the redo set, except those with a higher version or a later decision
+	// than given: the record was written or decided about again since.
 	ClearRedo(ctx context.Context, entries []Redo) error
-	// RedoDepth is the number of entries.
+	// RedoDepth returns the number of entries.
 	RedoDepth(ctx context.Context) (int, error)
 
-	// Definition answers with what was put under a name, nil if nothing was. The cell that keeps the
-	// cell map has the definitions of the installation: its Rules, and packs.
+	// Definition returns the body stored under a name, nil if there is none. The authority of the cell map
+	// holds the definitions of the installation: its Rules and packs.
 	Definition(ctx context.Context, name string) ([]byte, error)
-	// PutDefinition writes a body, which is not empty, under its name.
+	// PutDefinition stores a non-empty body under its name.
 	PutDefinition(ctx context.Context, name string, body []byte) error
 }
 
-// Tx is one transaction of one cell: the union of the Stores that commit together.
+// Tx is one transaction of one cell: all stores that commit together.
 type Tx interface {
 	cell.Store
 	entity.Store
@@ -101,9 +97,9 @@ type Tx interface {
 	rollup.Store
 	counter.Store
 	Store
-	// Copier reads and writes the cell as rows, when it moves.
+	// Copier reads and writes the cell as rows when it moves.
 	cell.Copier
 }
 
-// Cell is one database.
+// Cell is the database of one cell.
 type Cell = cell.Database[Tx]

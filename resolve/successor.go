@@ -10,9 +10,9 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// successors finds, for every record that this batch deletes, the birth id that its own birth id
-// leads to from then on: that of the earliest record of its entity that stays. It is asked before
-// the first round, because the answer must be durable together with the deletion.
+// successors returns, for every record that this batch deletes, the birth id that its own birth id will
+// redirect to: that of the earliest remaining record of its entity. It runs before the first round, because
+// the redirect must be durable together with the deletion.
 func (b *batch) successors(ctx context.Context, targets map[int]target) (map[entity.PUID]locality.ID, error) {
 	var puids []entity.PUID
 	for i, t := range targets {
@@ -37,7 +37,7 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 	if err != nil {
 		return nil, err
 	}
-	heirs := map[entity.PUID]entity.PUID{} // anchor → the member that stays
+	heirs := map[entity.PUID]entity.PUID{} // anchor → the first member that stays
 	var staying []entity.PUID
 	for anchor, e := range entities {
 		for _, m := range e.Members {
@@ -61,7 +61,7 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 	return successors, nil
 }
 
-// entities reads the entities stored under these anchors; one that is not there gets no entry.
+// entities reads the entities stored under these anchors; a missing one gets no entry.
 func (r *Resolver) entities(ctx context.Context, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
 	err := fromHomes(ctx, r, r.read, unique(anchors), func(tx Tx, group []entity.PUID) ([]*entity.Entity, error) {

@@ -14,37 +14,37 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ErrTooMany says that a supposition is about more records than are looked at, which are MaxLinked.
+// ErrTooMany means that a what-if scenario connects more than MaxLinked records.
 var ErrTooMany = errors.New("resolve: too many records are connected")
 
-// Supposition is something otherwise in what entities are a function of.
+// Supposition is a what-if scenario: changes to the inputs of entities.
 type Supposition struct {
-	// Of are the records that it begins with: it is about all that they are connected with.
+	// Of are the records to start from. The scenario covers everything connected with them.
 	Of []entity.PUID
-	// Without are records that are not there. Features that too many carry stay as they are, and so do
-	// the names that an identifier has.
+	// Without are records to treat as deleted. Generic features stay generic, and the names of an identifier
+	// are not recounted.
 	Without []entity.PUID
-	// Decisions that are made or withdrawn, in this order.
+	// Decisions to make or withdraw, in this order.
 	Decisions []entity.Decision
-	// Bits of levels and the threshold, as match.Matcher.With takes them.
+	// Bits are the match weights of levels, and Threshold the match threshold, as in match.Matcher.With.
 	Bits      map[string]match.Score
 	Threshold match.Score
 }
 
-// suppose is what is read for a supposition: everything that edges connect, as it is or as it would be.
+// suppose holds the data read for a scenario: everything that edges connect, currently or hypothetically.
 type suppose struct {
 	reading
 	Supposition
 	kind      *Kind
-	matcher   *match.Matcher // that would be
+	matcher   *match.Matcher // of the scenario
 	scope     map[entity.PUID]bool
 	is, would *graph
 	met       *meetings
 }
 
-// Suppose answers with the entities that are and would not be, and with those that would be instead, each in
-// the order of their ids. Nothing is written. The error is ErrTooMany if there is more to look at than
-// MaxLinked records, and what match.Matcher.With says about bits.
+// Suppose returns the current entities that would not exist in the scenario and those that would exist
+// instead, both ordered by id. Nothing is written. The error is ErrTooMany if more than MaxLinked records
+// are involved, or that of match.Matcher.With.
 func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (before, after []*entity.Entity, err error) {
 	matcher, err := kind.Matcher.With(about.Bits, about.Threshold)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Resolver) Suppose(ctx context.Context, kind *Kind, about Supposition) (
 	return gone, slices.DeleteFunc(after, stays(before)), nil
 }
 
-// read walks over the edges that cluster, as they are and as they would be.
+// read walks over the clustering edges, current and hypothetical.
 func (s *suppose) read(ctx context.Context) error {
 	next := slices.Concat(s.Of, s.Without)
 	for _, d := range s.Decisions {
@@ -122,7 +122,7 @@ func (s *suppose) read(ctx context.Context) error {
 	return nil
 }
 
-// decide is what would be decided. What is supposed is newer than anything.
+// decide returns the hypothetical decisions. Those of the scenario are newer than all stored ones.
 func (s *suppose) decide() map[entity.PUID][]entity.Decision {
 	would := maps.Clone(s.decided)
 	for i, d := range s.Decisions {
@@ -142,7 +142,6 @@ func (s *suppose) decide() map[entity.PUID][]entity.Decision {
 	return would
 }
 
-// compare finds what records would be compared with, and weighs it.
 func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 	if err := s.carriers(ctx, puids); err != nil {
 		return err
@@ -180,7 +179,7 @@ func (s *suppose) compare(ctx context.Context, puids []entity.PUID) error {
 	return nil
 }
 
-// carriers reads who carries the features of records, and who leads those that say the same as they do.
+// carriers reads the carriers of the records' features and the leaders for their contents.
 func (s *suppose) carriers(ctx context.Context, puids []entity.PUID) error {
 	var nodes []*node
 	for _, p := range puids {
@@ -206,7 +205,7 @@ func (s *suppose) carriers(ctx context.Context, puids []entity.PUID) error {
 	return err
 }
 
-// led gives the edges of leaders that are not there to those that would lead in their place.
+// led moves the edges of removed leaders to the followers that would lead in their place.
 func (s *suppose) led(g *graph, linked []match.Edge, index map[entity.PUID]int, without map[entity.PUID]bool) []match.Edge {
 	for _, p := range slices.Sorted(maps.Keys(without)) {
 		var follow []int

@@ -16,13 +16,13 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Switch gives a kind another schema, or another pack, or creates a kind. What is written from now on is
-// resolved by that. If the kind has records they are resolved anew, by Resume. It answers whether anything
-// is to be done: the rules may be so already. A nil pack is the one that the kind has. The error is a
-// *match.SchemaError if the schema is not valid.
+// Switch changes the schema or the pack of a kind, or creates a kind. From then on writes are resolved
+// under the new rules; existing records of the kind are resolved again by Resume. Switch reports whether
+// Resume has anything to do: the rules may be in effect already. A nil pack means the current pack of the
+// kind. The error is a *match.SchemaError if the schema is not valid.
 func (r *Resolver) Switch(ctx context.Context, s *match.Schema, p *match.Pack) (bool, error) {
 	if err := s.Validate(); err != nil {
-		return false, err // nobody could read it again
+		return false, err // it could not be read back
 	}
 	r.mu.Lock()
 	defer r.unlock()
@@ -74,8 +74,8 @@ func (r *Resolver) Switch(ctx context.Context, s *match.Schema, p *match.Pack) (
 	return false, r.follow(ctx)
 }
 
-// highest is the highest version of rules that a cell has heard of. It is higher than that of the rules if
-// their cell came back from a backup.
+// highest returns the highest version of rules that any available cell has. It exceeds that of the stored
+// rules if the authority was restored from a backup.
 func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 	for _, id := range r.opts.Cells.Map().Cells() {
 		err := r.view(ctx, id, func(tx Tx) error {
@@ -90,8 +90,8 @@ func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 	return highest, nil
 }
 
-// counted refuses a schema by which an entity shows more or fewer values of an attribute: rollups could not
-// take back what they counted by the former one.
+// counted refuses a schema that changes an attribute between one value and many: rollups could not subtract
+// what they counted under the former schema.
 func counted(was, is *match.Schema) error {
 	for _, a := range was.Attributes {
 		if b, _ := is.Attribute(a.Name); a.Many != b.Many {
@@ -101,7 +101,7 @@ func counted(was, is *match.Schema) error {
 	return nil
 }
 
-// Keep stores a pack for a kind, beside the one that it is resolved by.
+// Keep stores a pack for a kind without using it.
 func (r *Resolver) Keep(ctx context.Context, kind string, p *match.Pack) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -112,9 +112,8 @@ func (r *Resolver) Keep(ctx context.Context, kind string, p *match.Pack) error {
 	return r.amend(ctx, func(tx Tx, b *book) error { return b.keep(ctx, tx, kind, p, r.opts.Now()) })
 }
 
-// Resume goes on with a switch that is not finished, until it is, or nothing can be done for now: then the
-// error says why. It may be stopped and begun again anywhere, in any process. progress is called after
-// every page.
+// Resume continues an unfinished switch until it is finished or cannot proceed; the error then says why. It
+// can be interrupted and continued at any point, in any process. progress is called after every page.
 func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
 	for {
 		if err := r.opts.Cells.Refresh(ctx); err != nil {
@@ -145,7 +144,7 @@ func (r *Resolver) Resume(ctx context.Context, progress func(*Change)) error {
 	}
 }
 
-// resumeCell resolves a page of records anew, and answers whether there are more in the cell.
+// resumeCell resolves one page of records again and reports whether the cell has more.
 func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err error) {
 	r.mu.Lock()
 	defer r.unlock()
@@ -194,8 +193,8 @@ func (r *Resolver) resumeCell(ctx context.Context, id cell.ID) (more bool, err e
 	})
 }
 
-// enter puts a page of records into the redo set, with the features that they carry no more under the new
-// rules, and answers with the entries and with how far it has come.
+// enter adds a page of records to the redo set, with the features that they no longer carry under the new
+// rules. It returns the entries and the new progress.
 func (r *Resolver) enter(ctx context.Context, id cell.ID, turn Turn) (entries []Redo, _ Turn, err error) {
 	former := r.Rules().former
 	next := turn
@@ -222,7 +221,7 @@ func (r *Resolver) enter(ctx context.Context, id cell.ID, turn Turn) (entries []
 	return entries, next, err
 }
 
-// finish forgets the former rules, if every cell of the newest map is through.
+// finish removes the former rules once every cell of the newest map is done.
 func (r *Resolver) finish(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// noPhones reads the same records without their phones, and weighs names by what a world counts: many pairs
-// meet by other features, or not at all.
+// noPhones is a kind without phones, with a pack counted over a world: many pairs share other features, or
+// none.
 var noPhones = sync.OnceValue(func() *match.Matcher {
 	s := match.Place()
 	s.Version++
@@ -39,7 +39,7 @@ var noPhones = sync.OnceValue(func() *match.Matcher {
 	return match.New(s, pack)
 })
 
-// change switches to other rules, and goes on until that is done.
+// change switches to other rules and waits until that is done.
 func (in *installation) change(t testing.TB, m *match.Matcher, progress func(*resolve.Change)) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -53,8 +53,8 @@ func (in *installation) change(t testing.TB, m *match.Matcher, progress func(*re
 	in.by = m
 }
 
-// checkPostings fails the test unless the postings are those of the features that the live records carry, of records
-// that say the same all for the one with the lowest puid, and for the others the one that says so.
+// checkPostings fails the test unless the postings are exactly those of the live records: all features of
+// leaders, and the shared feature of followers.
 func (in *installation) checkPostings(t testing.TB) {
 	t.Helper()
 	_, live := in.state(t)
@@ -81,7 +81,7 @@ func (in *installation) checkPostings(t testing.TB) {
 			if !want[p] {
 				stale++
 			}
-			delete(missing, p) // a cell of a former generation may have it too
+			delete(missing, p) // a cell of a former generation may have it, too
 		}
 		return err
 	})
@@ -90,8 +90,8 @@ func (in *installation) checkPostings(t testing.TB) {
 	}
 }
 
-// A kind is switched there and back while records come, change and go: what it ends in is what a fresh
-// installation makes.
+// A kind is switched back and forth while records are added, changed and deleted; the result is that of a
+// fresh installation.
 func TestP09_ASwitchEndsWhereAFreshStartEnds(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -117,7 +117,7 @@ func TestP09_ASwitchEndsWhereAFreshStartEnds(t *testing.T) {
 	}
 }
 
-// Cells are added and compacted in the middle of a switch, while records come and go.
+// Cells are added and compacted during a switch, while records are written.
 func TestP09_ASwitchWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -152,7 +152,7 @@ func TestP09_ASwitchWhileCellsAreAdded(t *testing.T) {
 	}
 }
 
-// altered are new versions of records, with the phones and names of others, and deletions.
+// altered returns new versions of records, with the phones and names of others, and deletions.
 func altered(r *rand.Rand, ops []resolve.Op, n int) []resolve.Op {
 	var out []resolve.Op
 	for range n {
@@ -168,7 +168,7 @@ func altered(r *rand.Rand, ops []resolve.Op, n int) []resolve.Op {
 	return out
 }
 
-// stopCell is a cell of a process that is gone after so many commits, of whatever kind.
+// stopCell is a cell of a process that crashes after a number of commits of any kind.
 type stopCell struct {
 	resolve.Cell
 	*crash
@@ -192,8 +192,8 @@ func (c stopCell) Exclusive(ctx context.Context, fn func(resolve.Tx) error) erro
 	return c.commit(c.Cell.Exclusive, ctx, fn)
 }
 
-// A process is gone after any number of commits of a switch, in the middle of which records are written, and
-// another one goes on.
+// A process crashes after any number of commits of a switch, during which records are written, and another
+// process continues.
 func TestP09_ASwitchThatStopsAnywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -230,7 +230,7 @@ func TestP09_ASwitchThatStopsAnywhereGoesOn(t *testing.T) {
 	}
 }
 
-// Processes that know of a switch and others that do not write the same records.
+// Processes with and without knowledge of a switch write the same records.
 func TestP09_NobodyWritesByFormerRules(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -246,7 +246,7 @@ func TestP09_NobodyWritesByFormerRules(t *testing.T) {
 		b.Leave(t.Context())
 		for i, m := range []*match.Matcher{noPhones(), matcher} {
 			a.change(t, m, func(*resolve.Change) {
-				a.Leave(t.Context()) // or the other one waits for its patience to end
+				a.Leave(t.Context()) // otherwise the other process waits for its whole patience
 				b.apply(t, altered(r, all, 10))
 				b.Leave(t.Context())
 				a.apply(t, altered(r, all, 10))
@@ -262,8 +262,7 @@ func TestP09_NobodyWritesByFormerRules(t *testing.T) {
 	}
 }
 
-// A process that has the lease after a switch, and knew nothing of it, works off what others have left by the
-// new rules.
+// A process that gets the lease after an unnoticed switch works off unfinished work under the new rules.
 func TestP09_TheLeaseComesWithTheRules(t *testing.T) {
 	t.Parallel()
 	all := world(9, 30)
@@ -276,7 +275,7 @@ func TestP09_TheLeaseComesWithTheRules(t *testing.T) {
 	a := process(t, old.cells, "new", func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
 	a.change(t, m, nil)
 	a.Leave(t.Context())
-	// It puts records, and is gone before it has the lease.
+	// It puts records and crashes before it has the lease.
 	fault.left = 3
 	a.Apply(t.Context(), all[len(all)/2:])
 	old.by = m
@@ -287,7 +286,7 @@ func TestP09_TheLeaseComesWithTheRules(t *testing.T) {
 	old.checkPostings(t)
 }
 
-// A feature that one version of a record lost and a later one has again is not taken away by what is done late.
+// A feature that one version lost and a later one has again is not removed by late repairs.
 func TestP09_AFeatureThatComesBackStays(t *testing.T) {
 	t.Parallel()
 	op := func(key, name, phone string) []resolve.Op {
@@ -297,7 +296,7 @@ func TestP09_AFeatureThatComesBackStays(t *testing.T) {
 	in := open(t, t.TempDir(), func(_ cell.ID, c resolve.Cell) resolve.Cell { return crashCell{c, fault} })
 	in.apply(t, op("1", "Zephyr Optics", "415-555-2300"))
 	for _, phone := range []string{"415-555-7777", "415-555-2300"} {
-		fault.left = 1 // the record is written, and nothing that follows from it
+		fault.left = 1 // the record is written, and nothing else
 		if res := in.Apply(t.Context(), op("1", "Zephyr Optics", phone)); res[0].Err != nil || !res[0].Pending {
 			t.Fatalf("%+v", res[0])
 		}
@@ -307,7 +306,8 @@ func TestP09_AFeatureThatComesBackStays(t *testing.T) {
 	in.checkPostings(t)
 }
 
-// A change that would leave rollups with what nobody can take back is refused, and so is a second switch.
+// A change that would leave rollups with counts that cannot be subtracted is refused, and so is a second
+// switch.
 func TestSwitch_Refuses(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// saying is what a record contributes to its entity: a function of the record alone, so it is made
-// once, however often the entity is.
+// saying is what a record contributes to its entity. It is a function of the record alone, so it is
+// computed once.
 type saying struct {
 	values map[string][]entity.Spelling
 	words  []string
@@ -41,7 +41,7 @@ func (r *Resolver) say(n *node) *saying {
 			if searched(a) {
 				s.words = append(s.words, match.NameTokens(raw)...)
 			}
-			if a.Type == match.TypePhone { // people leave out the country
+			if a.Type == match.TypePhone { // searches often omit the country code
 				if national := n.kind.Matcher.NormaliseValue(a.Name, raw); national != normal {
 					s.terms = append(s.terms, exact(a, national)...)
 				}
@@ -49,19 +49,19 @@ func (r *Resolver) say(n *node) *saying {
 		}
 		s.values[a.Name] = spellings
 	}
-	n.said.Store(s) // another entity of the plan may have it said at the same time
+	n.said.Store(s) // another entity of the plan may compute it concurrently
 	return s
 }
 
-// searched tells whether people search by the words of an attribute: what a thing is called, what it is
-// and where it is. Words of addresses, descriptions and hours cost more bytes than all of these; an
-// address is found by its exact value.
+// searched reports whether the words of an attribute are searchable: name, category and locality. Words of
+// addresses, descriptions and opening hours would take more space than all of these together; an address
+// can be found by exact value.
 func searched(a match.Attribute) bool {
 	return a.Type == match.TypeName || a.Type == match.TypeCategory || a.Role == match.RoleLocality
 }
 
-// exact are the terms of a value: that there is one, and the value, if anybody would ask for it whole. A
-// category is every level of its path.
+// exact returns the terms of a value: one for its presence, and one for the value if it is searchable. A
+// category has a term for every level of its path.
 func exact(a match.Attribute, normal string) []uint64 {
 	terms := []uint64{entity.Term(a.Name, "")}
 	switch {
@@ -78,12 +78,11 @@ func exact(a match.Attribute, normal string) []uint64 {
 	return append(terms, entity.Term(a.Name, normal))
 }
 
-// Exact tells whether entities can be found by the exact value of an attribute. Nobody knows a coordinate
-// to the last digit.
+// Exact reports whether entities can be found by the exact value of an attribute. Coordinates cannot.
 func Exact(a match.Attribute) bool { return a.Type != match.TypeGeo }
 
-// build makes the entity of a cluster, with its merged view and what it can be found by. Clusters are
-// built side by side; a record is in one of them.
+// build returns the entity of a cluster with its merged view and search keys. Clusters are built
+// concurrently; each record is in one of them.
 func (r *Resolver) build(c *cluster) entity.Indexed {
 	kind := c.nodes[0].kind
 	e := &entity.Entity{ID: c.nodes[0].Birth, Kind: kind.Name(), Members: make([]entity.Member, len(c.nodes))}
@@ -107,7 +106,8 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 	return indexed
 }
 
-// pin is a value that a person chose, as it reads beside what its record says. The entity is found by it too.
+// pin converts a value chosen by a decision, normalised as part of its record, and adds it to the search
+// keys.
 func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (pin entity.Pin, ok bool) {
 	i := slices.IndexFunc(members, func(n *node) bool { return n.PUID == d.A })
 	if d.Verdict != entity.VerdictValue || i < 0 {
@@ -125,14 +125,12 @@ func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (p
 	return entity.Pin{Attribute: d.Attribute, Spelling: spellings[0]}, true
 }
 
-// sortedUnion is what is in either list, in order, each once.
 func sortedUnion[T cmp.Ordered](a, b []T) []T {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// index adds to an entity what it can be found by, which its members say.
 func (r *Resolver) index(e *entity.Indexed, members []*node) {
 	for _, n := range members {
 		said := r.say(n)
@@ -142,11 +140,11 @@ func (r *Resolver) index(e *entity.Indexed, members []*node) {
 	e.Words, e.Terms = sortedUnion(e.Words, nil), sortedUnion(e.Terms, nil)
 }
 
-// SchemaPolicy is the survivorship of a schema: its attributes in their order, the trust that it
-// declares for each source, and the half-lives of its attributes.
+// SchemaPolicy implements the survivorship rules of a schema: attribute order, trust in sources, and
+// half-lives.
 type SchemaPolicy struct{ *match.Schema }
 
-// Names are the attributes in the order of the schema.
+// Names returns the attributes in schema order.
 func (p SchemaPolicy) Names() []string {
 	names := make([]string, len(p.Attributes))
 	for i, a := range p.Attributes {
@@ -155,23 +153,23 @@ func (p SchemaPolicy) Names() []string {
 	return names
 }
 
-// Many tells whether the schema declares a list.
+// Many reports whether the schema declares a list.
 func (p SchemaPolicy) Many(attribute string) bool {
 	a, _ := p.Attribute(attribute)
 	return a.Many
 }
 
-// Blocks are those of the schema.
+// Blocks returns the blocks of the schema.
 func (p SchemaPolicy) Blocks() [][]string { return p.Schema.Blocks() }
 
-// Trust is the declared trust in what a source says of an attribute.
+// Trust returns the declared trust in a source for an attribute.
 func (p SchemaPolicy) Trust(source, attribute string) float64 { return p.TrustIn(source, attribute) }
 
-// halfLife is in days. Two years is a judgement and not a measurement: long enough that a source
-// which is read once a year is still heard, short enough that a number that was changed wins.
+// halfLife is the default in days. Two years is a judgement, not a measurement: long enough that a source
+// read once a year still counts, short enough that a changed number wins.
 const halfLife = 730
 
-// HalfLife is that of the attribute, two years if the schema declares none.
+// HalfLife returns the half-life of an attribute in days, two years if the schema declares none.
 func (p SchemaPolicy) HalfLife(attribute string) float64 {
 	if a, _ := p.Attribute(attribute); a.HalfLife > 0 {
 		return float64(a.HalfLife)
@@ -179,8 +177,8 @@ func (p SchemaPolicy) HalfLife(attribute string) float64 {
 	return halfLife
 }
 
-// Alone is the entity of a record by itself: what a record is part of from its put until it is
-// resolved.
+// Alone returns the entity of a single record: what the record belongs to between its put and its
+// resolution.
 func (r *Resolver) Alone(rec *entity.Record) *entity.Entity {
 	return r.build(&cluster{nodes: []*node{r.node(rec)}}).Entity
 }

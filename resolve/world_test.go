@@ -29,7 +29,7 @@ import (
 
 var matcher = match.New(match.Place(), match.DefaultPack())
 
-// birth is a function of the key, so that any order of arrival gives the same ids.
+// birth derives the id from the key, so that any order of arrival gives the same ids.
 func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 	h := xxhash.Sum64String(ref.String())
 	var id locality.ID
@@ -41,14 +41,14 @@ func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 	return id, nil
 }
 
-// installation is a resolver over a data directory of its own.
+// installation is a resolver with its own data directory.
 type installation struct {
 	*resolve.Resolver
 	cells *cell.Cells[resolve.Tx]
-	by    *match.Matcher // that everything is resolved by
+	by    *match.Matcher // the rules of the expected result
 }
 
-// wrapped is an installation whose cells have something between them and their callers.
+// wrapped is an installation with wrapped cells.
 type wrapped struct {
 	*cell.Cells[resolve.Tx]
 	wrap func(cell.ID, resolve.Cell) resolve.Cell
@@ -72,7 +72,7 @@ func open(t testing.TB, dir string, wrap func(cell.ID, resolve.Cell) resolve.Cel
 	return process(t, cells, "", wrap)
 }
 
-// prepared returns the directory of an installation with what prepare puts into it, closed.
+// prepared returns the closed directory of an installation that prepare has filled.
 func prepared(t testing.TB, prepare func(in *installation)) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,7 +84,7 @@ func prepared(t testing.TB, prepare func(in *installation)) string {
 	return dir
 }
 
-// copied returns a copy of such a directory: quicker than to prepare it again.
+// copied returns a copy of such a directory, which is faster than preparing it again.
 func copied(t testing.TB, base string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func copied(t testing.TB, base string) string {
 	return dir
 }
 
-// process is one of those that write to the same cells, which has a name; "" is the only one.
+// process returns a process with a name among those that write to the same cells; "" is the only one.
 func process(t testing.TB, cells *cell.Cells[resolve.Tx], owner string, wrap func(cell.ID, resolve.Cell) resolve.Cell) *installation {
 	t.Helper()
 	return processOver(t, wrapped{cells, wrap}, cells, owner, time.Now)
@@ -137,8 +137,8 @@ func (in *installation) each(t testing.TB, look func(tx resolve.Tx, lo entity.PU
 	}
 }
 
-// state reads everything that is stored: the entities as lists of keys under their ids, and the
-// live records. It fails the test where the two do not agree.
+// state reads everything that is stored: the entities as lists of keys by id, and the live records. It
+// fails the test if the two disagree.
 func (in *installation) state(t testing.TB) (entities map[locality.ID]string, live []*entity.Record) {
 	t.Helper()
 	ctx := t.Context()
@@ -192,8 +192,8 @@ func (in *installation) state(t testing.TB) (entities map[locality.ID]string, li
 	return entities, live
 }
 
-// checkEdges fails the test where an edge does not stand under both of its records, leads to a
-// record that is gone, or is not what the two records say.
+// checkEdges fails the test if an edge is not stored under both of its records, names a deleted record, or
+// differs from a fresh comparison.
 func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 	t.Helper()
 	norms := map[entity.PUID]*match.Record{}
@@ -232,7 +232,7 @@ func (in *installation) checkEdges(t testing.TB, live []*entity.Record) {
 	}
 }
 
-// batch is what the entities of these records must be.
+// batch returns the expected entities of these records.
 func batch(m *match.Matcher, records []*entity.Record, decisions []entity.Decision) map[locality.ID]string {
 	want := map[locality.ID]string{}
 	for _, members := range resolve.Batch(m, records, decisions...) {
@@ -275,7 +275,7 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 	return got
 }
 
-// madeOf are the entities that one resolver makes of these ops at once, by itself.
+// madeOf returns the entities that a single resolver makes of these ops in one batch.
 func madeOf(t testing.TB, ops []resolve.Op) map[locality.ID]string {
 	t.Helper()
 	alone := open(t, t.TempDir(), nil)
@@ -290,7 +290,7 @@ var (
 	cities  = []string{"Springfield", "Riverton", "Lakeside"}
 )
 
-// seeds counts to n, to one under -short and the race detector, or to what LOCUS_SEEDS says for a longer run.
+// seeds counts to n, to one under -short and the race detector, or to LOCUS_SEEDS for a longer run.
 func seeds(n uint64) uint64 {
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		return long
@@ -303,9 +303,9 @@ func seeds(n uint64) uint64 {
 
 func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
 
-// world invents records of about n things with two to four records each: so few words and numbers
-// that many things resemble each other, a switchboard that more than MaxCarriers share, and a
-// chain that makes a component of more than match.MaxComponent.
+// world invents records of about n things with two to four records each: so few words and numbers that many
+// things resemble each other, a switchboard that more than MaxCarriers share, and a chain that makes a
+// component of more than match.MaxComponent.
 func world(seed uint64, n int) []resolve.Op {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var ops []resolve.Op
@@ -342,7 +342,7 @@ func world(seed uint64, n int) []resolve.Op {
 	return ops
 }
 
-// groups cuts ops into batches of random sizes.
+// groups splits ops into batches of random sizes.
 func groups(r *rand.Rand, ops []resolve.Op, most int) [][]resolve.Op {
 	var cut [][]resolve.Op
 	for len(ops) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// BenchSearch measures pages of a hundred out of 100,000 entities of one city, most of which one source
-// speaks of. What settle does is done before that.
+// BenchSearch measures pages of 100 out of 100,000 entities of one city, most of them from a single source.
+// settle runs before the measurement.
 func BenchSearch(b *testing.B, c Cell, settle func()) {
 	b.Helper()
 	const n, step = 100_000, 2_000

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// decided is a decision about a pair, made so many milliseconds after some time.
+// decided returns a decision about a pair, made at milliseconds after a fixed time.
 func decided(verdict entity.Verdict, a, b entity.PUID, at int64) entity.Decision {
 	return entity.Decision{Verdict: verdict, A: a, B: b, Author: "ada", At: time.UnixMilli(1_700_000_000_000 + at).UTC()}
 }

@@ -72,7 +72,7 @@ func thousandItems(t tester, c Cell) {
 	var puids []entity.PUID
 	var ids []locality.ID
 	for i := range n {
-		// An odd multiplier visits every puid of a range out of order.
+		// An odd multiplier visits every puid of the range out of order.
 		p := entity.PUID(i*7919%n - 500)
 		if p == 0 {
 			p = n
@@ -107,7 +107,7 @@ func thousandItems(t tester, c Cell) {
 	finds(t, c, entity.Query{Words: []string{"shop"}, After: math.MinInt64})
 }
 
-// everything writes one of each and reads it back in the same transaction.
+// everything writes one row of each type and reads it back in the same transaction.
 func everything(ctx context.Context, s entity.Store) error {
 	r := record(1)
 	moved := record(1)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package entitytest is the conformance suite of entity.Store. Whoever implements it calls Run
-// from a test of its own, with a function that opens a fresh cell:
+// Package entitytest is the conformance suite of entity.Store. A backend calls Run from its own test, with
+// a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, Reopen} ──► backend ─┐
 //	                                           ├─ same calls, same answers
 //	         rapid draws batches ───► model ───┘
 //
-// The named cases pin what is easy to get wrong, one thing each; the model is a few maps that can
-// be read in one sitting, and what the backend answers to a random history is compared with it.
+// The named cases each cover one easy mistake. The model is a few maps; random histories run against both,
+// and every result of the backend is compared with the model's.
 package entitytest
 
 import (
@@ -23,26 +23,27 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
-// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+// Update runs fn in one transaction of the cell and commits if fn returns nil. If fn returns an error,
+// nothing is written and Update returns an error that wraps it.
 type Update func(ctx context.Context, fn func(entity.Store) error) error
 
 // Cell is a fresh, empty cell under test.
 type Cell struct {
 	Update Update
-	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
-	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen
+	// leaves it nil; the cases that need it are then skipped.
 	Reopen func() error
 }
 
-// Run checks an implementation of entity.Store. open is called once for each case, and cleans up
-// by t.Cleanup; cases run in parallel.
+// Run checks an implementation of entity.Store. open is called once per case and cleans up with t.Cleanup.
+// Cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing
+// case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{
@@ -86,21 +87,20 @@ var cases = conformance.Suite[Cell]{
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
-// read answers with what fn reads in a transaction of its own.
+// read returns the result of fn, run in its own transaction.
 func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.Update, fn)
 }
 
-// equal says what differs between two answers. No list and an empty one are the same; no attributes
-// and none in them are not, for the former make a tombstone.
+// equal returns the difference between two results. A nil and an empty list are equal; nil and empty
+// attributes are not, because nil attributes mark a tombstone.
 func equal(got, want any) string {
 	return cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
 		return p.Last().Type() != reflect.TypeFor[entity.Attributes]()
 	}, cmpopts.EquateEmpty()))
 }
 
-// same fails unless both are the same.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := equal(got, want); diff != "" {

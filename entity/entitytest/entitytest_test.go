@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// store is the model with at most one mistake that a backend could make.
+// store is the model with at most one planted backend bug.
 type store struct {
 	entity.Store
 	bug string
@@ -281,8 +281,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 	}
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; each must be found by the case that covers it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -9,11 +9,11 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Cases are the suite, for its own test.
+// Cases exports the suite to its own test.
 var Cases = cases
 
-// Memory is a cell that keeps the model itself, seen through wrap, with the bug of
-// conformance.Memory if that is one.
+// Memory is a cell backed by the model, seen through wrap. A non-empty bug names a bug of
+// conformance.Memory.
 func Memory(wrap func(entity.Store) entity.Store, bug string) Cell {
 	m := conformance.NewMemory(newModel, (*model).clone, bug)
 	return Cell{

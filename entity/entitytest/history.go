@@ -16,17 +16,17 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// call is one call of a Store. It is drawn before it runs, since a backend may run a transaction
-// again and the model makes the same call.
+// call is one call of a Store. It is drawn before it runs, because a backend may retry a transaction and
+// the model must make the same call.
 type call struct {
 	name string
 	do   func(ctx context.Context, s entity.Store) (any, error)
 }
 
-// histories numbers the histories that share a cell, so that each has puids of its own.
+// histories numbers the histories that share a cell, so that each has its own puids.
 var histories atomic.Int64
 
-// drawer draws calls about a few puids, so that they meet each other.
+// drawer draws calls about a few puids, so that calls interact.
 type drawer struct{ base entity.PUID }
 
 func (d drawer) puid() *rapid.Generator[entity.PUID] {
@@ -51,7 +51,7 @@ func init() {
 	conformance.Share(drawPoints)
 }
 
-// term is one that the entities of the history have, and no others.
+// term is the term that only the entities of this history have.
 func (d drawer) term() uint64 { return uint64(d.base) }
 
 func (d drawer) record() *rapid.Generator[*entity.Record] {
@@ -111,12 +111,11 @@ func (d drawer) query() *rapid.Generator[entity.Query] {
 	})
 }
 
-// after never reaches back into the history before.
+// after draws a puid that does not precede this history's own.
 func (d drawer) after() *rapid.Generator[entity.PUID] {
 	return rapid.Map(rapid.Int64Range(0, 12), func(n int64) entity.PUID { return d.base + entity.PUID(n) })
 }
 
-// batch draws the argument of a call.
 func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 	return rapid.SliceOfN(g, 0, 8).Draw(t, "batch")
 }
@@ -191,7 +190,7 @@ func (d drawer) call() *rapid.Generator[call] {
 	})
 }
 
-// compare makes the calls on both stores, and everything that can be read at the end.
+// compare makes the calls on both stores, then reads and compares everything.
 func (d drawer) compare(ctx context.Context, s entity.Store, m *model, calls []call) error {
 	calls = append(calls, ask1("Search for all", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) {
 		return s.Search(ctx, entity.Query{After: d.base, Limit: 100})
@@ -213,11 +212,10 @@ func (d drawer) compare(ctx context.Context, s entity.Store, m *model, calls []c
 	return nil
 }
 
-// agreesWithModel draws transactions, some of which roll back, and compares every answer with the
-// model's.
+// agreesWithModel draws transactions, some of which roll back, and compares every result with the model's.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Histories rise, so that what one left behind lies before the next.
+		// Histories use ascending ranges, so rows of an earlier history precede those of the next.
 		d := drawer{base: math.MinInt64/2 + entity.PUID(histories.Add(1)<<32)}
 		committed := newModel()
 		committed.counts = getCounts(t, c)

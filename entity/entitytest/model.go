@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// model is an entity.Store of a few maps. What goes in is never changed afterwards, so copying
-// the maps is copying the store.
+// model is an entity.Store made of a few maps. Values are never changed after insertion, so copying the
+// maps copies the store.
 type model struct {
 	records  map[entity.PUID]entity.Record
 	births   map[locality.ID]entity.Birth
@@ -35,7 +35,7 @@ func (m *model) clone() *model {
 	return &model{maps.Clone(m.records), maps.Clone(m.births), maps.Clone(m.entities), maps.Clone(m.decided), m.counts}
 }
 
-// ask answers for each key with a pointer to what a map has, nil where it has nothing.
+// ask returns a pointer to the value of each key, nil where the map has none.
 func ask[K comparable, V any](m map[K]V, keys []K) []*V {
 	answers := make([]*V, len(keys))
 	for i, k := range keys {
@@ -46,7 +46,7 @@ func ask[K comparable, V any](m map[K]V, keys []K) []*V {
 	return answers
 }
 
-// page answers with values in the order of their keys.
+// page returns values in key order.
 func page[K cmp.Ordered, V any](m map[K]V, after K, limit int, has func(V) bool) []V {
 	var values []V
 	for _, k := range slices.Sorted(maps.Keys(m)) {

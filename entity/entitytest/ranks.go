@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// best asks from the highest rank on.
+// best returns the query with results from the highest rank down.
 func best(q entity.Query) entity.Query {
 	q.Best, q.Points, q.After = true, entity.MaxRank, math.MinInt64
 	return q
@@ -39,7 +39,7 @@ func searchBestFirst(t tester, c Cell) {
 	finds(t, c, best(terms(4)), 2, 1, 4)
 	finds(t, c, best(names("absent")))
 	finds(t, c, best(names("%")))
-	putEntities(t, c, ranked(3, 17, "joes pizza"), ranked(2, 2, "joes", 4)) // the words as they were
+	putEntities(t, c, ranked(3, 17, "joes pizza"), ranked(2, 2, "joes", 4)) // the words are unchanged
 	finds(t, c, best(names("joes")), 3, -7, 1, 4, 2)
 	same(t, "entity of another rank", getEntities(t, c, 3)[0].Rank, entity.Rank{Sources: 8, Known: 9})
 	deleteEntities(t, c, 3)
@@ -65,7 +65,7 @@ func searchBestInPages(t tester, c Cell) {
 	}
 }
 
-// searchBestOfMany finds more than anybody would put in order one by one, and some of the same among others.
+// searchBestOfMany matches more entities than can be sorted one by one, some of equal rank.
 func searchBestOfMany(t tester, c Cell) {
 	const n = 12_000
 	var entities []entity.Indexed

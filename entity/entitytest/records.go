@@ -219,7 +219,7 @@ func listBirths(t tester, c Cell, after locality.ID, limit int) []entity.Birth {
 }
 
 func listBirthsInPages(t tester, c Cell) {
-	// Ids are in the order of their bytes, unsigned, whatever record they are of.
+	// Ids are ordered by their unsigned bytes, independent of their records.
 	high := locality.ID{0: 0x80, 15: 1}
 	want := []entity.Birth{
 		{ID: locality.ID{15: 1}, PUID: 9},

@@ -15,14 +15,14 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// birthID is the n-th of a series of ids.
+// birthID returns the n-th id of a series.
 func birthID(n int64) (id locality.ID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(n)*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id
 }
 
-// record is a live record that is its own entity.
+// record returns a live record that is its own entity.
 func record(puid entity.PUID) *entity.Record {
 	return &entity.Record{
 		PUID: puid, Ref: entity.Ref{Source: "vendor", Key: puid.String()}, Version: 1, Birth: birthID(int64(puid)), Anchor: puid,
@@ -31,12 +31,12 @@ func record(puid entity.PUID) *entity.Record {
 	}
 }
 
-// tombstone is what deleting leaves of a record.
+// tombstone returns what a deletion leaves of a record.
 func tombstone(puid entity.PUID, version int64) *entity.Record {
 	return &entity.Record{PUID: puid, Version: version, Birth: birthID(int64(puid)), Anchor: puid, Observed: time.UnixMilli(0).UTC()}
 }
 
-// thing is an entity of these records, the anchor first.
+// thing returns an entity of these records, the anchor first.
 func thing(puids ...entity.PUID) *entity.Entity {
 	e := &entity.Entity{ID: birthID(int64(puids[0])), Stamp: uint64(puids[0]) * 7}
 	for i, puid := range puids {
@@ -50,20 +50,18 @@ func thing(puids ...entity.PUID) *entity.Entity {
 	return e
 }
 
-// indexed is an entity of one record with words and terms.
 func indexed(anchor entity.PUID, words string, terms ...uint64) entity.Indexed {
 	return entity.Indexed{Entity: thing(anchor), Words: strings.Fields(words), Terms: terms}
 }
 
-// ranked is an entity of so many points.
 func ranked(anchor entity.PUID, points int, words string, terms ...uint64) entity.Indexed {
 	e := indexed(anchor, words, terms...)
 	e.Rank = entity.Rank{Sources: points / 2, Known: points - points/2}
 	return e
 }
 
-// hostile are strings that a store must hand back byte for byte. What cannot be text at all (a zero
-// byte, broken UTF-8) is refused before it comes to a store.
+// hostile lists strings that a store must return byte for byte. Strings that are not valid text (a zero
+// byte, broken UTF-8) are refused before they reach a store.
 var hostile = []string{
 	"", " ", "'", `"`, `\`, "''; DROP TABLE record; --", "a.b", "$set", "$", "{}", "[1]", "null", "%s%d", "%", "_",
 	"\t\r\n", "\x01\x1f\x7f", "</script>", "a\u2028b\u2029c", "\ufeff", "\u200b", "\u202eabc",
@@ -71,7 +69,7 @@ var hostile = []string{
 	strings.Repeat("k", 255), strings.Repeat("é", 127), strings.Repeat("x", 4096),
 }
 
-// puidEdges are puids at the ends of things.
+// puidEdges are boundary values of puids.
 var puidEdges = []entity.PUID{math.MinInt64, math.MinInt64 + 1, -1 << 53, -1<<32 - 1, -1 << 32, -2, -1, 1, 2, 1 << 31, 1<<32 + 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
 
 func putRecords(t tester, c Cell, records ...*entity.Record) {
@@ -94,7 +92,7 @@ func getEntities(t tester, c Cell, anchors ...entity.PUID) []*entity.Entity {
 	return read(t, c, func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Entities(ctx, anchors) })
 }
 
-// search answers with the anchors that a query finds.
+// search returns the anchors that a query finds.
 func search(t tester, c Cell, q entity.Query) []entity.PUID {
 	t.Helper()
 	if q.Limit == 0 {

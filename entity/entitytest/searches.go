@@ -52,8 +52,8 @@ func searchTerms(t tester, c Cell) {
 	finds(t, c, names("0"), 4)
 }
 
-// searchAllScripts has words whose letters are easily folded or cut apart: combining marks, scripts
-// beyond the first plane or younger than many tables, digits of other scripts.
+// searchAllScripts uses words whose letters are easily folded or split: combining marks, scripts beyond the
+// first Unicode plane or missing from older tables, digits of other scripts.
 func searchAllScripts(t tester, c Cell) {
 	words := []string{
 		"café", "cafe\u0301", "cafe", "münchen", "munchen", "ß", "ss", "寿司", "すし", "스시", "пицца", "πίτσα", "بيتزا", "पिज़्ज़ा", "พิซซ่า",
@@ -64,7 +64,7 @@ func searchAllScripts(t tester, c Cell) {
 	}
 	for i, w := range words {
 		switch w {
-		case "cafe": // the beginning of its decomposed neighbour too
+		case "cafe": // also a prefix of its decomposed variant
 			finds(t, c, names("x", w), 2, 3)
 			finds(t, c, names(w, "x"), 3)
 		default:
@@ -118,8 +118,8 @@ func searchForgets(t tester, c Cell) {
 	finds(t, c, names("pizza"))
 }
 
-// searchHostileWords asks for what no entity can have: only what is a word is ever among the words
-// of a name. It must be found nowhere, and must not be taken for an operator of a query language.
+// searchHostileWords queries words that no entity can have. They must find nothing and must not be parsed
+// as operators of a query language.
 func searchHostileWords(t tester, c Cell) {
 	putEntities(t, c, indexed(1, "and or not near joes words a"))
 	finds(t, c, names("and"), 1)

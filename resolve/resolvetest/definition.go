@@ -15,7 +15,7 @@ func definition(t tester, c Cell, name string) []byte {
 	return view(t, c, func(ctx context.Context, tx resolve.Tx) ([]byte, error) { return tx.Definition(ctx, name) })
 }
 
-// definitionsByName: bodies are any bytes, and large ones too; names are told apart to the byte.
+// definitionsByName stores arbitrary and large bodies, under names that differ in one byte.
 func definitionsByName(t tester, c Cell) {
 	if body := definition(t, c, "rules"); body != nil {
 		t.Fatalf("an empty cell has the definition %q", body)

@@ -2,5 +2,5 @@
 
 package resolvetest
 
-// Cases are the suite, for its own test.
+// Cases exports the suite to its own test.
 var Cases = cases

@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// call is one call of a Store. It is drawn before it runs, since a backend may run a transaction
-// again and the model makes the same call.
+// call is one call of a Store. It is drawn before it runs, because a backend may retry a transaction and
+// the model must make the same call.
 type call struct {
 	name string
 	do   func(ctx context.Context, s resolve.Store) (any, error)
@@ -31,7 +31,7 @@ func ask[T any](name string, do func(ctx context.Context, s resolve.Store) (T, e
 	return call{name, func(ctx context.Context, s resolve.Store) (any, error) { return do(ctx, s) }}
 }
 
-// Few numbers, so that calls meet each other, and those at the ends among them.
+// Few distinct values, so that calls interact, including boundary values.
 var (
 	allPUIDs    = []entity.PUID{math.MinInt64 + 1, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
 	allFeatures = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
@@ -53,7 +53,6 @@ var (
 	})
 )
 
-// batch draws the argument of a call.
 func batch[T any](t *rapid.T, g *rapid.Generator[T]) []T {
 	return rapid.SliceOfN(g, 0, 10).Draw(t, "batch")
 }
@@ -118,7 +117,6 @@ var readAll = []call{
 	ask("RedoDepth", func(ctx context.Context, s resolve.Store) (int, error) { return s.RedoDepth(ctx) }),
 }
 
-// compare makes the calls on both stores.
 func (m *model) compare(ctx context.Context, s resolve.Store, calls []call) error {
 	for i, c := range calls {
 		got, err := c.do(ctx, s)
@@ -133,7 +131,7 @@ func (m *model) compare(ctx context.Context, s resolve.Store, calls []call) erro
 	return nil
 }
 
-// clean takes away what the history before left.
+// clean removes what the previous history left.
 func clean(ctx context.Context, s resolve.Store) error {
 	var ps []resolve.Posting
 	var pairs []resolve.Pair
@@ -150,8 +148,7 @@ func clean(ctx context.Context, s resolve.Store) error {
 	return errors.Join(s.Post(ctx, nil, ps), s.DeleteEdges(ctx, pairs), s.ClearRedo(ctx, entries))
 }
 
-// agreesWithModel draws transactions, some of which roll back, and compares every answer with the
-// model's.
+// agreesWithModel draws transactions, some of which roll back, and compares every result with the model's.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
 		conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return clean(ctx, tx) })

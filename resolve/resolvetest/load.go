@@ -18,23 +18,23 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// What a record of a Load brings beside its facts.
+// Derived rows per record of a Load.
 const (
 	featuresOfARecord = 6
-	edgesOfARecord    = 0.6 // each stands twice
+	edgesOfARecord    = 0.6 // each edge has two rows
 )
 
-// Load makes batches of records that look like places. The benchmarks of both backends write them, so
-// that their numbers can be compared.
+// Load makes batches of records that look like places. The benchmarks of both backends write them, so that
+// their numbers can be compared.
 type Load struct {
-	// Rand draws all that is random: the same of every new Load.
+	// Rand is the source of randomness, with the same seed in every new Load.
 	Rand *rand.Rand
-	// Tick is the time of the newest record, in milliseconds of Unix time. The next is one later.
+	// Tick is the time of the newest record, in milliseconds of Unix time. It rises by one per record.
 	Tick int64
 	next uint64
 }
 
-// NewLoad is a Load that begins anew.
+// NewLoad returns a Load in its initial state.
 func NewLoad() *Load { return &Load{Rand: rand.New(rand.NewPCG(1, 2)), Tick: 1_700_000_000_000} }
 
 func (l *Load) id() (id locality.ID) {
@@ -44,14 +44,14 @@ func (l *Load) id() (id locality.ID) {
 	return id
 }
 
-// Key is a new key at random.
+// Key returns a new random key.
 func (l *Load) Key() (k cell.Key) {
 	k.Ring = int64(l.Rand.Uint64())
 	binary.BigEndian.PutUint64(k.Digest[:], l.Rand.Uint64())
 	return k
 }
 
-// record is 13 facts of a place.
+// record returns a place with 13 values.
 func (l *Load) record(puid entity.PUID) *entity.Record {
 	l.next++
 	n := l.next
@@ -79,8 +79,8 @@ func entityOf(r *entity.Record) entity.Indexed {
 	return entity.Indexed{Entity: e, Words: []string{"joes", "famous", "pizza", "no", r.Key[6:]}, Terms: terms}
 }
 
-// Write puts a batch of n new records, as the resolver does it: the rows that a new record brings, in
-// three transactions.
+// Write puts a batch of n new records as the resolver does: all rows of a new record, in three
+// transactions.
 func (l *Load) Write(ctx context.Context, c resolve.Cell, n int) error {
 	keys := make([]cell.Key, n)
 	for i := range keys {

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// model is a resolve.Store of three maps.
+// model is a resolve.Store made of maps.
 type model struct {
 	postings map[resolve.Posting]bool
 	edges    map[resolve.Pair]resolve.Edge

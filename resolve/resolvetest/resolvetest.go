@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resolvetest is the conformance suite of resolve.Cell: of resolve.Store, and of the
-// transaction that joins it with the Stores of packages cell, entity, changelog and rollup, which
-// have suites of their own. Whoever implements it calls Run from a test of its own, with a function
-// that opens a fresh cell:
+// Package resolvetest is the conformance suite of resolve.Cell: of resolve.Store, and of the transaction
+// that combines it with the stores of packages cell, entity, changelog and rollup, which have suites of
+// their own. A backend calls Run from its own test, with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, View, Reopen} ──► backend ─┐
 //	                                                 ├─ same calls, same answers
@@ -26,19 +25,20 @@ import (
 // Cell is a fresh, empty cell under test.
 type Cell struct {
 	resolve.Cell
-	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
-	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen
+	// leaves it nil; the cases that need it are then skipped.
 	Reopen func() error
 }
 
-// Run checks an implementation of resolve.Cell. open is called once for each case, and cleans up
-// by t.Cleanup; cases run in parallel.
+// Run checks an implementation of resolve.Cell. open is called once per case and cleans up with t.Cleanup.
+// Cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing
+// case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{
@@ -72,7 +72,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "AgreesWithModel", Run: agreesWithModel},
 }
 
-// view answers with what fn reads in a transaction of its own.
+// view returns the result of fn, run in its own transaction.
 func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()
@@ -85,15 +85,15 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx resolve.Tx) (
 	return got
 }
 
-// equal says what differs between two answers. No list and an empty one are the same, and so are
-// lost features in any order.
+// equal returns the difference between two results. A nil and an empty list are equal, and so are lost
+// features in any order.
 func equal(got, want any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r resolve.Redo) sortedRedo {
 		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.Lost)))}
 	}))
 }
 
-// sortedRedo is a redo entry whose lost features are in order.
+// sortedRedo is a redo entry with sorted lost features.
 type sortedRedo struct {
 	PUID    entity.PUID
 	Version int64
@@ -101,7 +101,6 @@ type sortedRedo struct {
 	Lost    []uint64
 }
 
-// same fails unless both are the same.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := equal(got, want); diff != "" {

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// store is a transaction with at most one mistake that a backend could make.
+// store is a transaction with at most one planted backend bug.
 type store struct {
 	resolve.Tx
 	bug string
@@ -226,7 +226,7 @@ func (s store) Skip(ctx context.Context, n uint64) error {
 	return s.Tx.Skip(ctx, n)
 }
 
-// faulty is a cell with at most one mistake.
+// faulty is a cell with at most one planted bug.
 type faulty struct {
 	resolve.Cell
 	bug string
@@ -268,7 +268,7 @@ func (f faulty) View(ctx context.Context, fn func(resolve.Tx) error) error {
 	return f.Cell.View(ctx, run)
 }
 
-// loose is a transaction whose calls are transactions of their own, some of them.
+// loose is a transaction some of whose calls run in their own transactions.
 type loose struct {
 	resolve.Tx
 	cell resolve.Cell
@@ -309,8 +309,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 	}
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; each must be found by the case that covers it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

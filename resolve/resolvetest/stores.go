@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// all is a limit that no case reaches, first is before every entry.
+// all is a limit that no case reaches; first precedes every entry.
 const (
 	all   = 1 << 20
 	first = math.MinInt64
@@ -26,7 +26,7 @@ func post(t tester, c Cell, add, remove []resolve.Posting) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return tx.Post(ctx, add, remove) })
 }
 
-// postings are those of some records with one feature.
+// postings returns the postings of some records under one feature.
 func postings(feature uint64, puids ...entity.PUID) []resolve.Posting {
 	ps := make([]resolve.Posting, len(puids))
 	for i, p := range puids {
@@ -225,13 +225,13 @@ func unsureBestFirst(t tester, c Cell) {
 	same(t, "unsure, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
 }
 
-// put enters records in the redo set in a transaction that does more.
+// put calls PutRedo within a larger transaction.
 func put(ctx context.Context, tx resolve.Tx, entries ...resolve.Redo) error {
 	_, err := tx.PutRedo(ctx, entries)
 	return err
 }
 
-// putRedo answers with what PutRedo does.
+// putRedo returns the result of PutRedo.
 func putRedo(t tester, c Cell, entries ...resolve.Redo) []resolve.Redo {
 	t.Helper()
 	return conformance.Ask(t, c.Update, func(ctx context.Context, tx resolve.Tx) ([]resolve.Redo, error) { return tx.PutRedo(ctx, entries) })
@@ -263,7 +263,7 @@ func redoIsASet(t tester, c Cell) {
 	same(t, "depth", depth(t, c), 0)
 }
 
-// redoKeepsWhatIsThere has entries that are put again before they are cleared.
+// redoKeepsWhatIsThere puts entries again before they are cleared.
 func redoKeepsWhatIsThere(t tester, c Cell) {
 	putRedo(t, c, resolve.Redo{PUID: 5, Version: 3, Lost: []uint64{1, 2}}, resolve.Redo{PUID: 6, Version: 1})
 	got := putRedo(t, c, resolve.Redo{PUID: 6, Version: 4, Lost: []uint64{7}}, resolve.Redo{PUID: 4, Version: 1}, resolve.Redo{PUID: 5, Version: 2, Lost: []uint64{2, 9}})

@@ -23,7 +23,7 @@ func vector(bits uint64) match.Vector { return match.Vector(bits) }
 
 func score(n int) match.Score { return match.Score(n) }
 
-// contents are what a cell holds of what everything writes.
+// contents are the rows of everything, as read from a cell.
 type contents struct {
 	Key      int64
 	Record   *entity.Record
@@ -46,7 +46,7 @@ var (
 	sampleID  = locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")
 )
 
-// everything writes through every Store and answers with what it wrote.
+// everything writes through every store and returns what it wrote.
 func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 	allocated, err := tx.Allocate(ctx, []cell.Key{sampleKey})
 	if err != nil {
@@ -80,7 +80,6 @@ func everything(ctx context.Context, tx resolve.Tx) (contents, error) {
 		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 
-// inspect reads through every Store.
 func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents, err error) {
 	puids, err1 := tx.Lookup(ctx, []cell.Key{sampleKey})
 	records, err2 := tx.Records(ctx, []entity.PUID{puid})
@@ -108,13 +107,13 @@ func inspect(ctx context.Context, tx resolve.Tx, puid entity.PUID) (got contents
 	}, nil
 }
 
-// holds fails unless the cell holds exactly this.
+// holds fails unless the cell has exactly these contents.
 func holds(t tester, c Cell, puid entity.PUID, want contents) {
 	t.Helper()
 	same(t, "contents", view(t, c, func(ctx context.Context, tx resolve.Tx) (contents, error) { return inspect(ctx, tx, puid) }), want)
 }
 
-// nothing is what an empty cell holds.
+// nothing are the contents of an empty cell.
 var nothing = contents{Carriers: [][]entity.PUID{nil}, Rows: [][]byte{nil}}
 
 func seesItsOwnWrites(t tester, c Cell) {
@@ -294,8 +293,8 @@ func overIsOver(t tester, c Cell) {
 	carry(t, c, 9)
 }
 
-// concurrentUpdatesAreSerial has eight writers that each add one to what they read, and readers
-// beside them that must never see a count without its postings.
+// concurrentUpdatesAreSerial runs eight writers that each increment what they read, and readers that must
+// never see a count without its postings.
 func concurrentUpdatesAreSerial(t tester, c Cell) {
 	const writers, each = 8, 10
 	errs := make([]error, 2*writers)
@@ -339,8 +338,8 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 	}
 }
 
-// skipsTheLogToo has a cell pass over numbers: no change ever has one of them, and they can be trimmed like
-// changes.
+// skipsTheLogToo makes a cell skip log numbers: no change ever gets one of them, and they can be trimmed
+// like changes.
 func skipsTheLogToo(t tester, c Cell) {
 	const skipped = 1000
 	change := []changelog.Change{{Time: time.UnixMilli(0).UTC(), Kind: changelog.Put, Entity: sampleID}}
