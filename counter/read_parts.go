@@ -4,7 +4,7 @@ package counter
 
 import "context"
 
-// readDays reads what all days need: the open spans and the closed days.
+// readDays reads the open spans and the closed days.
 func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][]int64, closed []ClosedDay, err error) {
 	keys := make([]SpanKey, len(days))
 	for i, of := range days {
@@ -17,7 +17,7 @@ func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][
 	return open, closed, err
 }
 
-// finer are keys of spans below days, with the places that their values go to.
+// finer collects keys of spans below days, with the destinations of their values.
 type finer struct {
 	keys []SpanKey
 	to   []*[]int64
