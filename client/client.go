@@ -79,7 +79,6 @@ type Client struct {
 	end    context.CancelFunc
 }
 
-// pending is a hit in progress.
 type pending struct {
 	call   *call
 	index  int

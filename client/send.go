@@ -20,8 +20,7 @@ import (
 
 const (
 	// maxBytes limits a batch; a server accepts 1 MiB.
-	maxBytes = 1<<20 - 64
-	// maxAnswer limits how much of a response is read.
+	maxBytes  = 1<<20 - 64
 	maxAnswer = 4 << 20
 	// pauseLeast and pauseMost bound the pauses between retries.
 	pauseLeast = 20 * time.Millisecond
@@ -67,7 +66,6 @@ func (c *Client) run(ctx context.Context) {
 	}
 }
 
-// take makes a batch of queued hits.
 func (c *Client) take() (batch []*pending, closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

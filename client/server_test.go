@@ -27,10 +27,8 @@ type server struct {
 	requests int
 	hits     []int // of each request that arrived
 	took     time.Duration
-	// fate decides the fate of a request.
-	fate func(request int) string
-	// refuse decides about a hit.
-	refuse func(metric string) string
+	fate     func(request int) string
+	refuse   func(metric string) string
 }
 
 func newServer() *server {

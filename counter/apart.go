@@ -152,10 +152,8 @@ func (g *group) each(done func(*item) bool) bool {
 	return all
 }
 
-// day returns the day of a hit's metric.
 func (g *group) day(it *item) SpanKey { return NewSpanKey(g.minute(it).Day(), it.place.id) }
 
-// dayName identifies a batch in one day of a metric.
 type dayName struct {
 	name
 	day SpanKey

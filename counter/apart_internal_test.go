@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// apartCell is one cell with an Apart store.
 type apartCell struct {
 	*simApart
 	metrics map[Metric]ID
@@ -59,7 +58,6 @@ func (c *apartCell) send(t *testing.T, r *Recorder, b Batch, at ...time.Time) []
 	return answer.Results
 }
 
-// must sends a batch that is counted.
 func (c *apartCell) must(t *testing.T, r *Recorder, b Batch, at ...time.Time) {
 	t.Helper()
 	if err := errors.Join(c.send(t, r, b, at...)...); err != nil {

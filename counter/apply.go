@@ -21,8 +21,7 @@ type group struct {
 	parts []*share
 	// careful reads totals first, so that only the hits that would overflow are refused.
 	careful bool
-	// lost are metrics that the cell turned out not to have.
-	lost map[ID]bool
+	lost    map[ID]bool
 	// settled reports that some hits have results from an earlier transaction, because each day is written on its
 	// own (Apart).
 	settled bool
@@ -204,7 +203,6 @@ func (g *group) accept(it *item, once bool) error {
 	return nil
 }
 
-// add adds up a hit of a counter.
 func (g *group) add(id ID, minute Minute, n int64) error {
 	if g.careful {
 		day := NewSpanKey(minute.Day(), id)

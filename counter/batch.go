@@ -33,7 +33,6 @@ type share struct {
 	unread   bool // the record of its batch cannot be read
 }
 
-// item is a hit of a part.
 type item struct {
 	place *place
 	at    time.Time
@@ -52,7 +51,6 @@ type item struct {
 	settled bool
 }
 
-// fail gives all hits of a part the same error.
 func (p *share) fail(err error) {
 	p.replayed = false
 	for i := range p.items {
@@ -67,7 +65,6 @@ func (p *share) answered() {
 	}
 }
 
-// call validates a batch.
 func (r *Recorder) call(b *Batch) (*call, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -83,7 +80,6 @@ func (r *Recorder) call(b *Batch) (*call, error) {
 	return c, nil
 }
 
-// release returns a call to the pool.
 func (r *Recorder) release(c *call) {
 	c.renew()
 	c.hits, c.once, c.results, c.partial = nil, nil, nil, false
@@ -226,7 +222,6 @@ func (c *call) collect() (lost []int) {
 	return lost
 }
 
-// replayed reports whether all parts had been counted before.
 func (c *call) replayed() bool {
 	for _, p := range c.parts {
 		if !p.replayed {

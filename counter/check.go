@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/identifier"
 )
 
-// check validates a batch as a whole.
 func (b *Batch) check() error {
 	var problems []Problem
 	add := func(field, message string) { problems = append(problems, Problem{field, message}) }

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// fields returns the fields that an InvalidError names, "" for any other error.
 func fields(err error) string {
 	var bad *InvalidError
 	if !errors.As(err, &bad) {

@@ -79,7 +79,6 @@ func spell(way byte, column []int64) (packed []byte) {
 	return packed
 }
 
-// number returns the i-th number as it is encoded.
 func number(way byte, column []int64, i int) uint64 {
 	if way == large {
 		return uint64(column[i])

@@ -80,7 +80,6 @@ type Batch struct {
 	Seq      uint64
 }
 
-// once reports whether the batch must count once.
 func (b *Batch) once() bool { return b.Key != "" || b.Seq != 0 }
 
 // Answer is the result of a batch.

@@ -33,7 +33,6 @@ func (r *Recorder) Metrics(ctx context.Context, prefix, after Metric, limit int)
 	return all[:min(len(all), limit)], nil
 }
 
-// dayBegin returns the start of a day since 1970.
 func dayBegin(day int64) time.Time { return Minute(day * dayMinutes).Time() }
 
 // Info describes a metric.

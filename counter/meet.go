@@ -25,7 +25,6 @@ func (g *group) meet(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-// ids returns the sorted, distinct IDs of the metrics of some hits.
 func (g *group) ids(of func(*item) bool) []ID {
 	var ids []ID
 	for _, p := range g.parts {

@@ -44,7 +44,6 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// lookUp returns the values in the order of keys.
 func lookUp[K comparable, V any](from map[K]V, keys []K) ([]V, error) {
 	values := make([]V, len(keys))
 	for i, k := range keys {
@@ -206,7 +205,6 @@ func drop[K comparable](from map[K]Remembered, below int64, limit int) (n int) {
 	return n
 }
 
-// minute returns a metric's count in a minute.
 func (m *model) minute(id ID, at Minute) int64 {
 	if values := m.spans[Hours][NewSpanKey(at.Hour(), id)]; values != nil {
 		return values[at.InHour()]
@@ -326,14 +324,12 @@ func (c *cells) Cell(name string) Database {
 	return Database{Update: run, View: run}
 }
 
-// of returns a metric's cell and its ID there.
 func (c *cells) of(m Metric) (*model, ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.is[c.places[m].Cell], c.places[m].ID
 }
 
-// minute returns a metric's count in a minute.
 func (c *cells) minute(m Metric, at Minute) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -85,7 +85,6 @@ func packGaugeDay(c ClosedDay, values []int64) (ClosedDay, error) {
 	return c, nil
 }
 
-// check returns the checksum of a closed day.
 func (c *ClosedDay) check() uint32 {
 	var beside [17]byte
 	binary.BigEndian.PutUint64(beside[:], uint64(c.Key))

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poisson draws the number of hits in a minute.
 func poisson(rng *rand.Rand, mean float64) int64 {
 	if mean > 500 {
 		return max(0, int64(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
@@ -25,7 +24,6 @@ func poisson(rng *rand.Rand, mean float64) int64 {
 	return n
 }
 
-// packAndBack packs values and compares the unpacked ones.
 func packAndBack(t testing.TB, kind Kind, detail Detail, values []int64) ClosedDay {
 	t.Helper()
 	c, err := packDay(NewSpanKey(20000, 7), kind, detail, values)

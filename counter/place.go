@@ -19,7 +19,6 @@ type place struct {
 	seen atomic.Int64
 }
 
-// known returns the kind of the metric, if its row was seen.
 func (p *place) known() (Kind, bool) {
 	k := p.kind.Load()
 	return Kind(k - 1), k > 0 //nolint:gosec // 0 to 2
@@ -78,7 +77,6 @@ func (c *places) insert(p *place) {
 	c.young[p.metric] = p
 }
 
-// forget removes a place that is out of date.
 func (c *places) forget(p *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

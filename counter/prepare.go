@@ -47,7 +47,6 @@ func (g *group) want(it *item, m Minute) {
 	}
 }
 
-// len returns the number of spans.
 func (w *wanted) len() (n int) {
 	for _, keys := range w {
 		n += len(keys)
@@ -55,7 +54,6 @@ func (w *wanted) len() (n int) {
 	return n
 }
 
-// add adds the spans that a group wants.
 func (w *wanted) add(of *wanted) {
 	for table := range w {
 		w[table] = append(w[table], of[table]...)

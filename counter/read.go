@@ -213,7 +213,6 @@ type lineDay struct {
 	key  SpanKey
 }
 
-// dayReader reads days for lines.
 type dayReader interface {
 	read(p *plan, days []lineDay) error
 }

@@ -4,7 +4,6 @@ package counter
 
 import "context"
 
-// readDays reads the open spans and the closed days.
 func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][]int64, closed []ClosedDay, err error) {
 	keys := make([]SpanKey, len(days))
 	for i, of := range days {
@@ -38,7 +37,6 @@ func (f *finer) read(ctx context.Context, tx Tx, table Table) error {
 	return err
 }
 
-// counterReader reads days of counters.
 type counterReader struct {
 	ctx context.Context
 	tx  Tx
@@ -74,7 +72,6 @@ func (r *counterReader) read(p *plan, days []lineDay) error {
 	return nil
 }
 
-// gaugeReader reads days of gauges.
 type gaugeReader struct {
 	ctx context.Context
 	tx  Tx

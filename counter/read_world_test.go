@@ -62,7 +62,6 @@ func (w *readWorld) maintain() error {
 	return errors.Join(r.Maintain(context.Background()), r.Close())
 }
 
-// must ends the test on an error.
 func (w *readWorld) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -126,7 +125,6 @@ func (w *readWorld) minute(ago int) counter.Minute {
 	return counter.MinuteOf(w.now) - counter.Minute(ago)
 }
 
-// isGauge decides by the name.
 func isGauge(m counter.Metric) bool { return m[0] == 'g' }
 
 // hit counts n, or records it as a reading.
@@ -334,7 +332,6 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// onSQLite returns a cell in a file.
 func onSQLite(t testing.TB) counter.Database {
 	t.Helper()
 	id := cell.Identity{Map: "7c0e31", Hi: 1<<32 - 1, Rules: "test"}

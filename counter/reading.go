@@ -35,7 +35,6 @@ func (r *reading) tell(unknown bool) Readings {
 	return Readings{Value(r[ReadingMin]), Value(r[ReadingMax]), Value(r[ReadingSum]), Value(r[ReadingCount]), Value(r[ReadingLast])}
 }
 
-// fold joins consecutive readings.
 func (r *reading) fold(values []int64) (err error) {
 	for ; len(values) > 0 && err == nil; values = values[Reading:] {
 		err = r.join(values[:Reading])
@@ -121,7 +120,6 @@ func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
 
 var nothingRead [Reading]int64
 
-// minute returns the readings of a minute of the open day.
 func (h *heldGauge) minute(m int) []int64 {
 	if q := h.quarters[m/15]; q != nil {
 		return q[m%15*Reading : (m%15+1)*Reading]

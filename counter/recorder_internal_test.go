@@ -15,10 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is the time of the tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// setClock is a clock that tests set.
 type setClock struct {
 	mu sync.Mutex
 	at time.Time

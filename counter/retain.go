@@ -18,7 +18,6 @@ type upkeep struct {
 	done map[looked]int64
 }
 
-// looked identifies a scan for old details.
 type looked struct {
 	cell   string
 	detail Detail
@@ -60,7 +59,6 @@ func (r *Retention) keeps(d Detail) time.Duration {
 	return r.Quarters
 }
 
-// retention returns the rule for a metric.
 func (r *Recorder) retention(m Metric) *Retention {
 	for i := range r.opts.Retention {
 		if rule := &r.opts.Retention[i]; strings.HasPrefix(string(m), string(rule.Prefix)) {

@@ -43,7 +43,6 @@ const (
 // errSimStep is the error of a step that was not done.
 var errSimStep = errors.New("simulated: not written")
 
-// simApart is a cell.
 type simApart struct {
 	w  *simWorld
 	db Database
@@ -58,7 +57,6 @@ func (w *simWorld) openApart() *simApart {
 	return a
 }
 
-// fault is called before each step.
 func (a *simApart) fault(s SimStep) SimFault {
 	w, t := a.w, a.w.running
 	if t == nil { // the world itself looks
@@ -215,7 +213,6 @@ func (s *simSpy) DropBatches(ctx context.Context, below int64, limit int) (int, 
 	return n, err
 }
 
-// look reads the current state.
 func (a *simApart) look(fn func(context.Context, Apart) error) {
 	was := a.w.running
 	a.w.running = nil
@@ -267,7 +264,6 @@ func (a *simApart) counted(id ID, at Minute) (sum int64) {
 	return sum
 }
 
-// check checks that sums are consistent.
 func (a *simApart) check() {
 	a.look(func(ctx context.Context, tx Apart) error {
 		m := newModel()

@@ -18,7 +18,6 @@ import (
 // what fails. At the end, each acknowledged hit must have been counted exactly once, and each other one at most
 // once.
 
-// simWorld is one run.
 type simWorld struct {
 	rng       *rand.Rand
 	now       time.Time
@@ -76,7 +75,6 @@ func (w *simWorld) fail(format string, args ...any) {
 	}
 }
 
-// counted returns how often a hit was counted.
 func (w *simWorld) counted(h *simHit) int {
 	at, ok := w.places[h.metric]
 	if !ok {
@@ -92,7 +90,6 @@ func (w *simWorld) counted(h *simHit) int {
 	return int(sum >> (4 * h.power) & 15)
 }
 
-// simTask is a coroutine.
 type simTask struct {
 	w      *simWorld
 	yield  func(struct{}) bool
@@ -128,7 +125,6 @@ func (w *simWorld) resume(t *simTask) {
 	w.running = nil
 }
 
-// floor returns the floor of a cell.
 func (w *simWorld) floor(cell string) int64 {
 	if w.apart != nil {
 		return w.apart[cell].floor()

@@ -94,7 +94,6 @@ type simBatch struct {
 	sent  int
 }
 
-// simSent is an attempt.
 type simSent struct {
 	*simBatch
 	call *call
@@ -139,7 +138,6 @@ func (w *simWorld) hit() *simHit {
 	}
 }
 
-// batch makes a new batch.
 func (c *simClient) batch() *simBatch {
 	w := c.w
 	b := &simBatch{}

@@ -117,7 +117,6 @@ func (v *verifier) metrics(ctx context.Context, tx Tx, keys []SpanKey) error {
 	return err
 }
 
-// owned compares a span with its metric.
 func (v *verifier) owned(key SpanKey) bool {
 	kind := Counter
 	if v.table == GaugeQuarters || v.table == GaugeDays {

@@ -119,7 +119,6 @@ func (c *clock) hour(at int64) int64 {
 	return max(p.from, floorDiv(at+p.offset, 3600)*3600-p.offset)
 }
 
-// nextHour returns the start of the next local hour.
 func (c *clock) nextHour(at int64) int64 {
 	p := c.period(at)
 	return min(p.to, floorDiv(at+p.offset, 3600)*3600-p.offset+3600)

@@ -128,7 +128,6 @@ func CheckMetric(metric counter.Metric) error {
 // CountError counts a response that failed through no fault of the caller, in locus.errors.
 func (h *Handle) CountError() { h.own.count(engine.OwnErrors, 1) }
 
-// maintain runs the recorder's maintenance periodically.
 func (h *Handle) maintain(ctx context.Context) {
 	engine.Every(ctx, maintainEvery, h.recorder.Maintain, func(err error) {
 		h.engine.Logger.Warn("days that are over cannot be packed", "err", err)

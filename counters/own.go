@@ -29,7 +29,6 @@ type own struct {
 	seq   uint64
 }
 
-// ownCount identifies a metric in a minute.
 type ownCount struct {
 	minute counter.Minute
 	metric counter.Metric
@@ -74,7 +73,6 @@ func (o *own) write(ctx context.Context) error {
 	}
 }
 
-// refused reports whether an error is permanent.
 func refused(err error) bool {
 	for _, final := range []error{
 		counter.ErrTooOld, counter.ErrInFuture, counter.ErrOverflow, counter.ErrKind, counter.ErrQuota, counter.ErrKeyReused, counter.ErrSequence,

@@ -280,7 +280,6 @@ func (m *Mirror) await(ctx context.Context, id cell.ID, beyond changelog.Seq) {
 	}
 }
 
-// tell reports an event.
 func (m *Mirror) tell(event func()) {
 	m.telling.Lock()
 	defer m.telling.Unlock()

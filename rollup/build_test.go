@@ -54,7 +54,6 @@ func (s *stage) update(fn func(*cell) error) {
 	s.catalog = sorted(s.at.rollups)
 }
 
-// put stores animals with a city and a tag.
 func (s *stage) put(city, tag string, places ...int64) {
 	s.Helper()
 	s.update(func(c *cell) error {

@@ -115,7 +115,6 @@ func TestDelta_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// slots returns images with one dimension value more than a group may have.
 func slots() []*changelog.Image {
 	var images []*changelog.Image
 	for i := range maxSlots + 1 {

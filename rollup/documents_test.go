@@ -32,7 +32,6 @@ func (s *apartStage) follower(owner string) *rollup.Follower {
 	return rollup.NewFollower(rollup.Options{Database: s.database(), Owner: owner, TTL: time.Second, Now: func() time.Time { return s.now }})
 }
 
-// define defines a rollup with its groups in the given place.
 func (s *apartStage) define(store rollup.Place) rollup.Version {
 	s.Helper()
 	d := definitions(`{ rollup: pets, kind: animal, group: tags, dimension: city, measures: { n: count } }`)[0]

@@ -179,5 +179,4 @@ func (d *Definition) read(im *changelog.Image) measured {
 // separator divides the parts of a key. No part contains it: see shorten.
 const separator = "\x00"
 
-// groupKey returns the key of a group.
 func groupKey(group []string) string { return strings.Join(group, separator) }

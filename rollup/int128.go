@@ -38,7 +38,6 @@ func (s Int128) Float() float64 {
 	return f
 }
 
-// times returns s times sign, which is 1 or -1.
 func (s Int128) times(sign int64) Int128 {
 	if sign < 0 {
 		return s.Negative()

@@ -118,7 +118,6 @@ func appendOrdered(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^1<<63)
 }
 
-// readOrdered is the inverse of appendOrdered.
 func readOrdered(b []byte) (int64, bool) {
 	if len(b) != 8 {
 		return 0, false

@@ -40,7 +40,6 @@ func (s shelf) Swap(_ context.Context, in rollup.Space, swaps []rollup.Swap) ([]
 	return done, nil
 }
 
-// swap performs one write.
 func (s shelf) swap(in rollup.Space, swap rollup.Swap) bool {
 	if s[in] == nil {
 		s[in] = map[string]rollup.Document{}

@@ -146,7 +146,6 @@ func (w *simWorld) place(g rollup.Generation) changelog.Seq {
 	return part.Standing.Watermark
 }
 
-// groupsOf counts the groups of the oracle.
 func groupsOf(d *rollup.Definition, lines []string) (n int) {
 	for _, line := range lines {
 		if d.Dimension == "" || strings.Contains(line, ` at "total":`) {
@@ -173,7 +172,6 @@ func (w *simWorld) verify(generation int64) {
 	}
 }
 
-// query draws a query.
 func (w *simWorld) query(d *rollup.Definition, generation int64) rollup.Query {
 	q := rollup.Query{Generation: generation}
 	if !w.apart {
@@ -203,7 +201,6 @@ var simApart = definitions(
 	`{ rollup: x, kind: animal, over: records, group: tags, where: { city: { not: a } } }`,
 )
 
-// define draws a definition.
 func (w *simWorld) define() rollup.Definition {
 	if !w.apart {
 		return simDefinitions[w.rng.IntN(len(simDefinitions))]

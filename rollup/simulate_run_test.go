@@ -192,7 +192,6 @@ func (w *simWorld) rests() error {
 	return nil
 }
 
-// lastChange returns the last change in the log.
 func (w *simWorld) lastChange() changelog.Seq {
 	if n := len(w.at.log); n > 0 {
 		return w.at.log[n-1].Seq

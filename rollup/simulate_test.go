@@ -18,13 +18,12 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// A simulator of a cell: processes that follow it, writers, readers, and an owner who defines, rebuilds and drops
+// A simulator of a cell: processes that follow it, writers, readers, and a task that defines, rebuilds and drops
 // rollups. All are coroutines that yield where a transaction begins and where its reply arrives. A seed decides
 // which one continues and what fails: replies are lost, transactions run again although they were committed,
 // processes are killed or paused for longer than their lease, clocks jump by a day. Nothing runs in parallel, so
 // a seed is reproducible. After every commit all readable groups are compared with the oracle.
 
-// simWorld is one run.
 type simWorld struct {
 	rng *rand.Rand
 	now int
@@ -66,7 +65,6 @@ func (w *simWorld) fail(format string, args ...any) {
 	}
 }
 
-// simTask is a coroutine.
 type simTask struct {
 	w      *simWorld
 	name   string // of the process
@@ -84,7 +82,6 @@ var (
 	errSimLost   = errors.New("simulated: the answer is lost, the outcome unknown")
 )
 
-// task starts a coroutine.
 func (w *simWorld) task(name string, run func(*simTask)) *simTask {
 	t := &simTask{w: w, name: name}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {

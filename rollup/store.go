@@ -83,7 +83,7 @@ type Generation struct {
 	At time.Time `json:"at"`
 	// Groups is the number of groups.
 	Groups int64 `json:"groups"`
-	// Yields is the generation for which this one is frozen, so that readers who switch to it do not go back in
+	// Yields is the generation for which this one is frozen, so that readers that switch to it do not go back in
 	// time; 0 if it is not frozen.
 	Yields int64 `json:"yields,omitempty"`
 	// For groups in documents: Fill is the number of the build that filled them, Home the database, History the

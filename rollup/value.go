@@ -127,7 +127,6 @@ func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
 	}
 }
 
-// keep adds to a multiset.
 func (v *Value) keep(values map[string]int64) {
 	if v.kept == nil {
 		v.kept = maps.Clone(values)

@@ -195,7 +195,6 @@ func (v *Verification) differ(d *Definition, key, stored, recomputed []byte) {
 	})
 }
 
-// describe formats the content of a row.
 func describe(d *Definition, key, body []byte) string {
 	if body == nil {
 		return ""

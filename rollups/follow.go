@@ -126,7 +126,6 @@ func (f *following) run(ctx context.Context) {
 	}
 }
 
-// refresh reads the catalogue.
 func (f *following) refresh(ctx context.Context) error {
 	select {
 	case f.reading <- struct{}{}:

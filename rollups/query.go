@@ -103,7 +103,6 @@ func waitABit(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// reading is one query.
 type reading struct {
 	engine   *engine.Engine
 	name     string
@@ -114,7 +113,6 @@ type reading struct {
 	cancel   context.CancelFunc
 }
 
-// wait waits briefly, or returns why there is no more time.
 func (r *reading) wait(why error) error {
 	switch err := waitABit(r.deadline); {
 	case err == nil:

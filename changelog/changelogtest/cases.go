@@ -15,14 +15,12 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// id returns the n-th of a series of IDs.
 func id(n int64) (id locality.ID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(n)*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id
 }
 
-// change returns the n-th of a series of changes.
 func change(n int64) changelog.Change {
 	return changelog.Change{
 		Time: time.UnixMilli(1_700_000_000_000 + n).UTC(), Kind: changelog.Changed, Cause: changelog.CausePut, Entity: id(n),

@@ -107,7 +107,6 @@ type history struct {
 
 func (h history) clone() history { return history{h.model.clone(), h.begin, slices.Clip(h.numbers)} }
 
-// number returns the number of the at-th change.
 func (h history) number(at int) changelog.Seq {
 	if at == 0 {
 		return h.begin

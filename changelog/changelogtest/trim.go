@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// image returns the n-th of a series of images.
 func image(n int64) *changelog.Image {
 	return &changelog.Image{Sources: []string{"osm"}, Attributes: entity.Attributes{"name": {fmt.Sprint("Joe's ", n)}}}
 }

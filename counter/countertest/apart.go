@@ -218,7 +218,6 @@ func (t *apartTx) unread(err error, what counter.UnreadError) error {
 	return &what
 }
 
-// dayOf returns the day that contains a span.
 func dayOf(table counter.Table, key counter.SpanKey) counter.SpanKey {
 	n := [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}[table]
 	unit := key.Unit() / n

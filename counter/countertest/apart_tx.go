@@ -49,7 +49,6 @@ func (t *apartTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error 
 	return nil
 }
 
-// all returns the metrics, including those of the transaction.
 func (t *apartTx) all() (*model, error) {
 	m := &model{}
 	err := t.step(Step{Of: Listing}, func() error {

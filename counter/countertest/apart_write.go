@@ -66,7 +66,6 @@ func (t *apartTx) writeMetrics() error {
 	return nil
 }
 
-// writeDays returns how many days it wrote.
 func (t *apartTx) writeDays() (int, error) {
 	failed := map[counter.SpanKey]error{}
 	n, conflicts, crashed := 0, 0, false
@@ -107,7 +106,6 @@ func (t *apartTx) writeDays() (int, error) {
 	return 0, &counter.PartError{Days: failed}
 }
 
-// write writes a day, in one step.
 func (t *apartTx) write(d *ownDay) error {
 	there := t.apart.days[d.key]
 	if there == nil {

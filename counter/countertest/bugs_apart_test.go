@@ -33,7 +33,6 @@ type apartShelf struct {
 	bug string
 }
 
-// name returns the identity of a batch as the bug changes it.
 func (s *apartShelf) name(b counter.DayBatch) counter.DayBatch {
 	switch s.bug {
 	case "days remember alike":

@@ -37,7 +37,6 @@ func (s *shelf) RaiseFloor(ctx context.Context, floor int64) error {
 	return s.Store.RaiseFloor(ctx, floor)
 }
 
-// key returns a key as the bug changes it.
 func (s *shelf) key(key counter.Key) counter.Key {
 	switch s.bug {
 	case "keys fold":
@@ -50,7 +49,6 @@ func (s *shelf) key(key counter.Key) counter.Key {
 	return key
 }
 
-// kept returns a record as the bug stores it.
 func (s *shelf) kept(of counter.Remembered) counter.Remembered {
 	switch s.bug {
 	case "prints of 8 bytes":
@@ -67,7 +65,6 @@ func (s *shelf) kept(of counter.Remembered) counter.Remembered {
 	return of
 }
 
-// found returns records as the bug reads them.
 func (s *shelf) found(all []counter.Remembered) []counter.Remembered {
 	switch s.bug {
 	case "what is not remembered is left out":
@@ -118,7 +115,6 @@ func (s *shelf) Producers(ctx context.Context, ids []counter.Producer) ([]counte
 	return s.found(all), err
 }
 
-// producer returns a producer as the bug changes it.
 func (s *shelf) producer(id counter.Producer) counter.Producer {
 	if i := slices.Index(id[:], 0); s.bug == "producers end at zero" && i >= 0 {
 		clear(id[i:])

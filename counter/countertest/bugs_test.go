@@ -32,7 +32,6 @@ type others struct {
 	put    map[counter.ID]counter.Meta // the last one of each
 }
 
-// second reports whether this is every second call.
 func (o *others) second() bool { o.n++; return o.n%2 == 0 }
 
 func (s *shelf) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {

@@ -43,7 +43,6 @@ type Cell struct {
 	Runs int
 }
 
-// many returns Many or its default.
 func (c Cell) many() int { return cmp.Or(c.Many, 1100) }
 
 // Run checks an implementation of counter.Store. open is called once per case and registers its cleanup with
@@ -103,7 +102,6 @@ func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, er
 	return conformance.Ask(t, c.View, fn)
 }
 
-// change is ask for an Update.
 func change[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.Update, fn)
@@ -173,7 +171,6 @@ func whole[T any](equal func(a, b []T) bool) gocmp.Option {
 	return gocmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, gocmp.Comparer(equal))
 }
 
-// same fails unless both are equal.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := differ(got, want); diff != "" {

@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// step is one call.
 type step struct {
 	call    string
 	n       int64
@@ -59,7 +58,6 @@ var (
 
 func init() { conformance.Share(drawID, drawTally, drawDay, drawKey, drawName, drawStep) }
 
-// answer makes the call and returns its result.
 func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	keys, ids := someKeys[:1+do.limit%4], someProducers[:1+do.limit%4]
 	switch do.call {

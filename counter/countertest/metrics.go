@@ -150,7 +150,6 @@ func theHighest(t tester, c Cell) {
 	sameTop(t, c, m, []int64{day - 1, day + 1, day + 2}, prefixes[:4], 1, counter.MaxTop)
 }
 
-// sameTop compares TopMetrics of the store and the model.
 func sameTop(t tester, c Cell, m *model, days []int64, prefixes []counter.Metric, ks ...int) {
 	t.Helper()
 	conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) error {

@@ -45,7 +45,6 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// under returns the value of each key, the zero value where there is none.
 func under[K comparable, V any](ctx context.Context, all map[K]V, keys []K) ([]V, error) {
 	found := make([]V, len(keys))
 	for i, key := range keys {

@@ -49,10 +49,8 @@ var apartCases = conformance.Suite[Cell]{
 	{Name: "NobodyElseChangesASummary", Run: nobodyElseChangesASummary},
 }
 
-// theDay returns the day of a metric that cases write to.
 func theDay(id counter.ID) counter.SpanKey { return counter.NewSpanKey(day, id) }
 
-// tallyOf returns one hit at noon for each metric.
 func tallyOf(ids ...counter.ID) (tallies []counter.Tally) {
 	for _, id := range ids {
 		tallies = append(tallies, counter.Tally{ID: id, Minute: noon, N: 1})

@@ -56,7 +56,6 @@ func talliesAdd(t tester, c Cell) {
 	sameSpans(t, c, m)
 }
 
-// sameSpans compares all spans.
 func sameSpans(t tester, c Cell, m *model) {
 	t.Helper()
 	for _, table := range counter.Tables {

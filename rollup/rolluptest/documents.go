@@ -57,7 +57,6 @@ func over(d rollup.Document, was changelog.Seq) rollup.Swap {
 
 var inOne = rollup.Space{Generation: 1, Fill: 1}
 
-// told fails the test on an error.
 func told[T any](t tester, what string) func(got T, err error) T {
 	return func(got T, err error) T {
 		t.Helper()

@@ -29,14 +29,12 @@ type drawer struct {
 	before map[place]rollup.Document
 }
 
-// place identifies a document.
 type place struct {
 	cell string
 	in   rollup.Space
 	key  string
 }
 
-// documents are those of a cell.
 type documents struct {
 	*drawer
 	cell string
@@ -105,7 +103,6 @@ func (d documents) cancelled(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// order compares keys.
 func (d documents) order(a, b string) int {
 	if d.bug == "keys by their length" { // as BSON orders binary values
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))

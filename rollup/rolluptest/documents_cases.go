@@ -76,7 +76,6 @@ func scansInTheOrderOfBytes(t tester, s Shelf) {
 	}
 }
 
-// numbered returns n documents in order.
 func numbered(n int) []rollup.Document {
 	docs := make([]rollup.Document, n)
 	for i := range docs {

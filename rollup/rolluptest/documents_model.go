@@ -15,7 +15,6 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// documentsModel is a map.
 type documentsModel map[rollup.Space]map[string]rollup.Document
 
 func (m documentsModel) swap(in rollup.Space, s rollup.Swap) bool {

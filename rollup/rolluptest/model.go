@@ -110,7 +110,6 @@ func (m *model) DropRows(ctx context.Context, generation int64, limit int) (int,
 	return len(keys), ctx.Err()
 }
 
-// step is one call.
 type step struct {
 	call       string
 	generation int64
@@ -156,7 +155,6 @@ var (
 
 func init() { conformance.Share(drawKey, drawEnd, drawRange, drawRows, drawStep) }
 
-// step makes a call on both and compares the results.
 func (m *model) step(ctx context.Context, s rollup.Store, do step) error {
 	var got, want any
 	var err error

@@ -114,7 +114,6 @@ func drop(t tester, c Cell, generation int64, limit int) int {
 // everything is more than any case writes.
 const everything = 1 << 20
 
-// all returns the rows of a generation.
 func all(t tester, c Cell, generation int64) []rollup.Row {
 	t.Helper()
 	return scan(t, c, generation, rollup.Range{Limit: everything})[0]
@@ -129,7 +128,6 @@ func differ(got, want any) string {
 	return cmp.Diff(want, got, cmp.FilterPath(lists, cmpopts.EquateEmpty()))
 }
 
-// same fails unless both are equal.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := differ(got, want); diff != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// row returns a row with this key.
 func row(key string, body string) rollup.Row { return rollup.Row{Key: []byte(key), Body: []byte(body)} }
 
 // awkward are keys that are easily mishandled, in order.
@@ -63,7 +62,6 @@ func puttingReplacesAndDeletes(t tester, c Cell) {
 	same(t, "rows, one back again", all(t, c, 1), []rollup.Row{row("a", "1"), row("b", "2"), row("c", "3"), row("d", "5")})
 }
 
-// series returns n rows in order.
 func series(n int) []rollup.Row {
 	rows := make([]rollup.Row, n)
 	for i := range rows {
@@ -90,7 +88,6 @@ func thousandRows(t tester, c Cell) {
 	same(t, "rows that are left", all(t, c, 1), want[1500:])
 }
 
-// rowsIn returns the rows that a range selects.
 func rowsIn(rows []rollup.Row, r rollup.Range) (found []rollup.Row) {
 	for _, row := range rows {
 		if bytes.HasPrefix(row.Key, r.Prefix) && (r.After == nil || bytes.Compare(row.Key, r.After) > 0) {
