@@ -186,7 +186,7 @@ func (s *shelf) ScanRows(ctx context.Context, generation int64, ranges []rollup.
 		switch s.bug {
 		case "after is included":
 			if len(r.After) > 0 {
-				r.After = r.After[:len(r.After)-1] // of which After is sometimes the next one
+				r.After = r.After[:len(r.After)-1] // After may be the key of the next row
 			}
 		case "after is ignored by the last":
 			if r.Last {
