@@ -74,8 +74,8 @@ type Producer [16]byte
 type Batch struct {
 	Hits []Hit
 	Key  Key
-	// Producer sends its batches one after the other with rising Seq: the next one only after the previous one
-	// was answered. It retries a batch with the same Seq.
+	// Producer sends its batches one after the other with rising Seq, from 1: the next one only after the
+	// previous one was answered. It retries a batch with the same Seq.
 	Producer Producer
 	Seq      uint64
 }

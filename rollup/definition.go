@@ -62,8 +62,8 @@ const (
 	attrOutcome = "outcome"
 )
 
-// Condition tests one attribute. Exactly one of Values, Min with Max, and Exists is set. It holds if any of the
-// attribute's values satisfies it; with Not, if none does.
+// Condition tests one attribute, which may have only one condition. Exactly one of Values, Min or Max, Exists, and
+// Absent is set. It holds if any of the attribute's values satisfies it; with Not, if none does.
 type Condition struct {
 	Attribute string
 	Not       bool
@@ -72,7 +72,7 @@ type Condition struct {
 	// Min and Max are decimal numbers or dates, both inclusive; "" means no limit. A value of another form does
 	// not match.
 	Min, Max string
-	// Exists matches any value, Absent none.
+	// Exists matches if the attribute has a value, Absent if it has none.
 	Exists, Absent bool
 }
 
