@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Whoever reads the changes in order knows the members of every entity.
+// A reader of the changes in order can reconstruct the members of every entity.
 func Example() {
 	a := locality.MustParse("20be0ffc-314a-bd53-7a50-013a65ca76d2")
 	b := locality.MustParse("c8c9cef9-7a7f-bd53-7a50-013e4e2afbde")

@@ -8,28 +8,28 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Image is what an entity or a record says at one moment: as much of it as an aggregate can count.
-// It is a value: nobody changes one that is in a Change.
+// Image is the state of an entity or a record at one moment, as far as aggregates need it. An image in a Change
+// is immutable.
 type Image struct {
-	// Kind of the thing.
+	// Kind of the entity or record.
 	Kind string `json:"kind"`
-	// Sources of the members, in order, each once; of a record its own.
+	// Sources of the members, sorted and deduplicated; for a record its own.
 	Sources []string `json:"sources"`
 	// Outcome is Founded or Joined for a record, "" for an entity.
 	Outcome string `json:"outcome,omitempty"`
-	// Attributes are those that somebody counts by: what the merged view of an entity shows, one value of an
-	// attribute that is single; of a record what it was put with. Values are raw, byte for byte.
+	// Attributes has the requested attributes: for an entity those of the merged view, with one value for a
+	// single-valued attribute; for a record those that it was put with. Values are raw, byte for byte.
 	Attributes entity.Attributes `json:"attributes"`
 }
 
-// What the Outcome of a record's image may be.
+// The outcomes of a record's image.
 const (
 	Founded = "founded" // the record is the anchor of its entity
 	Joined  = "joined"  // the record is a later member
 )
 
-// ImageOf is the image of an entity, with those of its attributes that are named, given which have many
-// values; nil of nil.
+// ImageOf returns the image of an entity with the named attributes; many reports whether an attribute has many
+// values. The image of nil is nil.
 func ImageOf(e *entity.Entity, attributes []string, many func(attribute string) bool) *Image {
 	if e == nil {
 		return nil
@@ -58,8 +58,7 @@ func ImageOf(e *entity.Entity, attributes []string, many func(attribute string) 
 	return im
 }
 
-// ImageOfRecord is the image of a record, with those of its attributes that are named; nil of one that was
-// deleted.
+// ImageOfRecord returns the image of a record with the named attributes, nil for a missing or deleted one.
 func ImageOfRecord(r *entity.Record, attributes []string) *Image {
 	if r == nil || r.Deleted() {
 		return nil

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Images says which changes carry images, and which attributes are in these: no more than somebody counts by.
-// It is part of the head of a cell, so that every writer knows it in its transaction (cell.Head). Images
-// say the sources, and of records the outcome, in any case.
+// Images selects which changes carry images, and the attributes in them: only what aggregates need. It is part of
+// the head of a cell, so that every writer reads it in its transaction (cell.Head). Images always have the
+// sources and, for records, the outcome.
 type Images struct {
-	// Entities and Records are attributes of either, in order, each once; nil if changes of entities, or of
-	// records, carry no images.
+	// Entities and Records are the attributes in images of either, sorted and deduplicated; nil if their changes
+	// carry no images.
 	Entities, Records []string
 }
 
-// None tells whether no change carries an image.
+// None reports whether no change carries an image.
 func (i Images) None() bool { return i.Entities == nil && i.Records == nil }
 
-// Union is what is needed for both.
+// Union returns the images needed for both.
 func (i Images) Union(j Images) Images {
 	return Images{union(i.Entities, j.Entities), union(i.Records, j.Records)}
 }
@@ -34,7 +34,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Contain tells whether nothing is missing of what is needed for j.
+// Contain reports whether i includes everything needed for j.
 func (i Images) Contain(j Images) bool { return i.Union(j).String() == i.String() }
 
 const (
@@ -42,7 +42,7 @@ const (
 	ofRecords  = "records:"
 )
 
-// String is the form that a head has: entities:category,city records:source, "" for none.
+// String returns the stored form: entities:category,city records:source, "" for none.
 func (i Images) String() string {
 	var parts []string
 	if i.Entities != nil {
@@ -54,7 +54,7 @@ func (i Images) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ParseImages reads what String writes.
+// ParseImages parses the result of String.
 func ParseImages(text string) (i Images, err error) {
 	for part := range strings.FieldsSeq(text) {
 		if list, ok := strings.CutPrefix(part, ofEntities); ok {

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// CheckReached returns ErrTrimmed if a log has never been at a place, as far as it goes back. Such a place belongs to a history that
-// was lost to a restore: what followed it then is not what follows it now. A restored cell skips those places, so there is no change
-// at one of them, and none right after it.
+// CheckReached returns ErrTrimmed if the log, as far as it goes back, was never at a position. Such a position
+// belongs to a history lost in a restore, after which different changes followed. A restored cell skips these
+// positions, so there is no change at one of them, and none directly after it.
 func CheckReached(ctx context.Context, log Store, at Seq) error {
 	bounds, err := log.Bounds(ctx)
 	if err != nil || at <= bounds.Trimmed || at == bounds.Last {

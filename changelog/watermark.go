@@ -13,11 +13,11 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// Watermark is a place in the logs of cells: everything up to it. A cell that it does not name is not asked
-// about. As text it is g0-0:17,g0-3:4, in the order of the cells.
+// Watermark is a position in the logs of several cells and means everything up to it. Cells that it does not name
+// are not considered. Its text form is g0-0:17,g0-3:4, in the order of the cells.
 type Watermark map[cell.ID]Seq
 
-// String is the text, "" of none.
+// String returns the text form, "" for none.
 func (w Watermark) String() string {
 	var b []byte
 	for _, id := range slices.SortedFunc(maps.Keys(w), cell.ID.Compare) {
@@ -30,10 +30,10 @@ func (w Watermark) String() string {
 	return string(b)
 }
 
-// MarshalText writes the text; its error is always nil.
+// MarshalText returns the text form; the error is always nil.
 func (w Watermark) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads what ParseWatermark reads.
+// UnmarshalText parses with ParseWatermark.
 func (w *Watermark) UnmarshalText(text []byte) error {
 	parsed, err := ParseWatermark(string(text))
 	if err == nil {
@@ -42,7 +42,7 @@ func (w *Watermark) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseWatermark reads the text, in any order of the cells. The error is a *locus.InvalidError.
+// ParseWatermark parses the text form, with the cells in any order. The error is a *locus.InvalidError.
 func ParseWatermark(text string) (Watermark, error) {
 	w := Watermark{}
 	if text == "" {
@@ -61,7 +61,7 @@ func ParseWatermark(text string) (Watermark, error) {
 	return w, nil
 }
 
-// Union is the lowest watermark that contains both.
+// Union returns the lowest watermark that contains both.
 func (w Watermark) Union(v Watermark) Watermark {
 	u := maps.Clone(w)
 	if u == nil {

@@ -19,18 +19,18 @@ import (
 
 // Options of New. Nil is the default.
 type Options struct {
-	// HTTP sends the requests. Defaults to a client of its own.
+	// HTTP sends the requests. Defaults to a new client.
 	HTTP *http.Client
-	// Waiting is how many hits may wait to be sent; who brings more waits for room. Defaults to 10,000.
+	// Waiting is the length of the queue in hits; Add blocks while it is full. Defaults to 10,000.
 	Waiting int
-	// Timeout is how long one request may take. Defaults to 15 s, longer than a server works on one.
+	// Timeout limits one request. Defaults to 15 s, longer than a server works on one.
 	Timeout time.Duration
-	// Patience is for how long a batch is sent again that was not answered, or not in full, while others wait
-	// behind it. Defaults to 30 s.
+	// Patience is how long a batch is retried that was not answered, or not in full, while later ones wait behind
+	// it. Defaults to 30 s.
 	Patience time.Duration
-	// Now is the clock that hits without a time are stamped with. Defaults to time.Now.
+	// Now is the clock for hits without a time. Defaults to time.Now.
 	Now func() time.Time
-	// Rand answers with a number in [0, 1), which spreads repeats. Defaults to math/rand.
+	// Rand returns a number in [0, 1) to randomise retry pauses. Defaults to math/rand.
 	Rand func() float64
 }
 
@@ -62,13 +62,13 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Client counts hits. It is safe for many goroutines, which share its requests.
+// Client counts hits. It is safe for concurrent use; concurrent callers share requests.
 type Client struct {
 	opts     Options
 	http     http.Client
 	url      string
 	producer counter.Producer
-	seq      uint64 // of the last batch; the sender's
+	seq      uint64 // of the last batch; used by the sender only
 
 	mu     sync.Mutex
 	queue  []*pending
@@ -79,7 +79,6 @@ type Client struct {
 	end    context.CancelFunc
 }
 
-// pending is a hit on its way.
 type pending struct {
 	call   *call
 	index  int
@@ -88,22 +87,22 @@ type pending struct {
 	state  state
 }
 
-// state is where a hit is. The client's mutex guards it.
+// state is the state of a hit, guarded by the client's mutex.
 type state uint8
 
 const (
-	waiting  state = iota // in the queue: it may still be taken back
+	waiting  state = iota // in the queue: it can still be taken back
 	sent                  // part of a batch that was sent
-	answered              // result is true
+	answered              // result is set
 )
 
-// call is what one Add waits for.
+// call is an Add in progress.
 type call struct {
-	left int // hits that are not answered
+	left int // hits without an answer
 	done chan struct{}
 }
 
-// New makes a client of the server at a URL such as http://127.0.0.1:7070. It starts a goroutine, which Close
+// New returns a client of the server at a URL such as http://127.0.0.1:7070. It starts a goroutine, which Close
 // ends; nothing is sent before the first hit.
 func New(server string, opts *Options) (*Client, error) {
 	u, err := url.Parse(server)
@@ -119,7 +118,7 @@ func New(server string, opts *Options) (*Client, error) {
 		opts: o, http: *o.HTTP, url: strings.TrimSuffix(u.String(), "/") + "/v1/hits",
 		room: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{}), end: end,
 	}
-	// One that follows a redirect might count at two servers.
+	// A redirect could count a hit at two servers.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	_, _ = rand.Read(c.producer[:]) // never fails
 	go c.run(ctx)
@@ -135,12 +134,12 @@ func (c *Client) Hit(ctx context.Context, metric counter.Metric) error {
 	return results[0]
 }
 
-// Add counts hits and returns when they are durable: the result of each is nil, or says why it was not
-// counted, or wraps counter.ErrUnconfirmed. Hits without a time are stamped with this moment. The error is
-// about all of them: none was sent.
+// Add counts hits and returns when they are durable. The result of each hit is nil, or the reason why it was not
+// counted, or wraps counter.ErrUnconfirmed. Hits without a time get the current time. If the error is not nil,
+// nothing was sent.
 //
-// When the context ends, hits that were not sent yet are taken back, and the others are unconfirmed: the client
-// goes on with them.
+// When the context ends, hits not sent yet are taken back, and the others are unconfirmed: the client continues
+// to send them.
 func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
 	of := &call{left: len(hits), done: make(chan struct{})}
 	all := make([]*pending, len(hits))
@@ -179,7 +178,7 @@ func (c *Client) Add(ctx context.Context, hits []counter.Hit) ([]error, error) {
 	return results, nil
 }
 
-// enqueue adds the hits that are not answered to the queue, as soon as there is room for one of them.
+// enqueue adds the unanswered hits to the queue, as soon as there is room for one of them.
 func (c *Client) enqueue(ctx context.Context, all []*pending) error {
 	for {
 		c.mu.Lock()
@@ -207,7 +206,7 @@ func (c *Client) enqueue(ctx context.Context, all []*pending) error {
 	}
 }
 
-// takeBack removes hits from the queue that were not sent, and answers whether these are all of them.
+// takeBack removes unsent hits from the queue, and reports whether these are all.
 func (c *Client) takeBack(ctx context.Context, all []*pending) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,7 +231,7 @@ func (c *Client) takeBack(ctx context.Context, all []*pending) bool {
 	return whole
 }
 
-// roomier tells those who wait for room. The mutex is held.
+// roomier wakes callers that wait for room. The mutex must be held.
 func (c *Client) roomier() {
 	close(c.room)
 	c.room = make(chan struct{})
@@ -245,8 +244,8 @@ func (c *Client) poke() {
 	}
 }
 
-// Close takes no more hits, and returns when those that were taken are answered. When the context ends, those
-// that are not are given up: what was not sent was not counted, the rest is unconfirmed.
+// Close refuses further hits, and returns when all accepted ones are answered. When the context ends, the rest is
+// given up: unsent hits were not counted, the others are unconfirmed.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true

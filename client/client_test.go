@@ -38,8 +38,8 @@ func shut(t *testing.T, c *client.Client) {
 	}
 }
 
-// Whatever is lost on the way, a hit that was acknowledged counts once, one that was refused not at all, and an
-// unconfirmed one at most once.
+// Whatever is lost on the way, an acknowledged hit counts once, a refused one never, and an unconfirmed one at
+// most once.
 func TestP02_ClientCountsOnce(t *testing.T) {
 	t.Parallel()
 	fates := []string{"", "", "", "lost before", "lost after", "overloaded", "draining", "proxy", "unconfirmed", "cut", "no connection"}
@@ -47,7 +47,7 @@ func TestP02_ClientCountsOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, seed))
 			s := newServer()
-			down := map[string]bool{"m3": seed%4 == 0} // a cell that comes and goes
+			down := map[string]bool{"m3": seed%4 == 0} // a cell that is down intermittently
 			s.fate = func(int) string { return fates[r.IntN(len(fates))] }
 			s.refuse = func(m string) string {
 				switch {
@@ -99,7 +99,7 @@ func TestP02_ClientCountsOnce(t *testing.T) {
 	}
 }
 
-// While one batch is on its way the next gathers, and a single caller waits for nobody.
+// While one batch is in flight the next one gathers; a single caller does not wait.
 func TestClient_CallersShareRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +125,7 @@ func TestClient_CallersShareRequests(t *testing.T) {
 	})
 }
 
-// A large call goes out in several batches, none too large; names that JSON writes long count by their length
-// there.
+// A large call is split into several batches within the size limit; names count with their length in JSON.
 func TestClient_LargeCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +151,7 @@ func TestClient_LargeCalls(t *testing.T) {
 	})
 }
 
-// Who gives up takes back what was not sent; what was is unconfirmed, and counts all the same.
+// A caller that gives up takes back its unsent hits; sent ones are unconfirmed, and count nevertheless.
 func TestClient_WhoGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +183,8 @@ func TestClient_WhoGivesUp(t *testing.T) {
 	})
 }
 
-// A server that is gone counts nothing, and its clients say so after their patience; one that does not answer
-// leaves them unsure. Closing does not wait for ever.
+// If the server is unreachable nothing is counted, and clients report this after their patience; if it does not
+// reply, hits are unconfirmed. Close does not wait forever.
 func TestClient_ServerIsGone(t *testing.T) {
 	t.Parallel()
 	for fate, unsure := range map[string]bool{"no connection": false, "lost before": true, "overloaded": false, "proxy": true} {

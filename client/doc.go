@@ -6,14 +6,14 @@
 //	          ▲            │ no answer, or 503: again, under the same number
 //	        gathers        └──────────────────────────────────────────────┘
 //
-// Callers share requests: while one is under way, the hits of all others gather and go out together with the
-// next one. A single caller waits for nobody, and nothing runs while there is nothing to send.
+// Callers share requests: while one is in flight, the hits of all other callers gather and go out together in the
+// next one. A single caller does not wait for others, and an idle client sends nothing.
 //
-// A client is a producer of its own, 128 random bits, and numbers its batches. What the server does not answer
-// is sent again under its number, and the server remembers the last number beside the counts: so a lost answer,
-// a restart of the server and a broken connection count nothing twice, and lose nothing that was acknowledged.
-// What a process had not been answered when it ended is lost.
+// A client is a producer with a random 128-bit ID, and numbers its batches. A batch without an answer is sent
+// again with the same number, and the server stores the last number together with the counts: a lost reply, a
+// server restart or a broken connection counts nothing twice, and loses nothing that was acknowledged. Hits that
+// were not answered when the process ends are lost.
 //
-// The results are those of package counter: nil is durable, errors.Is tells counter.ErrTooOld and the others,
-// counter.ErrUnconfirmed is the only one after which a hit may have been counted.
+// The results are those of package counter: nil is durable, errors.Is matches counter.ErrTooOld and the others,
+// and counter.ErrUnconfirmed is the only error after which a hit may have been counted.
 package client

@@ -13,7 +13,7 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	// The server of this example is in the process; most programs leave the options out.
+	// This example's server runs in the process; most programs omit the options.
 	c, err := client.New("http://127.0.0.1:7070", &client.Options{HTTP: &http.Client{Transport: newServer()}})
 	if err != nil {
 		fmt.Println(err)

@@ -19,16 +19,15 @@ import (
 )
 
 const (
-	// maxBytes is how large a batch may be; a server takes 1 MiB.
-	maxBytes = 1<<20 - 64
-	// maxAnswer is how much of an answer is read.
+	// maxBytes limits a batch; a server accepts 1 MiB.
+	maxBytes  = 1<<20 - 64
 	maxAnswer = 4 << 20
-	// pauseLeast and pauseMost bound the pauses before a batch is sent again.
+	// pauseLeast and pauseMost bound the pauses between retries.
 	pauseLeast = 20 * time.Millisecond
 	pauseMost  = 5 * time.Second
 )
 
-// encode writes a hit as it is sent. What JSON cannot carry is refused here.
+// encode encodes a hit, and refuses what JSON cannot represent.
 func encode(h *counter.Hit) ([]byte, error) {
 	if !utf8.ValidString(string(h.Metric)) {
 		return nil, &counter.InvalidError{Problems: []counter.Problem{{Field: "metric", Message: "the name is not valid UTF-8"}}}
@@ -67,7 +66,6 @@ func (c *Client) run(ctx context.Context) {
 	}
 }
 
-// take makes a batch of what waits.
 func (c *Client) take() (batch []*pending, closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +85,8 @@ func (c *Client) take() (batch []*pending, closed bool) {
 	return batch, c.closed
 }
 
-// deliver sends a batch until all of it is answered, or patience ends. Whatever comes of it, the next batch has
-// a higher number: a request of this one that is still on its way is refused then.
+// deliver sends a batch until all of it is answered, or Patience has passed. In either case the next batch has a
+// higher number, so a request of this one that is still in flight is then refused.
 func (c *Client) deliver(ctx context.Context, batch []*pending) {
 	if ctx.Err() != nil {
 		c.answer(batch, func(int) error { return counter.ErrClosed })
@@ -105,7 +103,7 @@ func (c *Client) deliver(ctx context.Context, batch []*pending) {
 	body = append(body, "]}"...)
 	patience, cancel := context.WithTimeout(ctx, c.opts.Patience)
 	defer cancel()
-	lost := false // an answer was lost: what a later one does not know may have been counted
+	lost := false // a reply was lost: a hit that a later reply refuses may have been counted
 	for try := 0; ; try++ {
 		results, after, err := c.post(patience, body, len(batch))
 		if err != nil {
@@ -135,9 +133,8 @@ func (c *Client) deliver(ctx context.Context, batch []*pending) {
 	}
 }
 
-// settle answers the hits that are counted, whatever becomes of the others, and those that are refused once
-// nothing is left to be tried again: a repeat may find room for what was refused. It answers with the first
-// error that calls for another try.
+// settle answers the counted hits and, if no hit is left to retry, also the refused ones: a retry may succeed for
+// a refused hit. It returns the first error that needs a retry.
 func (c *Client) settle(batch []*pending, results []error, lost *bool) (left error) {
 	for _, err := range results {
 		if err != nil && !final(err) {
@@ -162,7 +159,7 @@ func (c *Client) settle(batch []*pending, results []error, lost *bool) (left err
 	return left
 }
 
-// answer gives all hits of a batch that are not answered their results.
+// answer sets the results of all unanswered hits of a batch.
 func (c *Client) answer(batch []*pending, result func(i int) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +168,7 @@ func (c *Client) answer(batch []*pending, result func(i int) error) {
 	}
 }
 
-// answer is told once. The client's mutex is held.
+// answer sets the result once. The client's mutex must be held.
 func (p *pending) answer(result error) {
 	if p.state == answered {
 		return
@@ -182,8 +179,7 @@ func (p *pending) answer(result error) {
 	}
 }
 
-// post sends a batch once. The results are those of its hits; after is for how long the server wants to be left
-// alone.
+// post sends a batch once. results are those of its hits; after is the server's Retry-After.
 func (c *Client) post(ctx context.Context, body []byte, hits int) (results []error, after time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -226,14 +222,14 @@ func (c *Client) post(ctx context.Context, body []byte, hits int) (results []err
 	return results, 0, nil
 }
 
-// pauseOf is how long to wait before the next try: anything up to twice the time of the one before, so that
-// clients that were refused together do not come back together, and no less than the server asked for.
+// pauseOf returns the pause before the next try: a random time with an exponential limit, so that clients refused
+// together do not return together, plus what the server asked for.
 func (c *Client) pauseOf(try int, after time.Duration) time.Duration {
 	most := min(pauseLeast<<min(try, 20), pauseMost)
 	return after + time.Duration(c.opts.Rand()*float64(most))
 }
 
-// pause waits, and answers whether it could.
+// pause waits, and reports whether the time was available.
 func pause(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
 		return false

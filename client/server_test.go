@@ -18,19 +18,17 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// server counts hits as a Locus server does, and loses what fate wants lost. It is asked without a network.
+// server counts hits like a Locus server, and loses what fate decides. It is called without a network.
 type server struct {
 	mu       sync.Mutex
 	counts   map[string]int64
 	last     map[string]uint64 // number of each producer's last batch
-	counted  map[string]bool   // hits of that batch, by producer, number and place
+	counted  map[string]bool   // hits of that batch, by producer, number and index
 	requests int
 	hits     []int // of each request that arrived
 	took     time.Duration
-	// fate decides what becomes of a request.
-	fate func(request int) string
-	// refuse decides about a hit.
-	refuse func(metric string) string
+	fate     func(request int) string
+	refuse   func(metric string) string
 }
 
 func newServer() *server {

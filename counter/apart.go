@@ -11,46 +11,45 @@ import (
 	"time"
 )
 
-// Apart is a Store in which each day of a metric is written by itself, as a database does that holds no two
-// documents in one transaction. An update of several days may write some of them and not others; its error is a
-// *PartError then, and what it says is written is durable. A day itself is whole: its minutes, hours, quarters
-// and its total, what is packed of it, and what it remembers of batches are written at once or not at all.
+// Apart is a Store without transactions over several documents: each day of a metric is written atomically, but
+// an update of several days may write only some of them. The update then fails with a *PartError; all days not
+// named in it are durable. A day itself is atomic: its minutes, hours, quarters, total, closed part and dedup
+// records are written together or not at all.
 //
-// So what is remembered of a batch stands in each day that the batch was counted in, since nothing else is
-// written with the day. Batches and Producers answer with what is remembered of a batch as a whole, which is
-// written after its days. That is only a summary: it lets days forget what it says, and carries a batch's
-// memory until the floor has passed it.
+// The dedup record of a batch is therefore stored in each day that the batch was counted in. Batches and
+// Producers return the summary record of the whole batch, which is written after its days. The summary allows
+// days to forget their own record, and keeps the batch's record until the floor has passed it.
 //
-// Three answers have to be asked for in this order, so that one of them knows of a batch that was counted: days
-// first, since a day forgets only what the summary said before; then the summaries, since they are only dropped
-// after the floor has risen; then the floor.
+// To find out whether a batch was counted, read in this order: the days, because a day forgets its record only
+// after the summary was written; then the summary, because it is only dropped after the floor has risen; then the
+// floor.
 //
-// A reading of an update that finds some documents and cannot reach others fails with an *UnreadError.
+// A read in an update that reaches only some of the documents fails with an *UnreadError.
 type Apart interface {
 	Store
-	// DayBatches answers with what days remember of batches, the zero Remembered where nothing is. A day that
-	// was asked is written by the transaction only if nobody wrote about batches in it since; else its error
-	// is ErrConflict.
+	// DayBatches returns the records that days have of batches, the zero Remembered where there is none. The
+	// transaction writes a day read here only if no other transaction has changed its batch records since;
+	// otherwise the day's error is ErrConflict.
 	DayBatches(ctx context.Context, of []DayBatch) ([]Remembered, error)
-	// PutDayBatches remembers batches, each together with what the transaction counts in the day.
+	// PutDayBatches stores records of batches, each atomically with what the transaction counts in the day.
 	PutDayBatches(ctx context.Context, of []DayMemory) error
 }
 
-// DayBatch is a batch in one day of a metric: that of a key, or else that of a producer.
+// DayBatch identifies a batch in one day of a metric: by its Key or, if that is empty, by its Producer.
 type DayBatch struct {
 	Day      SpanKey
 	Key      Key
 	Producer Producer
 }
 
-// DayMemory is what a day remembers of a batch. Its Results tell which hits were counted in the day.
+// DayMemory is a day's record of a batch. Its Results show which hits were counted in the day.
 type DayMemory struct {
 	DayBatch
 	Remembered
 }
 
-// Covers tells whether what is remembered of a batch as a whole says all that a day remembers of it, so that the
-// day may forget it. It must be kept for as long, too: what a producer sent before ends with the latest time of it.
+// Covers reports whether the summary of a batch contains everything in a day's record, so that the day may drop
+// its own. The summary must also be kept as long as the day's record, so its Newest must not be lower.
 func (r *Remembered) Covers(day Remembered) bool {
 	switch {
 	case r.Print == [16]byte{} || r.Newest < day.Newest:
@@ -72,14 +71,15 @@ func (r *Remembered) Covers(day Remembered) bool {
 	return true
 }
 
-// ErrConflict means that somebody else wrote a day of a metric at the same time. Nothing of it was written.
+// ErrConflict means that another transaction wrote the same day of a metric concurrently. Nothing of the day was
+// written.
 var ErrConflict = errors.New("counter: somebody else wrote the day at the same time")
 
-// PartError is what an update of a Store that is Apart did not write, or nobody knows whether it did: then the
-// day's error wraps ErrUnconfirmed. It has written all other days.
+// PartError names the days that an update of an Apart store did not write, or whose outcome is unknown; in that
+// case the day's error wraps ErrUnconfirmed. All other days were written.
 type PartError struct{ Days map[SpanKey]error }
 
-// Error tells of one day, and how many there are.
+// Error describes one of the days and gives their number.
 func (e *PartError) Error() string {
 	for day, err := range e.Days {
 		return fmt.Sprintf("counter: %d days were not written, or not for certain: %s of metric %d: %v", len(e.Days), dayBegin(day.Unit()).Format(time.DateOnly), day.ID(), err)
@@ -87,7 +87,7 @@ func (e *PartError) Error() string {
 	return "counter: some days were not written"
 }
 
-// Unwrap answers with the errors of the days.
+// Unwrap returns the errors of the days.
 func (e *PartError) Unwrap() []error {
 	errs := make([]error, 0, len(e.Days))
 	for _, err := range e.Days {
@@ -96,7 +96,7 @@ func (e *PartError) Unwrap() []error {
 	return errs
 }
 
-// Conflicts tells whether all that went wrong is that others wrote at the same time.
+// Conflicts reports whether all errors are conflicts with other writers.
 func (e *PartError) Conflicts() bool {
 	for _, err := range e.Days {
 		if !errors.Is(err, ErrConflict) {
@@ -106,8 +106,8 @@ func (e *PartError) Conflicts() bool {
 	return true
 }
 
-// settle notes what became of the hits whose days were written, and of those whose days cannot be. It answers
-// whether there is none that can be tried again.
+// settle records the results of hits whose days were written or failed for good, and reports whether no hit is
+// left to retry.
 func (g *group) settle(e *PartError) bool {
 	g.settled = true
 	for _, p := range g.parts {
@@ -125,8 +125,8 @@ func (g *group) settle(e *PartError) bool {
 	})
 }
 
-// giveUp answers the hits that are not settled. Nothing of them was counted, unless the error of their days says
-// that nobody knows.
+// giveUp sets the results of the hits that are not settled. They were not counted, unless the error of their day
+// is ErrUnconfirmed.
 func (g *group) giveUp(err error) {
 	part, some := errors.AsType[*PartError](err)
 	g.each(func(it *item) bool {
@@ -135,10 +135,10 @@ func (g *group) giveUp(err error) {
 		}
 		return true
 	})
-	g.wanted = wanted{} // of metrics that may not be there
+	g.wanted = wanted{} // their metrics may not exist
 }
 
-// each settles the hits of which done says so, and answers whether those were all.
+// each settles the hits for which done returns true, and reports whether all are settled.
 func (g *group) each(done func(*item) bool) bool {
 	all := true
 	for _, p := range g.parts {
@@ -152,16 +152,14 @@ func (g *group) each(done func(*item) bool) bool {
 	return all
 }
 
-// day is the day of a hit's metric.
 func (g *group) day(it *item) SpanKey { return NewSpanKey(g.minute(it).Day(), it.place.id) }
 
-// dayName is a batch in one day of a metric.
 type dayName struct {
 	name
 	day SpanKey
 }
 
-// recallDays reads what days remember of the batches of a group.
+// recallDays reads the days' records of the group's batches.
 func (g *group) recallDays(ctx context.Context, tx Tx) error {
 	var of []DayBatch
 	for _, p := range g.parts {
@@ -187,8 +185,8 @@ func (g *group) recallDays(ctx context.Context, tx Tx) error {
 	return err
 }
 
-// rememberDays has days that remember nothing of a batch, or a former one of its producer, remember what its
-// summary says.
+// rememberDays gives days that have no record of a batch, or one of an earlier batch of its producer, the record
+// from the summary.
 func (g *group) rememberDays() {
 	for d, m := range g.days {
 		if whole := g.memories[d.name]; whole.known && (!m.known || m.Seq < whole.Seq) {
@@ -201,7 +199,7 @@ func (g *group) rememberDays() {
 	}
 }
 
-// putDays writes what was counted of batches, beside it in its days (R4).
+// putDays writes the records of counted batches atomically with their days (R4).
 func (g *group) putDays(ctx context.Context, tx Apart) error {
 	var put []DayMemory
 	for d, m := range g.days {
@@ -216,8 +214,8 @@ func (g *group) putDays(ctx context.Context, tx Apart) error {
 	return tx.PutDayBatches(ctx, put)
 }
 
-// summarise remembers the batches of a group as a whole, of which its days are written. Should it fail, the days
-// remember them still.
+// summarise writes the summaries of a group's batches after its days. If it fails, the days still have their
+// records.
 func (g *group) summarise(ctx context.Context, db Database) {
 	if len(g.days) == 0 {
 		return
@@ -236,7 +234,7 @@ func (g *group) summarise(ctx context.Context, db Database) {
 	})
 }
 
-// summary adds to what is remembered of a batch as a whole what was counted of a part.
+// summary adds the counted hits of a part to the summary of its batch.
 func (g *group) summary(p *share) {
 	o := p.call.once
 	m := g.memories[o.name()]

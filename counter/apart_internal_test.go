@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// apartCell is one cell whose days are written apart.
 type apartCell struct {
 	*simApart
 	metrics map[Metric]ID
-	// at, if set, is asked before each step of those who are not among its own calls.
+	// at, if set, is called before each step of processes other than the ones that it runs itself.
 	at     func(SimStep) SimFault
 	within atomic.Bool
 }
@@ -46,7 +45,7 @@ func (c *apartCell) Places(_ context.Context, metrics []Metric, _, _ bool) []Pla
 	return places
 }
 
-// send sends a batch of one hit each at some times, and answers with what came of them.
+// send sends a batch of one hit per time, and returns the results.
 func (c *apartCell) send(t *testing.T, r *Recorder, b Batch, at ...time.Time) []error {
 	t.Helper()
 	for _, at := range at {
@@ -59,7 +58,6 @@ func (c *apartCell) send(t *testing.T, r *Recorder, b Batch, at ...time.Time) []
 	return answer.Results
 }
 
-// must sends a batch that is counted.
 func (c *apartCell) must(t *testing.T, r *Recorder, b Batch, at ...time.Time) {
 	t.Helper()
 	if err := errors.Join(c.send(t, r, b, at...)...); err != nil {
@@ -74,8 +72,8 @@ func (c *apartCell) raise(t *testing.T, floor time.Time) {
 	}
 }
 
-// Between any two steps of somebody who counts a batch of two days, somebody else counts it, and has days, or
-// everybody, forget it; or the step fails, or all that follow. Then it is sent again.
+// Between any two steps of a process that counts a batch of two days, another one counts it, and makes days, or
+// everything, forget it; or the step fails, or all later ones. Then the batch is sent again.
 func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	times := []time.Time{noon, noon.Add(-24 * time.Hour)}
@@ -160,8 +158,8 @@ func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 	}
 }
 
-// The last batch of a producer is remembered for as long as the latest one of all that it ever sent could come
-// again, though no summary knows of that one.
+// The last batch of a producer is remembered until the latest of all its hits can no longer be repeated, even if
+// no summary knows of that hit.
 func TestP02_ADayKnowsWhatAProducerSentBefore(t *testing.T) {
 	t.Parallel()
 	c := newApartCell()

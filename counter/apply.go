@@ -11,32 +11,30 @@ import (
 	"time"
 )
 
-// errAgain means that somebody else made at the same time what a transaction wanted to make: the next run
-// finds it.
+// errAgain means that a concurrent transaction created the same row first; the next run finds it.
 var errAgain = errors.New("counter: another process was first")
 
-// group is what one transaction counts. What it does depends on its fields and on the cell alone, and it may
-// run again: there is no clock in it, no chance and no goroutine (R12).
+// group is the content of one transaction. Its effect depends only on its fields and the cell, and it may run
+// again: it uses no clock, randomness or goroutines (R12).
 type group struct {
-	now   time.Time // of hits that bring no time
+	now   time.Time // for hits without a time
 	parts []*share
-	// careful has totals read first, so that hits which do not fit are refused alone.
+	// careful reads totals first, so that only the hits that would overflow are refused.
 	careful bool
-	// lost are metrics that the cell turned out not to know.
-	lost map[ID]bool
-	// settled says that some hits have their results from an earlier transaction, since each day is written
-	// by itself (Apart).
+	lost    map[ID]bool
+	// settled reports that some hits have results from an earlier transaction, because each day is written on its
+	// own (Apart).
 	settled bool
 
-	// What a run finds out.
+	// Results of a run.
 	floor    int64
 	memories map[name]*memory
-	days     map[dayName]*memory // of a Store that is Apart
-	met      []*memory           // those of one part
-	kinds    map[ID]Kind         // of metrics that this process has not seen before
+	days     map[dayName]*memory // of an Apart store
+	met      []*memory           // of one part
+	kinds    map[ID]Kind         // of metrics not seen before by this process
 	totals   map[SpanKey]int64
 	tallies  []Tally
-	slots    map[slot]int // where in tallies
+	slots    map[slot]int // index in tallies
 	gauges   gauges
 	wanted   wanted
 }
@@ -65,7 +63,8 @@ func (g *group) reset() {
 	g.gauges.reset()
 }
 
-// apply counts a group in a transaction and says what became of each hit, which is true if it commits.
+// apply counts a group in a transaction and sets the result of each hit, which is valid if the transaction
+// commits.
 func (g *group) apply(ctx context.Context, tx Tx) error {
 	g.reset()
 	for _, step := range []func(context.Context, Tx) error{g.recall, g.meet, g.measure} {
@@ -89,7 +88,7 @@ func (g *group) apply(ctx context.Context, tx Tx) error {
 	return g.remember(ctx, tx)
 }
 
-// measure reads what has to be known before a hit is added: readings, and totals of days if care is taken.
+// measure reads what is needed before hits are added: readings and, if careful, totals of days.
 func (g *group) measure(ctx context.Context, tx Tx) error {
 	var days []SpanKey
 	for _, p := range g.parts {
@@ -126,7 +125,7 @@ func (g *group) minute(it *item) Minute {
 	return MinuteOf(it.at)
 }
 
-// decide says what becomes of each hit of a part, and adds up those that count.
+// decide decides on each hit of a part, and adds up those that count.
 func (g *group) decide(p *share) {
 	g.met = g.met[:0]
 	var m *memory // of the cell, or of the day
@@ -162,7 +161,7 @@ func (g *group) decide(p *share) {
 		m.latest = max(m.latest, it.at.UnixMilli())
 	}
 	p.some = false
-	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a part that is settled it stands
+	replayed := (len(g.met) > 0 || p.replayed) && !p.earlier // of a settled part it stays as it is
 	for _, m := range g.met {
 		replayed = replayed && m.repeated
 		if m.some {
@@ -173,7 +172,7 @@ func (g *group) decide(p *share) {
 	p.replayed = replayed && !p.some
 }
 
-// accept adds up a hit, or says why it does not count.
+// accept adds up a hit, or returns why it does not count.
 func (g *group) accept(it *item, once bool) error {
 	id, minute := it.place.id, g.minute(it)
 	kind, known := it.place.known()
@@ -204,7 +203,6 @@ func (g *group) accept(it *item, once bool) error {
 	return nil
 }
 
-// add adds up a hit of a counter.
 func (g *group) add(id ID, minute Minute, n int64) error {
 	if g.careful {
 		day := NewSpanKey(minute.Day(), id)
@@ -223,12 +221,12 @@ func (g *group) add(id ID, minute Minute, n int64) error {
 	return nil
 }
 
-// count writes what was added up, and answers with the days that were not there.
+// count writes the sums and returns the days that it created.
 func (g *group) count(ctx context.Context, tx Tx) (made []SpanKey, err error) {
 	if made, err = g.gauges.write(ctx, tx); err != nil || len(g.tallies) == 0 {
 		return made, err
 	}
-	// As spans lie. The places in tallies are not needed any more.
+	// In storage order. The indexes in slots are no longer used.
 	slices.SortFunc(g.tallies, func(a, b Tally) int {
 		return cmp.Or(cmp.Compare(a.Minute.Hour(), b.Minute.Hour()), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Minute, b.Minute))
 	})

@@ -42,7 +42,7 @@ func TestRecorder_Midnight(t *testing.T) {
 	}
 }
 
-// A hit that brings no time has that of its group.
+// A hit without a time gets the time of its group.
 func TestRecorder_HitsWithoutTime(t *testing.T) {
 	t.Parallel()
 	over := newCells("a")
@@ -57,7 +57,7 @@ func TestRecorder_HitsWithoutTime(t *testing.T) {
 	wantMinute(t, over, "x", noon.Add(12*time.Hour), 1)
 }
 
-// Of a group that overflows the hits are refused that do not fit, in the order in which they came.
+// In a group that overflows, only the hits that do not fit are refused, in their order.
 func TestRecorder_Overflow(t *testing.T) {
 	t.Parallel()
 	over := newCells("a")
@@ -92,11 +92,11 @@ func TestRecorder_KindsStay(t *testing.T) {
 	r, _ := open(t, over, nil)
 	counter, gauge := Hit{Metric: "x", N: 1}, Hit{Metric: "x", Kind: Gauge, N: 5}
 	add(t, r, Batch{Hits: []Hit{counter, gauge, counter}}, nil, ErrKind, nil)
-	other, _ := open(t, over, nil) // which has not seen it
+	other, _ := open(t, over, nil) // has not seen the metric
 	add(t, other, Batch{Hits: []Hit{gauge, counter}}, ErrKind, nil)
 	wantMinute(t, over, "x", noon, 3)
 
-	// Another process gives a new metric its row at the same time, with the other kind.
+	// Another process concurrently creates the row of a new metric with the other kind.
 	once := true
 	over.fails = func(*model) error {
 		if !once {
@@ -138,7 +138,7 @@ func TestRecorder_Gauges(t *testing.T) {
 		}
 	}
 
-	// A sum that would not fit, in either direction, of the minute, the hour or the day.
+	// A sum that would overflow in either direction, in the minute, the hour or the day.
 	for _, sign := range []int64{1, -1} {
 		day := m.spans[GaugeDays][NewSpanKey(minute.Day(), id)]
 		day[11*Reading+ReadingSum], day[12*Reading+ReadingSum] = sign*(math.MaxInt64-100), sign*90
@@ -147,7 +147,7 @@ func TestRecorder_Gauges(t *testing.T) {
 	}
 }
 
-// Spans that chance has prepared change no answer, and metrics that were not counted get none.
+// Prepared spans change no answer, and metrics without hits get none.
 func TestRecorder_Preparing(t *testing.T) {
 	t.Parallel()
 	day := MinuteOf(noon).Day()
@@ -239,7 +239,7 @@ func TestRecorder_Quota(t *testing.T) {
 	add(t, r, Batch{Hits: hitsOf("1", "2", "2", "3", "4", "1", "4")}, nil, nil, nil, nil, ErrQuota, nil, ErrQuota)
 	add(t, r, Batch{Hits: hitsOf("4", "3"), Key: "k"}, ErrQuota)
 	m, _ := over.of("2")
-	*m = *newModel() // nobody can do that; but so there is room
+	*m = *newModel() // impossible in practice, but it makes room
 	add(t, r, Batch{Hits: hitsOf("4")}, ErrQuota)
 	clock.set(noon.Add(time.Minute))
 	add(t, r, Batch{Hits: hitsOf("4", "5")}, nil, ErrQuota)

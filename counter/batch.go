@@ -10,49 +10,47 @@ import (
 	"time"
 )
 
-// call is a batch on its way: what of it goes to which cell, and what came back.
+// call is a batch in progress: the part for each cell, and the results.
 type call struct {
 	hits    []Hit
 	once    *once // nil if it counts as often as it is sent
 	results []error
-	// partial tells that a hit went to no cell though it might have.
+	// partial reports that a hit could not be sent to a cell because its place is unknown.
 	partial bool
 	parts   []*share
-	waiting atomic.Int32 // parts that were not answered
+	waiting atomic.Int32 // parts without an answer
 	done    chan struct{}
 }
 
-// share is what of a batch goes to one cell.
+// share is the part of a batch for one cell.
 type share struct {
 	call     *call
 	cell     string
 	items    []item
 	replayed bool
-	some     bool // something of it was counted
-	earlier  bool // and in an earlier transaction of the group
-	unread   bool // what is remembered of its batch cannot be read
+	some     bool // some of it was counted
+	earlier  bool // counted in an earlier transaction of the group
+	unread   bool // the record of its batch cannot be read
 }
 
-// item is a hit of a part.
 type item struct {
 	place *place
 	at    time.Time
 	n     int64
 	index int // in the batch
 	kind  Kind
-	// fresh tells that the directory was asked for the place itself, and not somebody's memory: the
-	// metric's row may be missing, and is written.
+	// fresh reports that the place came from the directory itself and not from a cache: the metric's row may be
+	// missing and is then written.
 	fresh bool
-	// next and tomorrow tell that chance wants the next hour, or quarter, and the next day prepared.
+	// next and tomorrow report whether to prepare the next hour (or quarter), and the next day.
 	next, tomorrow bool
-	// refused is what is wrong with its time, unless it was counted before.
+	// refused is the error of its time, unless it was counted before.
 	refused error
 	result  error
-	// settled tells that the result stands: see Apart.
+	// settled reports that the result is final: see Apart.
 	settled bool
 }
 
-// fail answers all hits of a part alike.
 func (p *share) fail(err error) {
 	p.replayed = false
 	for i := range p.items {
@@ -60,14 +58,13 @@ func (p *share) fail(err error) {
 	}
 }
 
-// answered tells the one who waits. The part must not be touched afterwards.
+// answered reports the part as done to the caller. The part must not be used afterwards.
 func (p *share) answered() {
 	if c := p.call; c.waiting.Add(-1) == 0 {
 		c.done <- struct{}{}
 	}
 }
 
-// call checks a batch.
 func (r *Recorder) call(b *Batch) (*call, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -83,14 +80,13 @@ func (r *Recorder) call(b *Batch) (*call, error) {
 	return c, nil
 }
 
-// release gives back what nobody holds any more.
 func (r *Recorder) release(c *call) {
 	c.renew()
 	c.hits, c.once, c.results, c.partial = nil, nil, nil, false
 	r.calls.Put(c)
 }
 
-// renew makes room for other parts.
+// renew removes the parts, to make room for others.
 func (c *call) renew() {
 	for _, p := range c.parts {
 		clear(p.items)
@@ -99,7 +95,7 @@ func (c *call) renew() {
 	c.parts = c.parts[:0]
 }
 
-// part is that of a cell.
+// part returns the part for a cell, and creates it if needed.
 func (c *call) part(cell string) *share {
 	for _, p := range c.parts {
 		if p.cell == cell {
@@ -125,7 +121,7 @@ func (c *call) send(i int, at *place, fresh bool, refused error) {
 	p.items = append(p.items, item{place: at, at: h.At, n: h.N, index: i, kind: h.Kind, fresh: fresh, refused: refused})
 }
 
-// split checks each hit, finds out where its metric is, and makes the parts.
+// split validates each hit, looks up its metric, and makes the parts.
 func (r *Recorder) split(ctx context.Context, c *call, now time.Time) {
 	var unplaced []int
 	times := windowAt(now)
@@ -151,8 +147,8 @@ func (r *Recorder) split(ctx context.Context, c *call, now time.Time) {
 	}
 }
 
-// locate asks the directory where the metrics of some hits are. Those that have no place get one, if there is
-// room, unless all their hits are refused anyway.
+// locate asks the directory for the places of metrics. Metrics without one get one, within the quota, unless all
+// their hits are refused anyway.
 func (r *Recorder) locate(ctx context.Context, c *call, hits []int, fresh bool) {
 	of := map[Metric][]int{}
 	var metrics, absent []Metric
@@ -193,7 +189,7 @@ func (r *Recorder) locate(ctx context.Context, c *call, hits []int, fresh bool) 
 	r.quota.give(unused)
 }
 
-// found sends hits where their metric is. Those whose time is refused have that for a result.
+// found adds the hits of a metric to the part of its cell. Hits with an invalid time keep that error.
 func (r *Recorder) found(c *call, hits []int, at Place, fresh bool) {
 	if at.Err != nil {
 		for _, i := range hits {
@@ -211,7 +207,7 @@ func (r *Recorder) found(c *call, hits []int, at Place, fresh bool) {
 	}
 }
 
-// collect takes over what the parts were answered, and answers with the hits whose metrics a cell has lost.
+// collect takes over the results of the parts, and returns the hits whose metrics a cell has lost.
 func (c *call) collect() (lost []int) {
 	for _, p := range c.parts {
 		for i := range p.items {
@@ -226,7 +222,6 @@ func (c *call) collect() (lost []int) {
 	return lost
 }
 
-// replayed tells whether all parts were counted before.
 func (c *call) replayed() bool {
 	for _, p := range c.parts {
 		if !p.replayed {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// nothing is a cell that writes nothing down, so that what is measured is all but the database.
+// nothing is a cell that stores nothing, to measure everything but the database.
 type nothing struct{ counter.Store }
 
 func (nothing) Metrics(_ context.Context, ids []counter.ID) ([]counter.Meta, error) {

@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/internal/identifier"
 )
 
-// check says what is wrong with a batch as a whole.
 func (b *Batch) check() error {
 	var problems []Problem
 	add := func(field, message string) { problems = append(problems, Problem{field, message}) }
@@ -58,7 +57,7 @@ func badKey(key Key) string {
 	return ""
 }
 
-// check says what is wrong with a hit, whenever it is sent. known metrics have been looked at before.
+// check validates a hit without its time. The name of a known metric is not checked again.
 func (h *Hit) check(known bool) error {
 	if !known {
 		if why := identifier.Problem(string(h.Metric), MaxMetric); why != "" {
@@ -76,12 +75,12 @@ func (h *Hit) check(known bool) error {
 	return nil
 }
 
-// window is when hits may be.
+// window is the time range in which hits are accepted.
 type window struct{ from, to time.Time }
 
 func windowAt(now time.Time) window { return window{now.Add(-Window), now.Add(Ahead)} }
 
-// check says whether a time is too late or too early. Zero is now.
+// check returns an error for a time outside the window. Zero is now.
 func (w *window) check(at time.Time) error {
 	switch {
 	case at.IsZero():
@@ -94,7 +93,7 @@ func (w *window) check(at time.Time) error {
 	return nil
 }
 
-// validate names every option that is wrong.
+// validate names every invalid option.
 func (o *Options) validate() error {
 	var errs []error
 	for _, size := range []struct {

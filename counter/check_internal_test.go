@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// fields are those that an InvalidError names, "" for any other error.
 func fields(err error) string {
 	var bad *InvalidError
 	if !errors.As(err, &bad) {
@@ -55,7 +54,7 @@ func TestAddBatch_RefusesBatches(t *testing.T) {
 	wantMinute(t, over, "x", noon, 0)
 }
 
-// A bad hit has its own result and harms no other.
+// An invalid hit has its own error and does not affect the others.
 func TestAddBatch_RefusesHits(t *testing.T) {
 	t.Parallel()
 	over := newCells("a", "b")
@@ -98,7 +97,7 @@ func TestAddBatch_RefusesHits(t *testing.T) {
 	for i := range tests {
 		hits[i] = tests[i].hit
 	}
-	for range 2 { // with places unknown, and known
+	for range 2 { // with unknown, then known places
 		results, err := r.Add(t.Context(), hits)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +114,7 @@ func TestAddBatch_RefusesHits(t *testing.T) {
 	wantMinute(t, over, "n", noon, 2*MaxN)
 }
 
-// With a key a hit whose time is refused is asked about first, since it may have been counted before.
+// With a key, a hit with a refused time is looked up first, since it may have been counted before.
 func TestAddBatch_RefusedTimesOfABatchWithAKey(t *testing.T) {
 	t.Parallel()
 	over := newCells("a")

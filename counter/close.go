@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Maintain does once what has to be done now and then, in all cells: packs days that are over, drops what
-// retention drops, forgets keys. It may be interrupted and repeated, and run by several processes at once. What
-// fails in one cell keeps no other from it.
+// Maintain runs one round of maintenance in all cells: it compacts ended days, drops details past their
+// retention, and forgets dedup records. It may be interrupted and repeated, and run by several processes at once.
+// A failure in one cell does not stop the others.
 func (r *Recorder) Maintain(ctx context.Context) error {
 	now := r.opts.Now()
 	var errs []error
@@ -41,7 +41,7 @@ func (r *Recorder) maintain(ctx context.Context, cell string, now time.Time) err
 	return errors.Join(errs...)
 }
 
-// forgetOld forgets batches that are too old to come again.
+// forgetOld forgets batches older than Window.
 func forgetOld(ctx context.Context, db Database, now time.Time) error {
 	for more := true; more; {
 		err := db.Update(ctx, func(tx Tx) (err error) {
@@ -55,31 +55,32 @@ func forgetOld(ctx context.Context, db Database, now time.Time) error {
 	return nil
 }
 
-// closer packs days of one kind that are over, the oldest first. What came late for a day that was packed before
-// is added to it.
+// closer compacts ended days of one kind, oldest first. Late hits for a day that was compacted before are merged
+// into it.
 //
-// Nothing keeps others from counting meanwhile, or from closing. Spans are held in the order in which those
-// who count hold them: hours, then days. An hour that was made in between is not held, but is in its day by
-// then: so the day is what its hours add up to, or it is left for the next time. Closed days are written only by
-// who holds the day's open span, or has read the row, which holds it too.
+// Other processes may count and compact concurrently. Spans are locked in the same order as by counting
+// transactions: hours, then days. An hour created in between is not locked but already included in its day; so
+// either the day equals the sum of its hours, or it is left for the next run. A closed day is only written under
+// a lock on the day's open span or on the closed row itself.
 type closer struct {
 	db         Database
 	kind       Kind
 	days, fine Table
-	each       int // spans of fine that a day has
-	most       int // days of one transaction
+	each       int // number of spans of fine in a day
+	most       int // days per transaction
 
 	oldest int64 // day that was packed, 0 for none
 	left   map[SpanKey]error
 }
 
-// errTorn means that a day is not what its hours add up to, because somebody counts.
+// errTorn means that a day does not equal the sum of its hours because of a concurrent count.
 var errTorn = errors.New("counter: a day is not what its hours add up to")
 
-// patience is how often it is tried to read a day that somebody counts in.
+// patience is the number of attempts to read a day that is being counted in.
 const patience = 5
 
-// close packs all days below one. Those that cannot be packed stay as they are, and the error names them.
+// close compacts all days below the given one. Days that cannot be compacted stay as they are, and the error
+// names them.
 func (c *closer) close(ctx context.Context, below int64) error {
 	c.left = map[SpanKey]error{}
 	torn := map[SpanKey]int{}
@@ -146,7 +147,7 @@ func (c *closer) report() error {
 	return errors.Join(errs...)
 }
 
-// pack packs days in one transaction and says which it left alone.
+// pack compacts days in one transaction and adds those that it skipped to failed.
 func (c *closer) pack(ctx context.Context, tx Tx, keys []SpanKey, failed map[SpanKey]error) error {
 	fineKeys := make([]SpanKey, 0, len(keys)*c.each)
 	for _, key := range keys {
@@ -170,7 +171,7 @@ func (c *closer) pack(ctx context.Context, tx Tx, keys []SpanKey, failed map[Spa
 	var gone, goneFine []SpanKey
 	for i, key := range keys {
 		if open[i] == nil {
-			continue // somebody else has packed it
+			continue // another process has packed it
 		}
 		parts := fine[i*c.each : (i+1)*c.each]
 		day, empty, err := c.merge(key, open[i], parts, &closed[i])
@@ -197,8 +198,8 @@ func (c *closer) pack(ctx context.Context, tx Tx, keys []SpanKey, failed map[Spa
 	return tx.DeleteSpans(ctx, c.days, gone)
 }
 
-// merge makes a closed day of open spans and of what was packed before, as fine as that is. A day that was
-// prepared and in which nothing was counted is empty.
+// merge builds a closed day from open spans and an earlier closed day, with the detail of the latter. A prepared
+// day in which nothing was counted is empty.
 func (c *closer) merge(key SpanKey, open []int64, fine [][]int64, closed *ClosedDay) (day ClosedDay, empty bool, err error) {
 	values, count := dayValues(c.kind, fine)
 	if !sumsAre(c.kind, open, values) {

@@ -16,7 +16,7 @@ import (
 
 var closeBegin = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
-// closed returns the details of days that are closed, by day and number of the metric, of all days around now.
+// closed returns the details of closed days around now, by day and metric number.
 func (w *readWorld) closed() (days []string) {
 	w.t.Helper()
 	for _, cell := range w.List() {
@@ -48,7 +48,7 @@ func (w *readWorld) wantClosed(want ...string) {
 	}
 }
 
-// Today and yesterday stay open, from the first minute of a day to its last: most of what comes late comes for them.
+// Today and yesterday stay open, from the first minute of a day to its last, since most late hits are for them.
 func TestMaintain_ClosesWhatIsBeforeYesterday(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Duration{0, 24*time.Hour - time.Minute} {
@@ -63,8 +63,8 @@ func TestMaintain_ClosesWhatIsBeforeYesterday(t *testing.T) {
 	}
 }
 
-// A day that is not what its hours add up to is not packed and is named. Others are packed, and so is that one once
-// it adds up.
+// A day that does not equal the sum of its hours is not compacted, and is named. Other days are compacted, and so
+// is this one once it adds up.
 func TestP03_ADayThatDoesNotAddUpStaysOpen(t *testing.T) {
 	t.Parallel()
 	for _, m := range []counter.Metric{"c2", "g2"} {
@@ -101,7 +101,7 @@ func TestP03_ADayThatDoesNotAddUpStaysOpen(t *testing.T) {
 	}
 }
 
-// A day keeps a detail until nothing in it is younger than that is kept, and not a minute longer.
+// A day keeps a detail exactly until all of it is older than the retention.
 func TestMaintain_DropsDetailsWhenTheirTimeIsOver(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -110,7 +110,7 @@ func TestMaintain_DropsDetailsWhenTheirTimeIsOver(t *testing.T) {
 	w.must(w.hit("c", counter.MinuteOf(closeBegin.Add(day-time.Minute)), 1))
 	over := closeBegin.Add(day)
 	for _, at := range []struct {
-		now    time.Duration // after the day is over
+		now    time.Duration // after the end of the day
 		detail counter.Detail
 	}{
 		{8*day - time.Minute, counter.Minutes}, {8 * day, counter.Quarters},

@@ -9,14 +9,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A column of a closed day is written in the way that makes it shortest once it is compressed:
+// A column of a closed day is stored in whichever encoding compresses best:
 //
 //	1 byte   way
 //	varint   length of what follows
 //	the rest zstd, of
 //	         small      varints of the numbers
-//	         large      their lowest bytes, their second ones, ...; each a frame with a table of its own
-//	         alike      the same of what each is more or less than the one before
+//	         large      byte planes: their lowest bytes, their second ones, ...; each a frame of its own
+//	         alike      byte planes of the zigzag differences to the previous number
 const (
 	small = iota
 	large
@@ -24,27 +24,27 @@ const (
 	ways
 )
 
-// columnMost is more than a column has before it is compressed, in bytes.
+// columnMost is an upper bound for an uncompressed column, in bytes.
 const columnMost = dayMinutes * binary.MaxVarintLen64
 
 var (
 	compressor = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 		if err != nil {
-			panic(err) // its options are wrong
+			panic(err) // invalid options
 		}
 		return e
 	})
 	decompressor = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(columnMost))
 		if err != nil {
-			panic(err) // its options are wrong
+			panic(err) // invalid options
 		}
 		return d
 	})
 )
 
-// encode appends a column.
+// encode appends a column in the shortest encoding.
 func encode(to []byte, column []int64) []byte {
 	best, by := []byte(nil), byte(0)
 	for way := range byte(ways) {
@@ -56,7 +56,7 @@ func encode(to []byte, column []int64) []byte {
 	return append(to, best...)
 }
 
-// spell compresses a column in one way.
+// spell compresses a column in one encoding.
 func spell(way byte, column []int64) (packed []byte) {
 	raw := make([]byte, 0, 2*len(column))
 	if way == small {
@@ -79,7 +79,6 @@ func spell(way byte, column []int64) (packed []byte) {
 	return packed
 }
 
-// number is what is written of the i-th number.
 func number(way byte, column []int64, i int) uint64 {
 	if way == large {
 		return uint64(column[i])
@@ -91,7 +90,7 @@ func number(way byte, column []int64, i int) uint64 {
 	return uint64(step)<<1 ^ uint64(step>>63)
 }
 
-// decode reads a column of n numbers and answers with what follows it.
+// decode reads a column of n numbers and returns the bytes after it.
 func decode(from []byte, n int) (column []int64, rest []byte, ok bool) {
 	if len(from) == 0 {
 		return nil, nil, false
@@ -110,7 +109,7 @@ func decode(from []byte, n int) (column []int64, rest []byte, ok bool) {
 	return column, rest, unspell(column, way, raw)
 }
 
-// unspell is the reverse of spell.
+// unspell is the inverse of spell, without the compression.
 func unspell(column []int64, way byte, raw []byte) bool {
 	switch way {
 	case small:

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// serve counts parts and answers them. If a group fails and nothing of it was applied, each batch is tried
-// once more alone, so that one of them cannot keep the others from being counted (R10).
+// serve counts parts and answers them. If a group fails and nothing of it was applied, each batch is retried
+// alone, so that one bad batch does not block the others (R10).
 func (c *combiner) serve(parts []*share) {
 	now := c.opts.Now()
 	if !c.opts.Unprepared {
@@ -33,10 +33,11 @@ func (c *combiner) serve(parts []*share) {
 	}
 }
 
-// preparedAtOnce is how many spans gather before they are prepared, unless a quarter of an hour ends.
+// preparedAtOnce is the number of spans to collect before they are prepared; at the end of a quarter of an hour
+// fewer are.
 const preparedAtOnce = 128
 
-// prepare makes the spans that are wanted next. What fails is made when it is hit.
+// prepare creates the spans that were chosen. Errors are ignored: a hit creates the spans that it needs.
 func (c *combiner) prepare() {
 	if c.wanted.len() == 0 {
 		return
@@ -45,8 +46,8 @@ func (c *combiner) prepare() {
 	c.wanted = wanted{}
 }
 
-// countEach counts batch by batch. Two in a row that fail say that it is not the batches: then the others
-// need not wait for as many failures.
+// countEach counts batch by batch. After two failures in a row the batches are not the cause, and the others fail
+// at once with the same error.
 func (c *combiner) countEach(now time.Time, parts []*share) {
 	row := 0
 	for i := range parts {
@@ -61,7 +62,7 @@ func (c *combiner) countEach(now time.Time, parts []*share) {
 	}
 }
 
-// count counts parts in one transaction. Their results are true when it returns.
+// count counts parts in one transaction. Their results are final when it returns.
 func (c *combiner) count(now time.Time, parts []*share) error {
 	start, g := time.Now(), &c.group
 	g.begin(now, parts)
@@ -84,7 +85,7 @@ func (c *combiner) count(now time.Time, parts []*share) error {
 	return err
 }
 
-// learn remembers the kinds of metrics of which something was counted: they stay for ever.
+// learn caches the kinds of counted metrics, which never change.
 func (p *share) learn() {
 	for i := range p.items {
 		it := &p.items[i]
@@ -94,15 +95,15 @@ func (p *share) learn() {
 	}
 }
 
-// again is how often a transaction is run again because of what it found out, and contended because others
-// wrote the same days.
+// again limits the runs of a transaction with new knowledge, contended the retries after conflicts with other
+// writers.
 const (
 	again     = 4
 	contended = 100
 )
 
-// commit applies a group, with more care if it has to be. Whatever the error, nothing was applied, unless it
-// wraps ErrUnconfirmed.
+// commit applies a group, and retries carefully if necessary. If it returns an error, nothing was applied, unless
+// the error wraps ErrUnconfirmed.
 func (g *group) commit(ctx context.Context, db Database) (err error) {
 	conflicts := 0
 	for n := 0; n < again; n++ {
@@ -125,7 +126,7 @@ func (g *group) commit(ctx context.Context, db Database) (err error) {
 			n = again
 		case errors.Is(err, ErrOverflow) && !g.careful:
 			g.careful = true
-		case errors.Is(err, ErrForgotten) || errors.Is(err, errAgain): // by what the group knows now
+		case errors.Is(err, ErrForgotten) || errors.Is(err, errAgain): // retry with what the group has learned
 		default:
 			n = again
 		}

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Metric names what is counted: 1 to 200 bytes of UTF-8 without control characters. It is data: dots,
-// dollars and slashes mean nothing.
+// Metric names what is counted: 1 to 200 bytes of UTF-8 without control characters. It is opaque: dots, dollars
+// and slashes have no meaning.
 type Metric string
 
-// Kind is what is kept of a metric. It is that of its first hit, for ever.
+// Kind is the kind of a metric. The first hit fixes it for good.
 type Kind uint8
 
 // The kinds of metrics.
 const (
 	Counter Kind = iota // sums: a hit adds N
-	Gauge               // readings: min, max, sum, count and the last one
+	Gauge               // readings: min, max, sum, count and last
 )
 
-// String is counter or gauge.
+// String returns "counter" or "gauge".
 func (k Kind) String() string {
 	if k == Gauge {
 		return "gauge"
@@ -28,33 +28,33 @@ func (k Kind) String() string {
 	return "counter"
 }
 
-// Limits of what is taken.
+// Limits of the input and of answers.
 const (
-	MaxMetric  = 200                   // bytes of a name
-	MaxBatch   = 1000                  // hits of a batch
+	MaxMetric  = 200                   // bytes in a name
+	MaxBatch   = 1000                  // hits in a batch
 	MaxN       = 1_000_000             // N of a hit of a counter
-	MaxReading = 1_000_000_000_000_000 // and of a gauge, in either direction
-	MaxKey     = 128                   // bytes of an idempotency key
-	MaxPoints  = 50_000                // values of one answer
-	MaxTop     = 1000                  // metrics of one answer about the highest ones
+	MaxReading = 1_000_000_000_000_000 // absolute N of a hit of a gauge
+	MaxKey     = 128                   // bytes in an idempotency key
+	MaxPoints  = 50_000                // values in an answer
+	MaxTop     = 1000                  // metrics in the answer to a TopQuery
 
-	// Window is how late a hit may be, and for how long a key is remembered at least.
+	// Window is how late a hit may be, and how long a key is remembered at least.
 	Window = 7 * 24 * time.Hour
-	// Ahead is how far in the future a hit may be, since clocks differ.
+	// Ahead is how far in the future a hit may be, to allow for clock differences.
 	Ahead = 5 * time.Minute
 )
 
-// Hit is one count, or one reading, of a metric at a time.
+// Hit is one count or reading of a metric at a time.
 type Hit struct {
 	Metric Metric
-	// At is when it happened. Zero is now; a batch that has a key must say it.
+	// At is the time of the hit. Zero is now, which a batch with a key or producer must not use.
 	At   time.Time
 	Kind Kind
-	// N is what a counter adds, 1 to MaxN, or what a gauge read.
+	// N is what a counter adds, 1 to MaxN, or the reading of a gauge.
 	N int64
 }
 
-// Count returns how many hits h stands for: what a counter adds; a reading of a gauge is one.
+// Count returns the number of hits that h represents: N of a counter, 1 of a gauge.
 func (h Hit) Count() int64 {
 	if h.Kind == Counter {
 		return h.N
@@ -62,81 +62,81 @@ func (h Hit) Count() int64 {
 	return 1
 }
 
-// Key makes a batch count once, however often it is sent: 1 to MaxKey visible ASCII characters.
+// Key is an idempotency key of a batch: 1 to MaxKey visible ASCII characters. A batch with a key counts once,
+// however often it is sent.
 type Key string
 
-// Producer is a client that numbers its batches: 128 random bits.
+// Producer is the 128-bit random ID of a client that numbers its batches.
 type Producer [16]byte
 
-// Batch is what is sent at once. It has a key, or a producer and a number, or neither: then it counts as
-// often as it is sent.
+// Batch is a group of hits sent together. It has either a Key, or a Producer and a Seq, or neither; without them
+// it counts as often as it is sent.
 type Batch struct {
 	Hits []Hit
 	Key  Key
-	// Producer sends one batch after the other: Seq rises, and it sends the next one only when the one
-	// before was answered. It repeats a batch under its number.
+	// Producer sends its batches one after the other with rising Seq, from 1: the next one only after the
+	// previous one was answered. It retries a batch with the same Seq.
 	Producer Producer
 	Seq      uint64
 }
 
-// once tells whether the batch is to count once.
 func (b *Batch) once() bool { return b.Key != "" || b.Seq != 0 }
 
-// Answer is what became of a batch.
+// Answer is the result of a batch.
 type Answer struct {
-	// Results has an error, or nil, for each hit: nil means durable. One that says not applied harms no other.
+	// Results has one entry per hit: nil means durable. A refused hit does not affect the others.
 	Results []error
-	// Replayed tells that all of it had been counted before, and that these are the results of that time.
+	// Replayed reports that the whole batch had been counted before, and that Results are those of that time.
 	Replayed bool
 }
 
 var (
-	// ErrTooOld means that a hit is older than Window, or than what the cell remembers keys of.
+	// ErrTooOld means that a hit is older than Window, or than the cell's floor, below which dedup records may be
+	// gone.
 	ErrTooOld = errors.New("counter: too old: a hit may be 7 days late")
 	// ErrInFuture means that a hit is more than Ahead in the future.
 	ErrInFuture = errors.New("counter: in the future: a hit may be 5 minutes ahead")
 	// ErrOverflow means that a day of the metric would exceed 2^63 - 1.
 	ErrOverflow = errors.New("counter: the count would exceed 2^63 - 1")
-	// ErrKind means that the metric is of the other kind.
+	// ErrKind means that the metric has the other kind.
 	ErrKind = errors.New("counter: the metric is of the other kind")
-	// ErrQuota means that there are as many metrics as there may be.
+	// ErrQuota means that the maximum number of metrics is reached.
 	ErrQuota = errors.New("counter: there are as many metrics as there may be")
-	// ErrKeyReused means that the key, or the number of the producer, was used for another batch.
+	// ErrKeyReused means that the key, or the producer's Seq, was used for a different batch.
 	ErrKeyReused = errors.New("counter: the key was used for another batch")
-	// ErrSequence means that the producer has sent a batch with a higher number before.
+	// ErrSequence means that the producer has sent a batch with a higher Seq before.
 	ErrSequence = errors.New("counter: the producer has sent a later batch before")
-	// ErrUnconfirmed means that the commit was sent and its answer was lost: send the batch again if it has
-	// a key. Databases wrap it.
+	// ErrUnconfirmed means that the commit was sent but its reply was lost: send the batch again if it has a key.
+	// Databases wrap it.
 	ErrUnconfirmed = errors.New("counter: counted or not, the answer was lost")
-	// ErrForgotten means that a cell does not know a metric that it was known to have: it came back from a
-	// backup. A hit is answered so only if that happened again while the directory was asked where the metric
-	// is now: it was not applied, and can be sent again.
+	// ErrForgotten means that a cell has lost a metric that it used to have, because it was restored from a
+	// backup. Recorder handles this by asking the directory again and returns the error only if it recurs: the
+	// hit was not applied and can be sent again.
 	ErrForgotten = errors.New("counter: the cell has lost the metric")
-	// ErrNotFound means that nothing was ever counted of the metric.
+	// ErrNotFound means that nothing was ever counted for the metric.
 	ErrNotFound = errors.New("counter: no such metric")
-	// ErrDamaged means that a closed day does not hold what was written: its day and metric, in whose cell it
-	// is, are named. All other days are served.
+	// ErrDamaged means that a closed day fails its checks. The error names the day and the metric. All other days
+	// can be read.
 	ErrDamaged = errors.New("counter: a row of table counter_closed is damaged")
 	// ErrRange means that an answer would have more than MaxPoints values, or that a sum exceeds 2^63 - 1.
 	ErrRange = errors.New("counter: the range is too large")
-	// ErrClosed means that the recorder takes no more hits.
+	// ErrClosed means that the recorder has been closed.
 	ErrClosed = errors.New("counter: closed")
-	// ErrOverloaded means that the caller lost its patience before there was a place in the queue; nothing
-	// was applied.
+	// ErrOverloaded means that the context ended before there was room in the queue; nothing was applied.
 	ErrOverloaded = errors.New("counter: overloaded")
 )
 
-// Problem is one thing wrong with an input.
+// Problem is one problem of an input.
 type Problem struct {
 	// Field is metric, at, n, kind, key, producer, seq, hits, from, to, step, day, k or prefix.
 	Field   string
 	Message string
 }
 
-// InvalidError says why a hit, a batch or a query was refused. Nothing was applied.
+// InvalidError reports why a hit, a batch or a query was refused. Nothing was applied.
 type InvalidError struct{ Problems []Problem }
 
-// Error names every problem.
+// Error lists every problem.
 func (e *InvalidError) Error() string {
 	text := "counter: "
 	for i, p := range e.Problems {

@@ -1,76 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package counter counts hits by minute, hour and day, at a cost that is the same at the end of the day and
-// at its begin, with one metric and with a million.
+// Package counter counts hits by minute, hour and day. The cost of a hit does not depend on the time of day or
+// the number of metrics.
 //
 //	callers             combiner of a cell            one transaction of the cell
 //	Hit ──┐          ┌───────────────────────┐     ┌──────────────────────────────────┐
-//	Add ──┼─ check ─►│ who comes while the   │────►│ keys:  was it counted before?    │
-//	Add ──┘  place   │ last group is written │     │ Hours  [m00 m01 … m59]    += n   │
+//	Add ──┼─ check ─►│ batches queue while   │────►│ keys:  was it counted before?    │
+//	Add ──┘  place   │ a group is committed  │     │ Hours  [m00 m01 … m59]    += n   │
 //	 ▲               └───────────────────────┘     │ Days   [h00 q00-q03 … day …] += n│
 //	 └──── answer, after the commit ◄──────────────│ keys:  counted now               │
 //	                                               └──────────────────────────────────┘
 //
-// A [Recorder] takes hits. It checks them, finds out in which cell each metric lives, and hands them to the
-// cell's combiner, where they share a transaction with all that came at the same time. Every hit of a minute
-// and a metric becomes one number, which is added to two rows.
+// A [Recorder] takes hits. It validates them, looks up the cell of each metric, and hands them to the cell's
+// combiner, which commits all hits that arrive at about the same time in one transaction (group commit). The hits
+// of one metric in one minute become a single number, which is added to two rows.
 //
 // # Spans
 //
-// A [Span] is a row of a fixed size: the 60 minutes of an hour; a day with its 24 hours and 96 quarters of an
-// hour, which make the hours and days of every time zone. It is found by its [SpanKey], the time and the
-// metric's number: nothing is searched in it and it never grows, so what a hit costs does not depend on
-// what was counted before. A gauge has spans of quarters of an hour, in which a minute is its lowest and
-// highest reading, their sum, their number, and the last one.
+// A [Span] is a row of fixed size: the 60 minutes of an hour, or a day with its 24 hours and 96 quarters of an
+// hour, from which the hours and days of every time zone can be built. Its [SpanKey] is the time and the metric's
+// number. A span is never searched and never grows, so the cost of a hit does not depend on what was counted
+// before. A gauge has spans of a quarter of an hour, where each minute has its lowest and highest reading, their
+// sum, their number, and the last one.
 //
-// Midnight would make all metrics begin new spans at once. Therefore the next ones are made by chance, some
-// time before: by the first hit of a metric in a minute, the more likely the fewer minutes are left. Nothing
-// relies on it, since a hit makes the spans that it needs.
+// At midnight all metrics would create new spans at once. Spans are therefore prepared earlier at random: the
+// first hit of a metric in a minute may prepare the next span, with a probability that grows as the time left
+// shrinks. Correctness does not depend on this, because a hit creates the spans that it needs.
 //
 // # Once
 //
-// What is sent again, because no answer came, would count again. A [Batch] that has a [Key], or that is the
-// next one of a [Producer], counts once: each cell remembers, in the transaction that counts, which of its hits
-// it has counted. A repeat is answered from that, and what was refused the first time can be counted still.
-// What is remembered is forgotten after [Window]. It goes behind a floor: the cell raises it before it forgets,
-// and refuses hits from below it that are to count once. Therefore they bring their times. The floor decides and no
-// clock, so a batch counts at most once however late it comes.
+// A hit that is resent because no reply arrived would count twice. A [Batch] with a [Key], or with the next
+// number of a [Producer], counts once: each cell records, in the transaction that counts, which hits of the batch
+// it has counted. A repeat is answered from that record, and hits refused the first time can still be counted.
+// Records are forgotten after [Window]. Before a cell forgets, it raises a dedup horizon, the floor, and refuses
+// hits below it that must count once; such hits therefore need explicit times. Since the floor decides and not a
+// clock, a batch counts at most once however late it arrives.
 //
-// A metric's row, with its name and its kind, is written with its first day. If a day has to be made and the row is
-// not there, the cell came back from a backup: nothing is counted, and the directory is asked where the metric is now.
+// A metric's row, with its name and kind, is written with its first day. If a day must be created and the row is
+// missing, the cell was restored from a backup: nothing is counted, and the directory is asked where the metric
+// is now.
 //
-// # Days that are written apart
+// # Stores without multi-document transactions
 //
-// A database of documents holds no two of them in one transaction. Its Store is [Apart]: a day of a metric is written
-// at once or not at all, and days one by one. So of a batch some days may be counted and others not, and the answer
-// says so hit by hit: days that somebody else wrote at the same time are counted anew, without those that are
-// written. What is remembered of a batch stands in each of its days, and afterwards in a summary, which lets the days
-// forget it. Who asks whether a batch was counted asks days, then summaries, then the floor: one of them knows. What
-// was said of once holds as it stands, for each hit; what is not promised is that a batch of several days is counted
-// as one, and that several days are read from one snapshot.
+// A document database writes only one document atomically. Its Store implements [Apart]: each day of a metric is
+// written atomically, but an update of several days is not. Some days of a batch may be counted and others not,
+// and the answer reports this for each hit. Days that conflicted with another writer are retried without those
+// already written. The dedup record of a batch is stored in each of its days and afterwards in a summary, which
+// allows the days to forget it. To find out whether a batch was counted, look in its days, then in the summary,
+// then compare with the floor. The guarantees of counting once hold for each hit; but a batch of several days is
+// not atomic, and several days are not read from one snapshot.
 //
-// # Days that are over
+// # Closed days
 //
-// [Recorder.Maintain] packs a day a while after it has ended, to a hundredth of its size if little was counted. A hit
-// that comes later goes to open spans again, made anew beside the [ClosedDay], at the cost of any other hit, and
-// is packed into it next time: a day always is what is packed and what is open, added up. So nobody has to be kept
-// from counting meanwhile, and several processes may pack. Then details that are older than a [Retention] go: first
-// minutes, then hours; days stay.
+// [Recorder.Maintain] compacts a day some time after its end, to a hundredth of its size if little was counted. A
+// later hit goes to new open spans beside the [ClosedDay], at the usual cost, and is merged into it by the next
+// run: a day is always the sum of its closed and open parts. So counting continues during compaction, and several
+// processes may compact. Details older than their [Retention] are dropped: first minutes, then hours; days are
+// kept.
 //
-// Readers take all that they need of a cell from one snapshot, of days that are written apart each from its own. In
-// every answer a day is the sum of its hours, and of its minutes.
+// A reader reads everything that it needs from a cell in one snapshot; from an Apart store, each day in its own.
+// In every answer a day equals the sum of its hours and of its minutes.
 //
-// # What it promises
+// # Guarantees
 //
-// A hit that was acknowledged is durable, and in all sums at once. With a key it is counted exactly once if it
-// was acknowledged and at most once if it was not. Sums are whole numbers; one that would exceed 2^63 - 1 is
-// refused. Who reads sees what was acknowledged before.
+// An acknowledged hit is durable, and included in all sums atomically. A hit with a key is counted exactly once
+// if it was acknowledged and at most once otherwise. Sums are whole numbers; a hit that would exceed 2^63 - 1 is
+// refused. A read includes every hit acknowledged before it.
 //
-// It rests on transactions that are held to be one after the other wherever [Store] says that nobody else changes
-// what was read; package countertest has the suite that every implementation passes. Where metrics are is up to
-// [Cells].
+// This relies on transactions that are serialised wherever [Store] says that no other transaction changes what
+// was read. Package countertest has the suite that every implementation passes. [Cells] decides where metrics are
+// stored.
 //
 // Source: "MongoDB Schema Design at Scale", whose documents per metric and day hold hits by minute and hour, are
-// prepared by chance for tomorrow, and are hierarchical since a document is searched from its begin. Here what is
-// prepared is smaller, and nothing is searched.
+// prepared at random for the next day, and are hierarchical because a document is searched from its start. Here
+// the prepared rows are smaller, and nothing is searched.
 package counter

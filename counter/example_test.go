@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// oneFile is one cell, in a file, and a list of the metrics in it.
+// oneFile is one cell in a file, with a list of its metrics.
 type oneFile struct {
 	file    *sqlite.Cell
 	metrics map[counter.Metric]counter.ID
@@ -47,7 +47,7 @@ func (f oneFile) Cell(string) counter.Database {
 	}
 }
 
-// A batch is sent twice, since its answer was lost the first time, and counts once.
+// A batch is sent twice because the first reply was lost, and counts once.
 func ExampleRecorder() {
 	ctx := context.Background()
 	must := func(err error) {

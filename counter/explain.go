@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Explain tells what a hit of a metric at a time touches. The error is ErrNotFound.
+// Explain returns the values that a hit of a metric at a time changes. The error is ErrNotFound if the metric
+// does not exist.
 func (r *Recorder) Explain(ctx context.Context, metric Metric, at time.Time) (*Explanation, error) {
 	if at.IsZero() || at.Unix() < 0 || at.UTC().Year() >= 2200 {
 		return nil, invalid("at", "is a time of the years 1970 to 2199")
@@ -39,7 +40,7 @@ func (r *Recorder) Explain(ctx context.Context, metric Metric, at time.Time) (*E
 	}
 }
 
-// touched is a table that a hit changes, the key of the span, and what it changes in it.
+// touched is a table that a hit changes, with the key of the span and the changed values.
 type touched struct {
 	table  Table
 	name   string
@@ -52,7 +53,7 @@ type touchedValue struct {
 	what  string
 }
 
-// touches are the tables in the order in which a hit changes them.
+// touches returns the tables in the order in which a hit changes them.
 func touches(kind Kind, m Minute) []touched {
 	t := m.Time()
 	minute, hour := t.Format("minute 15:04"), t.Format("hour 15")
@@ -78,7 +79,7 @@ func touches(kind Kind, m Minute) []touched {
 	}
 }
 
-// look fills in what is there.
+// look fills in the stored values.
 func (e *Explanation) look(ctx context.Context, tx Tx, kind Kind, m Minute) error {
 	for _, t := range touches(kind, m) {
 		key := NewSpanKey(t.unit, e.ID)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// gauges are the spans of gauges that a group changes: they are read, added to and written back.
+// gauges holds the spans of gauges that a group changes: they are read, modified and written back.
 type gauges struct {
 	tables [2]gaugeTable // GaugeQuarters, GaugeDays
 }
@@ -37,7 +37,7 @@ func gaugeKeys(id ID, m Minute) [2]SpanKey {
 	return [2]SpanKey{NewSpanKey(m.QuarterOf(), id), NewSpanKey(m.Day(), id)}
 }
 
-// want has the spans of a reading be read.
+// want requests the spans of a reading.
 func (g *gauges) want(id ID, m Minute) {
 	for i, key := range gaugeKeys(id, m) {
 		g.tables[i].keys = append(g.tables[i].keys, key)
@@ -70,7 +70,7 @@ func (g *gauges) read(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-// add adds a reading to its minute and its hour. The sum of a day must fit too, though nobody keeps it.
+// add adds a reading to its minute and its hour. The sum of the day must also fit, although it is not stored.
 func (g *gauges) add(id ID, m Minute, n int64) error {
 	keys := gaugeKeys(id, m)
 	quarter, day := g.tables[0].spans[keys[0]], g.tables[1].spans[keys[1]]
@@ -78,7 +78,7 @@ func (g *gauges) add(id ID, m Minute, n int64) error {
 	hour := day.values[m.HourOfDay()*Reading:][:Reading]
 	var sum int64
 	for h := range 24 {
-		sum += day.values[h*Reading+ReadingSum] // it fits, whatever it is on the way
+		sum += day.values[h*Reading+ReadingSum] // the final sum fits, even if a partial one wraps
 	}
 	for _, sum := range []int64{minute[ReadingSum], hour[ReadingSum], sum} {
 		if n > 0 && sum > math.MaxInt64-n || n < 0 && sum <= math.MinInt64-n {
@@ -102,7 +102,7 @@ func read(v []int64, n int64) {
 	v[ReadingLast] = n
 }
 
-// write writes the spans that were changed and answers with the days that were not there.
+// write writes the changed spans and returns the days that it created.
 func (g *gauges) write(ctx context.Context, tx Tx) (made []SpanKey, err error) {
 	for i := range g.tables {
 		t := &g.tables[i]
@@ -119,7 +119,7 @@ func (g *gauges) write(ctx context.Context, tx Tx) (made []SpanKey, err error) {
 			}
 		}
 		if len(absent) > 0 {
-			// So that of two who make it one waits for the other.
+			// Of two transactions that create the same span, one waits for the other.
 			mine, err := tx.PrepareSpans(ctx, t.table, absent)
 			if err != nil {
 				return nil, err

@@ -10,20 +10,20 @@ import (
 
 const dayMinutes = 24 * 60
 
-// plan is how a query is answered: the steps, and what they need of each day.
+// plan describes how to answer a query: the steps, and what they need from each day.
 type plan struct {
 	edges []Minute // step i is [edges[i], edges[i+1])
-	days  []needs  // one after the other, all that the steps lie in
+	days  []needs  // all days of the steps, consecutive
 	now   Minute
 }
 
-// needs is what the steps need of a day in UTC.
+// needs is what the steps need from a day in UTC.
 type needs struct {
 	day   int64
-	step  int    // the one that the first minute lies in
-	a, b  int    // the minutes of the day that are in the range
+	step  int    // the step of the first minute
+	a, b  int    // the minutes of the day in the range
 	whole bool   // no step begins or ends within the day
-	level Detail // NoDetail if hours can tell, else quarters or minutes
+	level Detail // NoDetail if hours suffice, otherwise quarters or minutes
 }
 
 func newPlan(edges []Minute, now time.Time) *plan {
@@ -52,12 +52,12 @@ func newPlan(edges []Minute, now time.Time) *plan {
 	return p
 }
 
-// clip is the minute of a day that a minute is, or the end of the day that is nearer.
+// clip converts a minute to a minute of the day, clipped to the day's bounds.
 func clip(m Minute, day int64) int {
 	return int(min(max(int64(m)-day*dayMinutes, 0), dayMinutes))
 }
 
-// piece is what a step has of a day: minutes [a, b).
+// piece is a step's share of a day: minutes [a, b).
 type piece struct{ step, a, b int }
 
 func (p *plan) pieces(n *needs) iter.Seq[piece] {
@@ -71,14 +71,14 @@ func (p *plan) pieces(n *needs) iter.Seq[piece] {
 	}
 }
 
-// line is what is read of one metric.
+// line collects the values of one metric.
 type line struct {
 	meta     Meta
 	sums     []int64
 	readings []reading
 	total    int64
-	partly   bool // the total is not known: a part of a day at one end is not kept
-	gone     int  // how many steps at the begin are not kept
+	partly   bool // the total is unknown: details of a partial day at one end were dropped
+	gone     int  // number of steps at the start whose details were dropped
 }
 
 func (p *plan) line(m Meta) *line {
@@ -91,15 +91,15 @@ func (p *plan) line(m Meta) *line {
 	return l
 }
 
-// held is what a day of a counter holds: open spans and what was packed, always both added up.
+// held is a day of a counter: open spans plus the closed day.
 type held struct {
 	open   []int64     // of Days
 	hours  [24][]int64 // of Hours
 	closed ClosedDay
-	packed []int64 // its minutes, or its quarters
+	packed []int64 // its minutes or quarters
 }
 
-// take adds what a day holds to the steps and to the total, each at the coarsest level that can tell.
+// take adds a day to the steps and the total, each at the coarsest level that suffices.
 func (l *line) take(p *plan, n *needs, h *held) error {
 	if h.open == nil && h.closed.Key == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (l *line) take(p *plan, n *needs, h *held) error {
 	return plus(&l.total, v, err)
 }
 
-// sum is what minutes [a, b) of the day hold, and whether that is still known.
+// sum returns the sum of minutes [a, b) of the day, and whether they are still kept.
 func (h *held) sum(a, b int) (n int64, kept bool, err error) {
 	add := func(values []int64) {
 		for _, v := range values {
@@ -166,7 +166,7 @@ func (h *held) sum(a, b int) (n int64, kept bool, err error) {
 	return n, true, err
 }
 
-// plus adds what is never negative, and carries an error on.
+// plus adds a non-negative number, and passes on an error.
 func plus(to *int64, v int64, err error) error {
 	if err == nil && v > math.MaxInt64-*to {
 		err = ErrRange
@@ -177,7 +177,7 @@ func plus(to *int64, v int64, err error) error {
 	return err
 }
 
-// answer turns what was read into what is told.
+// answer converts the values read into the answer.
 func (l *line) answer(p *plan, zone *time.Location) Line {
 	m := l.meta
 	first := m.First * dayMinutes
@@ -186,7 +186,7 @@ func (l *line) answer(p *plan, zone *time.Location) Line {
 		out.Kept = p.edges[l.gone].Time().In(zone)
 	}
 	n := len(p.edges) - 1
-	// What is counted ahead of the clock is told: it is in the day, too.
+	// Values counted ahead of the clock are included: they are in the day, too.
 	null := func(i int, nothing bool) bool {
 		return i < l.gone || int64(p.edges[i+1]) <= first || nothing && p.edges[i] > p.now
 	}

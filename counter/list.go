@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Metrics answers with the metrics whose names begin with a prefix, in the order of their names, those after
-// a name only, at most limit.
+// Metrics returns at most limit metrics with a prefix, after the given name, in the order of their names.
 func (r *Recorder) Metrics(ctx context.Context, prefix, after Metric, limit int) ([]Info, error) {
 	if limit < 1 {
 		return nil, nil
@@ -34,14 +33,13 @@ func (r *Recorder) Metrics(ctx context.Context, prefix, after Metric, limit int)
 	return all[:min(len(all), limit)], nil
 }
 
-// dayBegin is when a day since 1970 begins.
 func dayBegin(day int64) time.Time { return Minute(day * dayMinutes).Time() }
 
-// Info is what is known of a metric.
+// Info describes a metric.
 type Info struct {
 	Metric Metric
 	Kind   Kind
-	First  time.Time // the day that its first hit lies in
+	First  time.Time // day of its first hit
 	Cell   string
 	ID     ID
 }

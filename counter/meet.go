@@ -25,7 +25,6 @@ func (g *group) meet(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-// ids are those of the metrics of some hits, each once, in order.
 func (g *group) ids(of func(*item) bool) []ID {
 	var ids []ID
 	for _, p := range g.parts {
@@ -39,8 +38,8 @@ func (g *group) ids(of func(*item) bool) []ID {
 	return slices.Compact(ids)
 }
 
-// enter sees to it that every metric that got a day has its row. A cell that came back from a backup may
-// lack one that was there; then nothing is counted, and the directory is asked anew where the metric is.
+// enter ensures that every metric with a new day has its row. After a restore from a backup the cell may lack it;
+// then nothing is counted, and the directory is asked again where the metric is.
 func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
 	if len(made) == 0 {
 		return nil
@@ -74,7 +73,7 @@ func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
 			if _, known := it.place.known(); !known {
 				return errAgain
 			}
-			g.lost[id], lost = true, true // it is another one that is there now
+			g.lost[id], lost = true, true // the number now belongs to another metric
 		case there && is.First <= day:
 		case there || it.fresh:
 			put = append(put, Meta{ID: id, Name: it.place.metric, Kind: it.kind, First: day})
@@ -88,7 +87,7 @@ func (g *group) enter(ctx context.Context, tx Tx, made []SpanKey) error {
 	return g.putMetrics(ctx, tx, put)
 }
 
-// putMetrics writes the rows of metrics. Who was first decided on the kind.
+// putMetrics writes the rows of metrics. The first writer of a row decides its kind.
 func (g *group) putMetrics(ctx context.Context, tx Tx, put []Meta) error {
 	if len(put) == 0 {
 		return nil

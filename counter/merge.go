@@ -4,7 +4,7 @@ package counter
 
 import "slices"
 
-// dayValues are the minutes of a day, and whether anything was counted in it.
+// dayValues returns the minutes of a day, and whether any is not zero.
 func dayValues(kind Kind, fine [][]int64) (values []int64, count bool) {
 	width := dayMinutes / len(fine)
 	if kind == Gauge {
@@ -17,14 +17,14 @@ func dayValues(kind Kind, fine [][]int64) (values []int64, count bool) {
 	return values, slices.ContainsFunc(values, func(v int64) bool { return v != 0 })
 }
 
-// sumsAre tells whether the minutes of a day add up to what its span says.
+// sumsAre reports whether the minutes of a day add up to its span.
 func sumsAre(kind Kind, open, minutes []int64) bool {
 	if kind == Gauge {
 		for hour := range 24 {
 			var sum reading
 			err := sum.fold(minutes[hour*60*Reading : (hour+1)*60*Reading])
 			is := open[hour*Reading : (hour+1)*Reading]
-			// The last one is that of the minute, whatever the hour says.
+			// The last reading is that of the latest minute, which may differ from the hour's.
 			if err != nil || !slices.Equal(sum[:ReadingLast], is[:ReadingLast]) {
 				return false
 			}
@@ -45,7 +45,7 @@ func sumsAre(kind Kind, open, minutes []int64) bool {
 	return total == open[DayTotal]
 }
 
-// coarsen makes quarters or a day of minutes or quarters. The error is ErrRange.
+// coarsen sums minutes to quarters or a day, or quarters to a day. The error is ErrRange.
 func coarsen(kind Kind, values []int64, from, to Detail) ([]int64, error) {
 	each := from.length() / to.length()
 	if kind == Counter {
@@ -68,7 +68,7 @@ func coarsen(kind Kind, values []int64, from, to Detail) ([]int64, error) {
 	return out, nil
 }
 
-// join adds what came later, value by value. The error is ErrRange.
+// join adds later values one by one. The error is ErrRange.
 func join(kind Kind, to, later []int64) error {
 	if kind == Counter {
 		for i, v := range later {

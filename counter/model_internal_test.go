@@ -14,8 +14,7 @@ import (
 	"sync"
 )
 
-// model is a cell made of maps. What they hold is never changed but replaced, so that a shallow copy is a
-// snapshot.
+// model is a cell made of maps. Their values are replaced and never modified, so a shallow copy is a snapshot.
 type model struct {
 	metrics   map[ID]Meta
 	spans     [4]map[SpanKey][]int64
@@ -45,7 +44,6 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// lookUp answers in the order of keys.
 func lookUp[K comparable, V any](from map[K]V, keys []K) ([]V, error) {
 	values := make([]V, len(keys))
 	for i, k := range keys {
@@ -207,7 +205,6 @@ func drop[K comparable](from map[K]Remembered, below int64, limit int) (n int) {
 	return n
 }
 
-// minute is what a metric counted in a minute.
 func (m *model) minute(id ID, at Minute) int64 {
 	if values := m.spans[Hours][NewSpanKey(at.Hour(), id)]; values != nil {
 		return values[at.InHour()]
@@ -215,7 +212,7 @@ func (m *model) minute(id ID, at Minute) int64 {
 	return 0
 }
 
-// check says what does not fit together: sums, and spans without what they belong to.
+// check returns inconsistencies: wrong sums, and spans without their parents.
 func (m *model) check() error {
 	hours := map[SpanKey]int64{}
 	for key, values := range m.spans[Hours] {
@@ -253,21 +250,21 @@ func (m *model) check() error {
 	return nil
 }
 
-// cells are cells in memory, whose directory sends each new metric to the next one.
+// cells are cells in memory, with a directory that assigns new metrics round robin.
 type cells struct {
 	mu     sync.Mutex
 	names  []string
 	is     map[string]*model
 	places map[Metric]Place
 	next   ID
-	asked  int // how often for places
-	// fault, if set, is asked at the begin of a transaction, and has it fail.
+	asked  int // number of place look-ups
+	// fault, if set, is called at the start of a transaction, and can make it fail.
 	fault func(cell string) error
-	// fails, if set, has what a transaction wrote fail.
+	// fails, if set, is called with what a transaction wrote, and can make it fail.
 	fails func(*model) error
-	// down are metrics whose place is not known.
+	// down are metrics whose place is unknown.
 	down  map[Metric]error
-	wrong error // what did not fit together
+	wrong error // first inconsistency
 }
 
 func newCells(names ...string) *cells {
@@ -327,14 +324,12 @@ func (c *cells) Cell(name string) Database {
 	return Database{Update: run, View: run}
 }
 
-// of is a metric's cell and its id there.
 func (c *cells) of(m Metric) (*model, ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.is[c.places[m].Cell], c.places[m].ID
 }
 
-// minute is what a metric counted in a minute.
 func (c *cells) minute(m Metric, at Minute) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// once is what a batch is known by that counts once.
+// once identifies a batch that must count once.
 type once struct {
 	key      Key
 	producer Producer
@@ -21,7 +21,7 @@ type once struct {
 	hits     int // of the whole batch
 }
 
-// name tells batches of one key, or of one producer, from all others.
+// name is the key or the producer of a batch.
 type name struct {
 	key      Key
 	producer Producer
@@ -29,7 +29,7 @@ type name struct {
 
 func (o *once) name() name { return name{o.key, o.producer} }
 
-// printOf tells a batch from any other one. Times are compared as moments: zones do not count.
+// printOf returns a digest of a batch. Times are compared as instants, regardless of their zone.
 func printOf(hits []Hit) (print [16]byte) {
 	size := 8
 	for i := range hits {
@@ -48,7 +48,7 @@ func printOf(hits []Hit) (print [16]byte) {
 	return [16]byte(sum[:])
 }
 
-// counted tells which hits of a batch a cell has counted: a bit each.
+// counted is a bitmap of the hits of a batch that a cell has counted.
 type counted []byte
 
 func newCounted(hits int) counted { return make(counted, (hits+7)/8) }
@@ -57,7 +57,7 @@ func (c counted) has(i int) bool { return c[i/8]&(1<<(i%8)) != 0 }
 
 func (c counted) set(i int) { c[i/8] |= 1 << (i % 8) }
 
-// pack makes results of it: nothing at all if all hits were counted here, which is the rule.
+// pack encodes the bitmap; it is empty in the usual case that all hits were counted here.
 func (c counted) pack(hits int) []byte {
 	if all := unpackCounted(nil, hits); bytes.Equal(c, all) {
 		return []byte{}
@@ -77,29 +77,29 @@ func unpackCounted(results []byte, hits int) counted {
 	return c
 }
 
-// memory is what a cell remembers under a key or of a producer, while a group is counted.
+// memory is the dedup record of a key or producer while a group is counted.
 type memory struct {
 	Remembered
-	known   bool // there is something
+	known   bool // the record exists
 	counted counted
 	changed bool
 
-	// What a part of a group makes of it.
+	// State for the current part of the group.
 	part     *share
 	counting counted
 	repeated bool
 	refusal  error
 	some     bool  // something was counted
-	latest   int64 // time of it
+	latest   int64 // latest time of a counted hit
 }
 
-// meet begins with a part of a group.
+// meet starts a part of a group.
 func (m *memory) meet(p *share) {
 	m.counting, m.repeated, m.refusal = m.match(p.call.once)
 	m.part, m.some, m.latest = p, false, math.MinInt64
 }
 
-// recall reads what the cell remembers of the batches of a group, and holds it until the transaction ends.
+// recall reads the records of a group's batches, and locks them until the transaction ends.
 func (g *group) recall(ctx context.Context, tx Tx) error {
 	if !slices.ContainsFunc(g.parts, func(p *share) bool { return p.call.once != nil && !p.unread }) {
 		return nil
@@ -122,7 +122,7 @@ func (g *group) recallFloor(ctx context.Context, tx Tx) (err error) {
 	return err
 }
 
-// recallWhole reads what the cell remembers of batches as a whole.
+// recallWhole reads the cell's records of batches, which are summaries in an Apart store.
 func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 	for _, p := range g.parts {
 		if p.call.once != nil && !p.unread {
@@ -138,7 +138,7 @@ func (g *group) recallWhole(ctx context.Context, tx Tx) error {
 			producers = append(producers, n.producer)
 		}
 	}
-	// By value, so that two transactions wait for each other in one order.
+	// Sorted, so that transactions acquire locks in the same order.
 	slices.Sort(keys)
 	slices.SortFunc(producers, func(a, b Producer) int { return bytes.Compare(a[:], b[:]) })
 	if len(keys) > 0 {
@@ -166,7 +166,7 @@ func newMemory(r Remembered) *memory {
 	return &memory{Remembered: r, known: r.Print != [16]byte{}}
 }
 
-// match says what a batch is to what is remembered: the error of all its hits, or which of them were counted.
+// match compares a batch with the record: it returns the error of all its hits, or which of them were counted.
 func (m *memory) match(o *once) (c counted, repeated bool, err error) {
 	switch {
 	case !m.known || o.seq > m.Seq:
@@ -181,8 +181,8 @@ func (m *memory) match(o *once) (c counted, repeated bool, err error) {
 	return m.counted, true, nil
 }
 
-// keep remembers a batch of which something was counted, the newest of it at a time. What is known of a
-// producer never gets older, so that it is forgotten after all that it ever sent.
+// keep records a batch with counted hits; newest is their latest time. The Newest of a producer never decreases,
+// so that it is forgotten only after everything that it ever sent.
 func (m *memory) keep(o *once, c counted, newest int64) {
 	if m.known {
 		newest = max(newest, m.Newest)
@@ -192,7 +192,7 @@ func (m *memory) keep(o *once, c counted, newest int64) {
 	m.Results = c.pack(o.hits)
 }
 
-// remember writes what was counted, beside it in its transaction (R4).
+// remember writes the records in the transaction that counts (R4).
 func (g *group) remember(ctx context.Context, tx Tx) error {
 	var keyed []KeyedBatch
 	var produced []ProducedBatch
@@ -218,12 +218,11 @@ func (g *group) remember(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-// forgotten is how many batches one transaction forgets at most.
+// forgotten limits the records deleted in one transaction.
 const forgotten = 2000
 
-// forget drops what a cell remembers of batches below a floor, in milliseconds since 1970, and answers whether
-// there may be more. Nothing that is forgotten can count again: the floor rises first, for good, and each of
-// its hits lies below.
+// forget deletes dedup records below a floor, in milliseconds since 1970, and reports whether there may be more.
+// A forgotten batch cannot count again: the floor is raised first, permanently, and all of its hits lie below.
 func forget(ctx context.Context, tx Tx, floor int64) (more bool, err error) {
 	if err := tx.RaiseFloor(ctx, floor); err != nil {
 		return false, err

@@ -34,13 +34,13 @@ func TestRecorder_SameKeyAtOnce(t *testing.T) {
 	wantMinute(t, over, "a", noon, 2)
 	wantMinute(t, over, "b", noon, 1)
 	wantMinute(t, over, "c", noon, 1)
-	// Those who were first in one of the two cells each.
+	// One or two batches were first in at least one of the two cells.
 	if first < 1 || first > 2 {
 		t.Errorf("%d batches were counted for the first time", first)
 	}
 }
 
-// A repeat of a batch of which something was refused counts what it can now, and the rest not again.
+// A repeat of a batch with refused hits counts those that are now possible, and no other again.
 func TestRecorder_RepeatCountsWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	over := newCells("a", "b")
@@ -81,7 +81,7 @@ func TestRecorder_KeysAndProducers(t *testing.T) {
 		{Batch{Hits: one, Key: "k"}, nil, true, 1},
 		{Batch{Hits: two, Key: "k"}, ErrKeyReused, false, 1},
 		{Batch{Hits: one, Key: "l"}, nil, false, 2},
-		{Batch{Hits: one, Producer: me, Seq: 7}, nil, false, 3}, // of whom nothing is known may begin anywhere
+		{Batch{Hits: one, Producer: me, Seq: 7}, nil, false, 3}, // an unknown producer may start with any number
 		{Batch{Hits: one, Producer: me, Seq: 7}, nil, true, 3},
 		{Batch{Hits: two, Producer: me, Seq: 7}, ErrKeyReused, false, 3},
 		{Batch{Hits: two, Producer: me, Seq: 9}, nil, false, 5},
@@ -99,7 +99,7 @@ func TestRecorder_KeysAndProducers(t *testing.T) {
 	}
 }
 
-// A hit at the floor counts; one below it is refused whatever the clock says, since its key may be forgotten.
+// A hit at the floor counts; one below it is refused regardless of the clock, since its record may be forgotten.
 func TestP02_TheFloorDecides(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -130,8 +130,8 @@ func TestP02_TheFloorDecides(t *testing.T) {
 	}
 }
 
-// A cell that came back from a backup lacks metrics that processes remember to be there. Their hits are not
-// counted where nobody would find them.
+// A restored cell lacks metrics that processes have cached. Their hits are not counted in a place where they
+// could not be found.
 func TestP02_ARestoredCellIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	for _, later := range []time.Duration{0, 24 * time.Hour} {
@@ -181,7 +181,7 @@ func TestCounted_Packs(t *testing.T) {
 	}
 }
 
-// What a print tells apart.
+// The differences that a print detects.
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	berlin := time.FixedZone("", 3600)
@@ -208,7 +208,7 @@ func TestPrint(t *testing.T) {
 		}
 		seen[print] = what
 	}
-	// Prints are stored.
+	// Prints are stored, so they must not change.
 	if got, want := fmt.Sprintf("%x", printOf(base())), "b2f7a6ec8e80efe170012a18448ce856"; got != want {
 		t.Errorf("the print is %s, want %s", got, want)
 	}

@@ -11,29 +11,30 @@ import (
 // Tx is one transaction of one cell.
 type Tx interface{ Store }
 
-// Database runs transactions of one cell. Update commits what fn wrote; its error wraps ErrUnconfirmed if
-// nobody knows whether it did, all others mean that it did not. View reads one snapshot. fn may run again.
+// Database runs transactions of one cell. Update commits what fn wrote. Its error wraps ErrUnconfirmed if the
+// outcome of the commit is unknown; any other error means that nothing was committed. View reads one snapshot. fn
+// may run more than once.
 type Database struct {
 	Update, View func(ctx context.Context, fn func(Tx) error) error
 }
 
-// Cells are the databases that metrics are spread over. A metric has one place for ever. Package cell can do
-// that: its directory gives every name a number, and the number names the cell.
+// Cells are the databases that metrics are spread over. A metric never moves. Package cell implements this: its
+// directory gives every name a number, which names the cell.
 type Cells interface {
-	// Places answers with the place of each metric. With create those that have none get one, else theirs
-	// is the zero Place. With fresh nothing is answered from memory, since a cell has lost what it had.
+	// Places returns the place of each metric. With create, metrics without one get one; otherwise they have the
+	// zero Place. With fresh, caches are bypassed, because a cell has lost a metric.
 	Places(ctx context.Context, metrics []Metric, create, fresh bool) []Place
-	// List names all cells there are, in an order that stays.
+	// List names all cells in a stable order.
 	List() []string
-	// Cell answers with the database of a cell that List or Places has named.
+	// Cell returns the database of a cell named by List or Places.
 	Cell(name string) Database
 }
 
-// Place is where a metric lives.
+// Place is the location of a metric.
 type Place struct {
 	Cell string
 	ID   ID
-	// Err says why that is not known: the cell cannot be asked, or there is no room for one more.
+	// Err is why the place is unknown: the cell is unreachable, or the quota is exhausted.
 	Err error
 }
 
@@ -41,46 +42,45 @@ type Place struct {
 type Options struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Rand answers with a number in [0, 1), and decides when a span is prepared. Several goroutines may ask.
+	// Rand returns a number in [0, 1) that decides when a span is prepared. It must be safe for concurrent use.
 	// Defaults to math/rand.
 	Rand func() float64
-	// Group is how many hits one commit takes at most, unless a single batch brings more. Defaults to 10,000.
+	// Group limits the hits of one commit, unless a single batch has more. Defaults to 10,000.
 	Group int
-	// Linger is for how long at most a group waits for those who came with the last one. Negative is not at
-	// all. Defaults to 50 µs.
+	// Linger is how long at most a group waits for the callers of the previous one. Negative disables waiting.
+	// Defaults to 50 µs.
 	Linger time.Duration
-	// Waiting is how many batches may wait for the next commit of a cell; more wait for a place. Defaults
-	// to 1024.
+	// Waiting is the length of a cell's queue in batches; callers block when it is full. Defaults to 1024.
 	Waiting int
-	// Names is how many places of metrics are remembered. Defaults to 200,000.
+	// Names is the size of the cache of metric places. Defaults to 200,000.
 	Names int
-	// Quota is how many metrics there may be. Defaults to 1,000,000.
+	// Quota is the maximum number of metrics. Defaults to 1,000,000.
 	Quota int
-	// Retention says for how long details are kept. The first one whose prefix a name has counts. Names that
-	// none of them fits are kept as DefaultRetention says.
+	// Retention is how long details are kept. The first entry whose Prefix matches applies; DefaultRetention
+	// applies to other names.
 	Retention []Retention
-	// Unprepared leaves out the preparing of spans.
+	// Unprepared disables the preparation of spans.
 	Unprepared bool
-	// OnGroup, if set, is called after every commit. It must return soon.
+	// OnGroup, if set, is called after every commit. It must return quickly.
 	OnGroup func(Group)
 }
 
-// Retention is for how long details of metrics are kept; days are kept for ever.
+// Retention is how long details of metrics are kept; days are kept forever.
 type Retention struct {
 	Prefix Metric
-	// Minutes and Quarters (and hours with them) are kept for at least 8 days, Quarters at least as long as
-	// Minutes. Zero is for ever.
+	// Minutes and Quarters (which includes hours) are at least 8 days, and Quarters at least Minutes. Zero is
+	// forever.
 	Minutes, Quarters time.Duration
 }
 
 // DefaultRetention is 90 days of minutes and three years of quarters and hours.
 var DefaultRetention = Retention{Minutes: 90 * 24 * time.Hour, Quarters: 3 * 365 * 24 * time.Hour}
 
-// Group tells of one commit.
+// Group describes one commit.
 type Group struct {
 	Cell    string
-	Batches int // that it answered
-	Hits    int // of them
+	Batches int // number of batches
+	Hits    int // number of hits in them
 	Took    time.Duration
 	Err     error // nil if it committed
 }

@@ -18,7 +18,7 @@ import (
 
 var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/New_York", "Pacific/Chatham", "America/St_Johns"}
 
-// machine does what chance says and holds every answer against what came. roll answers with 0 to n - 1.
+// machine makes random calls and compares every answer with the hits sent. roll returns 0 to n - 1.
 func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 	t.Helper()
 	w.opts.Retention = []counter.Retention{
@@ -26,7 +26,7 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 		{Prefix: "gx", Minutes: 8 * 24 * time.Hour, Quarters: 12 * 24 * time.Hour},
 	}
 	names := []counter.Metric{"ca", "cx", "gx"}
-	// draw draws a hit: late ones, ahead of the clock, and again and again in the same few minutes.
+	// draw draws a hit: late ones, ahead of the clock, and repeatedly in the same few minutes.
 	draw := func() (hit func() error) {
 		m, n := names[roll(len(names))], int64(1+roll(9))
 		at := w.minute([]int{0, roll(90), roll(7 * 24 * 60), -5, 1440 + roll(3)}[roll(5)])
@@ -56,8 +56,8 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 			q.From = w.now.Add(-time.Duration(roll(16*24)) * time.Hour).Add(-time.Duration(roll(60)) * time.Minute)
 			q.To = q.From.Add(time.Duration(hours) * time.Hour)
 			if what == 9 && !w.apart {
-				// Somebody counts, or packs days, while the days were read and the minutes were not. Cells are
-				// not of one moment: so one of them is read.
+				// A concurrent hit or compaction, between the read of the days and that of the minutes. Cells
+				// have separate snapshots, so only one is read.
 				q.Metrics = names[:1]
 				hit := draw()
 				w.beside(q, func() error { return errors.Join(hit(), w.maintain()) })
@@ -72,7 +72,7 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 	w.check(q, w.series(q))
 }
 
-// beside reads while something else happens: the answer is of before it.
+// beside reads while do runs: the answer is from before it.
 func (w *readWorld) beside(q counter.Query, do func() error) {
 	w.t.Helper()
 	before := *w
@@ -86,13 +86,13 @@ func (w *readWorld) beside(q counter.Query, do func() error) {
 	before.check(q, s)
 }
 
-// An answer is of one moment: somebody counts in the same minute, and packs the day, while the days were read
-// and the minutes were not.
+// An answer is from one snapshot: a process counts in the same minute, and compacts the day, between the read of
+// the days and that of the minutes.
 func TestP03_OneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) counter.Database{
 		"memory": func(testing.TB) counter.Database { return countertest.NewMemory() }, "sqlite": onSQLite,
-		"apart": func(testing.TB) counter.Database { return countertest.NewApart(nil) }, // each day is read at once
+		"apart": func(testing.TB) counter.Database { return countertest.NewApart(nil) }, // each day is read in one step
 	} {
 		for _, m := range []counter.Metric{"c", "g"} {
 			t.Run(fmt.Sprintf("%s/%s", name, m), func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestP03_OneSnapshot(t *testing.T) {
 
 var p03Begin = time.Date(2026, 9, 28, 13, 7, 0, 0, time.UTC)
 
-// Whatever is counted, packed and dropped meanwhile, each value of an answer is what came, and days are what
-// their hours and minutes add up to.
+// While hits are counted, compacted and dropped, each value of an answer equals the hits sent, and days equal the
+// sum of their hours and minutes.
 func TestP03_Machine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -123,7 +123,7 @@ func TestP03_Machine(t *testing.T) {
 	})
 }
 
-// The same where days are written apart, but for what comes while several days are read.
+// The same with an Apart store, without concurrent changes while several days are read.
 func TestP03_MachineApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,14 +8,14 @@ import (
 	"hash/crc32"
 )
 
-// A closed day's body:
+// The body of a closed day:
 //
 //	4 bytes   CRC-32C of all that follows, and of the key, the total and the detail beside it
 //	1 byte    format
 //	5 varints of a gauge: the reading of the day
 //	the rest  columns of 1440 minutes or of 96 quarters; none if only the day is kept
 //
-// A counter that only its day is kept of has no body.
+// A counter without details has no body.
 const (
 	packedCounter = 1 // its values
 	packedGauge   = 2 // count, min, max - min, sum - count·min, last - min
@@ -23,7 +23,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// length is how many minutes, quarters or days a closed day has.
+// length returns the number of minutes, quarters or days in a closed day.
 func (d Detail) length() int {
 	switch d {
 	case Minutes:
@@ -35,7 +35,7 @@ func (d Detail) length() int {
 	}
 }
 
-// packDay makes a closed day of its minutes, its quarters or itself. The error is ErrOverflow.
+// packDay builds a closed day from its minutes, its quarters or its total. The error is ErrOverflow.
 func packDay(key SpanKey, kind Kind, detail Detail, values []int64) (ClosedDay, error) {
 	c := ClosedDay{Key: key, Detail: detail}
 	if kind == Gauge {
@@ -65,7 +65,7 @@ func packGaugeDay(c ClosedDay, values []int64) (ClosedDay, error) {
 	if c.Detail != NoDetail {
 		n := c.Detail.length()
 		columns := make([]int64, Reading*n)
-		var least int64 // where nothing was read it stays, so that it is easily guessed
+		var least int64 // carried over where nothing was read, which compresses well
 		for i := range n {
 			r := values[i*Reading : (i+1)*Reading]
 			if r[ReadingCount] != 0 {
@@ -85,7 +85,6 @@ func packGaugeDay(c ClosedDay, values []int64) (ClosedDay, error) {
 	return c, nil
 }
 
-// check is the checksum of a closed day.
 func (c *ClosedDay) check() uint32 {
 	var beside [17]byte
 	binary.BigEndian.PutUint64(beside[:], uint64(c.Key))
@@ -96,7 +95,7 @@ func (c *ClosedDay) check() uint32 {
 
 func (c *ClosedDay) seal() { binary.BigEndian.PutUint32(c.Body, c.check()) }
 
-// open answers with what follows the format of a body, if it is that one.
+// open verifies the checksum and format, and returns the body after the format byte.
 func (c *ClosedDay) open(format byte) ([]byte, error) {
 	if len(c.Body) < 5 || c.Body[4] != format || binary.BigEndian.Uint32(c.Body) != c.check() {
 		return nil, c.damaged()
@@ -108,8 +107,8 @@ func (c *ClosedDay) damaged() error {
 	return fmt.Errorf("%w: day %d of metric %d", ErrDamaged, c.Key.Unit(), c.Key.ID())
 }
 
-// unpackDay answers with the minutes or the quarters of a closed day, or the day itself if only that is kept.
-// What is damaged is refused: the values add up to what stands beside them.
+// unpackDay returns the minutes or quarters of a closed day, or the day itself if it has no details. A damaged
+// day is an error; the values must add up to the stored total.
 func unpackDay(c *ClosedDay, kind Kind) ([]int64, error) {
 	if kind == Gauge {
 		return unpackGaugeDay(c)
@@ -137,7 +136,7 @@ func unpackDay(c *ClosedDay, kind Kind) ([]int64, error) {
 	return values, nil
 }
 
-// dayReading answers with the reading of a closed day of a gauge, which is not unpacked for it.
+// dayReading returns the reading of a gauge's closed day without unpacking it.
 func dayReading(c *ClosedDay) (reading, error) {
 	day, _, err := c.header()
 	return day, err

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poisson draws how many hits a minute has.
 func poisson(rng *rand.Rand, mean float64) int64 {
 	if mean > 500 {
 		return max(0, int64(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
@@ -25,7 +24,6 @@ func poisson(rng *rand.Rand, mean float64) int64 {
 	return n
 }
 
-// packAndBack packs values, and has what comes back be the same.
 func packAndBack(t testing.TB, kind Kind, detail Detail, values []int64) ClosedDay {
 	t.Helper()
 	c, err := packDay(NewSpanKey(20000, 7), kind, detail, values)
@@ -39,7 +37,7 @@ func packAndBack(t testing.TB, kind Kind, detail Detail, values []int64) ClosedD
 }
 
 // The spans of a day have 11,720 bytes. The goals are a fifth of that for any traffic, and a twentieth for a hit
-// a minute. What is random in 12 bits has 2,160 bytes, whoever packs it, and what is random in 20 bits 3,600.
+// a minute. Random values of 12 bits have at least 2,160 bytes in any encoding, those of 20 bits 3,600.
 func TestPack_Sizes(t *testing.T) {
 	t.Parallel()
 	const spans = 11_720
@@ -82,7 +80,7 @@ func TestPack_Sizes(t *testing.T) {
 	}
 }
 
-// Any values of any size come back.
+// Values of any size survive a round trip.
 func TestPack_ComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -143,7 +141,7 @@ func TestPack_Extremes(t *testing.T) {
 	}
 }
 
-// A row whose bits were changed, or that stands under another key, is refused.
+// A row with changed bits, or under another key, is refused.
 func TestPack_DamageIsFound(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(6, 2))
@@ -178,7 +176,7 @@ func TestPack_DamageIsFound(t *testing.T) {
 	}
 }
 
-// Any bytes are refused or read, and what is read adds up to what stands beside it.
+// Any bytes are refused or read, and what is read adds up to the stored total.
 func FuzzUnpack(f *testing.F) {
 	for _, detail := range []Detail{Quarters, Minutes} {
 		values := make([]int64, detail.length())
@@ -197,7 +195,7 @@ func FuzzUnpack(f *testing.F) {
 			kind = Gauge
 		}
 		if len(rest) > 0 {
-			c.seal() // as if somebody had meant it
+			c.seal() // with a valid checksum
 		}
 		values, err := unpackDay(&c, kind)
 		if err != nil {
@@ -224,7 +222,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// Readers of bits do not look beyond their bytes.
+// Decoders do not read beyond their bytes.
 func TestDecode_Short(t *testing.T) {
 	t.Parallel()
 	column := make([]int64, 96)

@@ -8,18 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// place is what a process remembers of a metric.
+// place is a cached metric.
 type place struct {
 	metric Metric
 	cell   string
 	id     ID
-	// kind is 1 + the Kind that the metric's row says, 0 as long as no row was seen.
+	// kind is 1 + the Kind in the metric's row, 0 if the row has not been seen.
 	kind atomic.Int32
-	// seen is the last minute in which chance was asked whether to prepare spans.
+	// seen is the last minute for which the preparation of spans was drawn.
 	seen atomic.Int64
 }
 
-// known is the kind of the metric, if its row was seen.
 func (p *place) known() (Kind, bool) {
 	k := p.kind.Load()
 	return Kind(k - 1), k > 0 //nolint:gosec // 0 to 2
@@ -27,8 +26,8 @@ func (p *place) known() (Kind, bool) {
 
 func (p *place) know(k Kind) { p.kind.Store(int32(k) + 1) }
 
-// places keeps what was used last, in two halves: when the young half is full it becomes the old one, and the
-// old one is dropped. Who is in it has a name that was checked.
+// places is a cache of recently used places in two halves: when the young half is full it becomes the old one,
+// and the old one is dropped. All names in it are valid.
 type places struct {
 	half       int
 	mu         sync.RWMutex
@@ -57,7 +56,7 @@ func (c *places) get(m Metric) *place {
 	return p
 }
 
-// put remembers where a metric is, and answers with what others may have put there before.
+// put adds a place, and returns an equal one that is already there.
 func (c *places) put(m Metric, at Place) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +77,6 @@ func (c *places) insert(p *place) {
 	c.young[p.metric] = p
 }
 
-// forget drops what is remembered of a place that is not what it was.
 func (c *places) forget(p *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Midnight and every full hour would have all metrics make new spans at once. So each prepares its next ones
-// at some time before, by chance, after one of its hits: the fewer minutes are left, the more likely, and in the
-// last one for certain. Nothing relies on it. It is a transaction of its own, for many at once and after the
-// answer to the hit: rows of the next hour would be taken out of order in that of the hit, which holds the
-// day's already.
+// At midnight and at every full hour all metrics would create new spans at once. So each prepares its next ones
+// earlier, at random, after one of its hits: the fewer minutes are left, the more likely, and in the last minute
+// for certain. Correctness does not depend on it. Spans are prepared in a separate transaction, many at once,
+// after the hits were answered: in the transaction of the hit, rows of the next hour would be locked out of
+// order, because it already holds the day's lock.
 
-// wanted are the spans to be prepared, by table.
+// wanted holds the spans to prepare, by table.
 type wanted [4][]SpanKey
 
-// lots draws whether a hit prepares spans: the first one of its metric in the minute that runs now.
+// lots draws whether a hit prepares spans. Only the first hit of a metric in the current minute draws.
 func (it *item) lots(now Minute, chance func() float64) {
 	if !it.at.IsZero() && MinuteOf(it.at) != now || it.place.seen.Load() == int64(now) || it.place.seen.Swap(int64(now)) == int64(now) {
 		return
 	}
-	short := 60 - now.InHour() // minutes left in the hour, or in the quarter of one
+	short := 60 - now.InHour() // minutes left in the hour, or in the quarter
 	if it.kind == Gauge {
 		short = 15 - now.InHour()%15
 	}
@@ -29,7 +29,7 @@ func (it *item) lots(now Minute, chance func() float64) {
 	it.tomorrow = chance()*float64(24*60-60*now.HourOfDay()-now.InHour()) < 1
 }
 
-// want notes the spans that a hit prepares, which was counted.
+// want records the spans that a counted hit prepares.
 func (g *group) want(it *item, m Minute) {
 	if !it.next && !it.tomorrow {
 		return
@@ -47,7 +47,6 @@ func (g *group) want(it *item, m Minute) {
 	}
 }
 
-// len is how many they are.
 func (w *wanted) len() (n int) {
 	for _, keys := range w {
 		n += len(keys)
@@ -55,15 +54,14 @@ func (w *wanted) len() (n int) {
 	return n
 }
 
-// add takes over what a group wants.
 func (w *wanted) add(of *wanted) {
 	for table := range w {
 		w[table] = append(w[table], of[table]...)
 	}
 }
 
-// prepare makes the spans that chance chose. A metric that the cell has lost meanwhile gets none: its row is
-// made with its first day.
+// prepare creates the chosen spans. A metric that the cell has lost gets none: its row is created with its first
+// day.
 func (w *wanted) prepare(ctx context.Context, tx Tx) error {
 	for _, table := range Tables {
 		keys := slices.Clone(w[table])

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// combiner has callers share the commits of a cell: who comes while a group is written goes into the next one
+// combiner implements group commit for a cell: batches that arrive while a group is written go into the next one
 // together.
 type combiner struct {
 	cell   string
 	db     Database
 	opts   *Options
 	parts  chan *share
-	stop   chan struct{} // closed when nobody comes any more
+	stop   chan struct{} // closed when no more parts arrive
 	done   chan struct{}
-	held   *share // came for the last group, which was full
-	expect int    // how many parts the next group has if all who were just answered come again
+	held   *share // came for the previous group, which was full
+	expect int    // number of parts in the next group if all callers just answered return
 	timer  *time.Timer
 	group  group
 	wanted wanted // by groups that were counted
@@ -36,7 +36,7 @@ func newCombiner(cell string, db Database, opts *Options) *combiner {
 	return c
 }
 
-// send gives a part a place in the queue. The context bounds the wait for it; from then on it is counted and
+// send puts a part into the queue. The context bounds the wait for room; once queued, the part is counted and
 // answered.
 func (c *combiner) send(ctx context.Context, p *share) error {
 	select {
@@ -71,8 +71,8 @@ func (c *combiner) run() {
 	}
 }
 
-// gather takes who waits. Those who were answered last are just being woken; it pays to wait a moment until
-// they are here again, since they share a commit then.
+// gather collects the queued parts. It lingers briefly for callers that were just answered, so that they share
+// the next commit.
 func (c *combiner) gather(first *share) []*share {
 	group, hits := append(c.spare, first), len(first.items)
 	var since time.Time
@@ -96,11 +96,11 @@ func (c *combiner) gather(first *share) []*share {
 	}
 }
 
-// spins is how often linger looks again before it sleeps. Sleeping is far longer than what it waits for, and
-// whoever is to come runs meanwhile.
+// spins is how often linger polls before it sleeps. A sleep takes far longer than the wait usually does, and
+// Gosched lets the callers run.
 const spins = 1000
 
-// linger waits for one more, but no longer than Linger in all.
+// linger waits for one more part, at most Linger in total.
 func (c *combiner) linger(since *time.Time) *share {
 	if c.opts.Linger < 0 {
 		return nil

@@ -20,8 +20,8 @@ type gate struct {
 	groups []Group
 }
 
-// gated makes a recorder over a cell that knows some metrics, and closes the gate. It runs in a bubble, where
-// time passes when everybody waits.
+// gated returns a recorder over a cell that knows some metrics, with the gate closed. It runs in a synctest
+// bubble, where time passes when all goroutines wait.
 func gated(t *testing.T, change func(*Options), metrics ...Metric) *gate {
 	t.Helper()
 	g := &gate{cells: newCells("a"), pass: make(chan bool)}
@@ -38,7 +38,7 @@ func gated(t *testing.T, change func(*Options), metrics ...Metric) *gate {
 	return g
 }
 
-// send has metrics be hit by a caller each, who wait, and answers with what they are told.
+// send hits each metric from a caller of its own, and returns their results.
 func (g *gate) send(t *testing.T, metrics ...Metric) chan error {
 	t.Helper()
 	results := make(chan error, len(metrics))
@@ -70,7 +70,7 @@ func TestRecorder_CallersShareCommits(t *testing.T) {
 	})
 }
 
-// A batch that does not fit into a group any more is in the next one, whole, however large.
+// A batch that does not fit into a group goes into the next one, undivided, however large it is.
 func TestRecorder_BatchesStayWhole(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRecorder_BatchesStayWhole(t *testing.T) {
 	})
 }
 
-// One batch that makes a group fail does not keep the others from being counted, and is told why.
+// A batch that makes a group fail does not block the others, and gets the error.
 func TestRecorder_Poison(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestRecorder_Poison(t *testing.T) {
 	})
 }
 
-// If it is the cell that fails and not a batch, not all of a group wait for as many failures; and what may have
-// been counted is not tried again.
+// If the cell fails and not a batch, not every batch of the group is tried; and batches with an unknown outcome
+// are not retried.
 func TestRecorder_FailuresOfACell(t *testing.T) {
 	t.Parallel()
 	down, unknown := errors.New("down"), fmt.Errorf("commit: %w", ErrUnconfirmed)
@@ -174,7 +174,7 @@ func TestRecorder_OneCellDown(t *testing.T) {
 	}
 }
 
-// Close answers those that were taken.
+// Close answers accepted hits.
 func TestRecorder_Close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestRecorder_Close(t *testing.T) {
 	})
 }
 
-// Patience ends the wait for a place, and nothing else.
+// The context ends only the wait for room in the queue.
 func TestRecorder_Overloaded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -224,12 +224,12 @@ func TestRecorder_Overloaded(t *testing.T) {
 	})
 }
 
-// Who was answered last is waited for, but not for ever.
+// A group lingers for callers that were just answered, but not forever.
 func TestRecorder_Lingers(t *testing.T) {
 	t.Parallel()
 	const linger = 50 * time.Microsecond
 	for _, test := range []struct {
-		think  time.Duration // how long the others take before they come again
+		think  time.Duration // how long the others take before they return
 		linger time.Duration
 		want   []int
 	}{
@@ -244,7 +244,7 @@ func TestRecorder_Lingers(t *testing.T) {
 			g.pass <- true
 			synctest.Wait()
 			g.groups = nil
-			g.pass <- true // the three
+			g.pass <- true // the group of three
 			synctest.Wait()
 			g.send(t, "x")
 			for range 2 {

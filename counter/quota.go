@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// quota is how many metrics there are. Cells are asked once a minute while metrics are created; what this
-// process creates in between is added. So several processes may exceed it by what they create in a minute.
+// quota limits the number of metrics. While metrics are created, cells are asked for their number once a minute;
+// metrics created by this process in between are added. So several processes may exceed the quota by what they
+// create in a minute.
 type quota struct {
 	most  int
 	cells Cells
@@ -17,11 +18,11 @@ type quota struct {
 
 	mu      sync.Mutex
 	asked   time.Time
-	counted map[string]int // by cell; one that is down has what it had
-	created int            // since
+	counted map[string]int // by cell; an unreachable one keeps its last number
+	created int            // since then
 }
 
-// take answers for how many of n new metrics there is room, and takes it.
+// take reserves room for up to n new metrics and returns how many fit.
 func (q *quota) take(ctx context.Context, n int) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,7 +38,7 @@ func (q *quota) take(ctx context.Context, n int) int {
 	return n
 }
 
-// give gives back what was taken and not used.
+// give returns unused reservations.
 func (q *quota) give(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

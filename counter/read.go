@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Series answers with what was counted. The error is an *InvalidError, or ErrNotFound if Metrics names one that
-// is not there, or ErrRange.
+// Series returns the counted values. The error is an *InvalidError, ErrNotFound if a name in Metrics does not
+// exist, or ErrRange.
 func (r *Recorder) Series(ctx context.Context, q Query) (*Series, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
@@ -50,7 +50,7 @@ func (r *Recorder) Series(ctx context.Context, q Query) (*Series, error) {
 	return out, nil
 }
 
-// check finds all that is wrong with a query but its size.
+// check finds every problem of a query except its size.
 func (q *Query) check() error {
 	var e InvalidError
 	problem := func(wrong bool, field, message string) {
@@ -72,7 +72,7 @@ func (q *Query) check() error {
 	return nil
 }
 
-// readPrefix reads all metrics whose names begin with a prefix, each cell in one snapshot.
+// readPrefix reads all metrics with a prefix, each cell in one snapshot.
 func (r *Recorder) readPrefix(ctx context.Context, p *plan, prefix Metric) ([]*line, error) {
 	most := MaxPoints / (len(p.edges) - 1)
 	lines, err := gather(ctx, r.cells.List(), func(ctx context.Context, cell string) ([]*line, error) {
@@ -91,7 +91,7 @@ func (r *Recorder) readPrefix(ctx context.Context, p *plan, prefix Metric) ([]*l
 	return lines, err
 }
 
-// readNames reads metrics in the order of their names in the query.
+// readNames reads metrics in the order of the names in the query.
 func (r *Recorder) readNames(ctx context.Context, p *plan, names []Metric) ([]*line, error) {
 	if most := MaxPoints / (len(p.edges) - 1); len(names) > most {
 		return nil, fmt.Errorf("%w: %d metrics, %d are the most", ErrRange, len(names), most)
@@ -116,14 +116,14 @@ func (r *Recorder) readNames(ctx context.Context, p *plan, names []Metric) ([]*l
 			return nil, err
 		}
 		lines, err := inOrder(found, names)
-		// A cell that came back from a backup may know another metric by that number.
+		// After a restore from a backup, the number may belong to another metric.
 		if err == nil || fresh {
 			return lines, err
 		}
 	}
 }
 
-// inOrder answers with the lines of the names. The error is ErrNotFound.
+// inOrder returns the lines in the order of names. The error is ErrNotFound.
 func inOrder(found []*line, names []Metric) ([]*line, error) {
 	byName := make(map[Metric]*line, len(found))
 	for _, l := range found {
@@ -140,7 +140,7 @@ func inOrder(found []*line, names []Metric) ([]*line, error) {
 
 func notFound(name Metric) error { return fmt.Errorf("%w: %q", ErrNotFound, string(name)) }
 
-// find answers with the places of metrics, each named once. The error is ErrNotFound if one has none.
+// find returns the places of metrics, each looked up once. The error is ErrNotFound if one has none.
 func (r *Recorder) find(ctx context.Context, names []Metric, fresh bool) (map[Metric]Place, error) {
 	names = slices.Clone(names)
 	slices.Sort(names)
@@ -158,10 +158,10 @@ func (r *Recorder) find(ctx context.Context, names []Metric, fresh bool) (map[Me
 	return places, nil
 }
 
-// abreast is how many cells are asked at a time.
+// abreast is the number of cells read in parallel.
 const abreast = 16
 
-// gather asks cells and puts together what they answer.
+// gather reads cells in parallel and concatenates the results.
 func gather[T any](ctx context.Context, cells []string, ask func(context.Context, string) ([]T, error)) ([]T, error) {
 	var all []T
 	var mu sync.Mutex
@@ -179,8 +179,8 @@ func gather[T any](ctx context.Context, cells []string, ask func(context.Context
 	return all, g.Wait()
 }
 
-// readCell reads metrics of one cell in one snapshot: so days are what their hours and minutes add up to,
-// whatever is counted or closed meanwhile. What list answers without a name is passed over.
+// readCell reads metrics of one cell in one snapshot, so that days equal the sum of their hours and minutes
+// despite concurrent writes. Entries of list without a name are skipped.
 func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func(Tx) ([]Meta, error)) (lines []*line, err error) {
 	db := r.cells.Cell(cell)
 	err = db.View(ctx, func(tx Tx) error {
@@ -206,21 +206,20 @@ func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func
 	return lines, err
 }
 
-// lineDay is what a line needs of a day.
+// lineDay is a line's need of a day.
 type lineDay struct {
 	line *line
 	need *needs
 	key  SpanKey
 }
 
-// dayReader reads what lines need of one day or more.
 type dayReader interface {
 	read(p *plan, days []lineDay) error
 }
 
-// read reads lines, day after day, so many days of metrics at a time.
+// read reads the days of the lines in chunks.
 func (p *plan) read(lines []*line, from dayReader) error {
-	// Where minutes are asked for, 24 more spans come with each.
+	// With minutes, each day needs up to 24 more spans.
 	size := 1000
 	if slices.ContainsFunc(p.days, func(n needs) bool { return n.level == Minutes }) {
 		size = 100

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// A year of 100 metrics: days are packed, then read by day, by hour and by minute.
+// A year of 100 metrics: days are compacted, then read by day, by hour and by minute.
 func BenchmarkYear(b *testing.B) {
 	const metrics, days = 100, 365
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -4,7 +4,6 @@ package counter
 
 import "context"
 
-// readDays reads what all days need: the open spans and the closed days.
 func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][]int64, closed []ClosedDay, err error) {
 	keys := make([]SpanKey, len(days))
 	for i, of := range days {
@@ -17,7 +16,7 @@ func readDays(ctx context.Context, tx Tx, table Table, days []lineDay) (open [][
 	return open, closed, err
 }
 
-// finer are keys of spans below days, with the places that their values go to.
+// finer collects keys of spans below days, with the destinations of their values.
 type finer struct {
 	keys []SpanKey
 	to   []*[]int64
@@ -38,7 +37,6 @@ func (f *finer) read(ctx context.Context, tx Tx, table Table) error {
 	return err
 }
 
-// counterReader reads days of counters.
 type counterReader struct {
 	ctx context.Context
 	tx  Tx
@@ -74,7 +72,6 @@ func (r *counterReader) read(p *plan, days []lineDay) error {
 	return nil
 }
 
-// gaugeReader reads days of gauges.
 type gaugeReader struct {
 	ctx context.Context
 	tx  Tx

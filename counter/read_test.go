@@ -56,7 +56,7 @@ func TestSeries_Refuses(t *testing.T) {
 	good := counter.Query{Metrics: []counter.Metric{"c/a"}, Step: counter.ByDay, From: w.now.Add(-day), To: w.now}
 	for what, c := range map[string]struct {
 		change func(q *counter.Query)
-		want   error // nil is an *InvalidError of the field what
+		want   error // nil is an *InvalidError of the field in the key
 	}{
 		"metric":          {func(q *counter.Query) { q.Metrics = nil }, nil},
 		"prefix":          {func(q *counter.Query) { q.Prefix = &all }, nil},
@@ -87,7 +87,7 @@ func TestSeries_Refuses(t *testing.T) {
 	}
 }
 
-// What is dropped is Null, and never made up; the total is still known where days are whole.
+// Dropped values are Null and never invented; the total is still known where days are whole.
 func TestSeries_DroppedDetails(t *testing.T) {
 	t.Parallel()
 	w := newReadWorld(t, time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC), countertest.NewMemory())
@@ -155,7 +155,7 @@ func TestMetrics(t *testing.T) {
 func TestTop(t *testing.T) {
 	t.Parallel()
 	w := counted(t)
-	w.must(w.maintain()) // packs the first days
+	w.must(w.maintain()) // compacts the first days
 	w.must(w.hit("c/b", w.minute(4000), 40))
 	day := w.minute(4000).Time()
 	top, err := w.recorder().Top(t.Context(), counter.TopQuery{Day: day, K: 2})
@@ -205,7 +205,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A day that has no room for what came late keeps it beside, for ever, and says so; it holds nothing else up.
+// A day that would overflow with late hits keeps them in open spans forever and reports this; it blocks nothing
+// else.
 func TestMaintain_LeavesWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	w := newReadWorld(t, time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC), countertest.NewMemory())
@@ -235,7 +236,7 @@ func TestMaintain_LeavesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A damaged day is refused, named, and holds nothing else up.
+// A damaged day is reported by name and blocks nothing else.
 func TestMaintain_LeavesWhatIsDamaged(t *testing.T) {
 	t.Parallel()
 	w := newReadWorld(t, time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC), countertest.NewMemory())
@@ -264,7 +265,7 @@ func TestMaintain_LeavesWhatIsDamaged(t *testing.T) {
 	w.check(q, w.series(q))
 }
 
-// What fails in one cell keeps no other from being maintained.
+// A failure in one cell does not stop maintenance of the others.
 func TestMaintain_GoesOn(t *testing.T) {
 	t.Parallel()
 	w := counted(t)

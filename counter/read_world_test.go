@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// readWorld is cells whose hits are written down twice: in spans, as who counts does it, and minute by
+// readWorld is a set of cells whose hits are recorded twice: in spans, like a recorder does, and minute by
 // minute, as they came.
 type readWorld struct {
 	apart bool // days are read one by one
@@ -31,7 +31,7 @@ type readWorld struct {
 	now   time.Time
 	opts  counter.Options
 	came  map[counter.Metric]map[counter.Minute][]int64
-	// meanwhile is done once, after the next reading of open days and before anything else is read.
+	// meanwhile runs once, after the next read of open days and before any other read.
 	meanwhile func() error
 }
 
@@ -53,7 +53,7 @@ func (w *readWorld) recorder() *counter.Recorder {
 	return r
 }
 
-// maintain has a process that has just begun do it.
+// maintain runs the maintenance of a new process.
 func (w *readWorld) maintain() error {
 	r, err := counter.New(w, &w.opts)
 	if err != nil {
@@ -62,7 +62,6 @@ func (w *readWorld) maintain() error {
 	return errors.Join(r.Maintain(context.Background()), r.Close())
 }
 
-// must ends the test.
 func (w *readWorld) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -83,7 +82,7 @@ func (w *readWorld) series(q counter.Query) *counter.Series {
 	return s
 }
 
-// Places deals the metrics out.
+// Places distributes the metrics over the cells.
 func (w *readWorld) Places(_ context.Context, metrics []counter.Metric, _, _ bool) []counter.Place {
 	out := make([]counter.Place, len(metrics))
 	for i, m := range metrics {
@@ -97,7 +96,7 @@ func (w *readWorld) Places(_ context.Context, metrics []counter.Metric, _, _ boo
 // List names the cells.
 func (w *readWorld) List() []string { return slices.Sorted(maps.Keys(w.cells)) }
 
-// Cell is one of them.
+// Cell returns a cell, watched for reads.
 func (w *readWorld) Cell(name string) counter.Database {
 	db := w.cells[name]
 	return counter.Database{Update: db.Update, View: func(ctx context.Context, fn func(counter.Tx) error) error {
@@ -105,13 +104,13 @@ func (w *readWorld) Cell(name string) counter.Database {
 	}}
 }
 
-// watched is a transaction beside which something happens.
+// watched is a transaction with concurrent events.
 type watched struct {
 	counter.Tx
 	w *readWorld
 }
 
-// Spans has it happen when days were read.
+// Spans runs the event after days were read.
 func (tx *watched) Spans(ctx context.Context, t counter.Table, keys []counter.SpanKey) ([][]int64, error) {
 	spans, err := tx.Tx.Spans(ctx, t, keys)
 	if do := tx.w.meanwhile; do != nil && (t == counter.Days || t == counter.GaugeDays) {
@@ -121,15 +120,14 @@ func (tx *watched) Spans(ctx context.Context, t counter.Table, keys []counter.Sp
 	return spans, err
 }
 
-// minute is one that lies so many minutes before now.
+// minute returns the minute ago minutes before now.
 func (w *readWorld) minute(ago int) counter.Minute {
 	return counter.MinuteOf(w.now) - counter.Minute(ago)
 }
 
-// isGauge goes by the name.
 func isGauge(m counter.Metric) bool { return m[0] == 'g' }
 
-// hit counts n, or reads it.
+// hit counts n, or records it as a reading.
 func (w *readWorld) hit(m counter.Metric, at counter.Minute, n int64) error {
 	if !slices.Contains(w.names, m) {
 		w.names = append(w.names, m)
@@ -204,7 +202,7 @@ func (w *readWorld) prepare(m counter.Metric, at counter.Minute) {
 	w.must(err)
 }
 
-// first is the day of the first hit.
+// first returns the day of the first hit.
 func (w *readWorld) first(m counter.Metric) time.Time {
 	day := int64(math.MaxInt64)
 	for at := range w.came[m] {
@@ -213,8 +211,8 @@ func (w *readWorld) first(m counter.Metric) time.Time {
 	return counter.Minute(day * 24 * 60).Time()
 }
 
-// ends is when the step that begins at a time is over: where local clocks show another hour or another date,
-// looked for minute by minute.
+// ends returns the end of the step that begins at a time: where local clocks show another hour or date, searched
+// minute by minute.
 func ends(t time.Time, step counter.Step) time.Time {
 	if step == counter.ByMinute {
 		return t.Add(time.Minute)
@@ -232,7 +230,7 @@ func ends(t time.Time, step counter.Step) time.Time {
 	return end
 }
 
-// check holds an answer against what came.
+// check compares an answer with the hits sent.
 func (w *readWorld) check(q counter.Query, s *counter.Series) {
 	w.t.Helper()
 	edges := append(slices.Clone(s.Times), ends(s.Times[len(s.Times)-1], q.Step))
@@ -286,7 +284,7 @@ func (w *readWorld) check(q counter.Query, s *counter.Series) {
 	}
 }
 
-// checkKept has nothing be lost before its time.
+// checkKept checks that nothing is dropped before its time.
 func (w *readWorld) checkKept(q counter.Query, l *counter.Line) {
 	w.t.Helper()
 	keep := counter.DefaultRetention
@@ -299,7 +297,7 @@ func (w *readWorld) checkKept(q counter.Query, l *counter.Line) {
 	if q.Step == counter.ByMinute {
 		kept = keep.Minutes
 	}
-	// The step that the day begins in which is dropped last is not known either.
+	// The step in which the last dropped day begins is unknown, too.
 	if latest := w.now.Add(-kept).Truncate(24 * time.Hour); l.Kept.After(ends(latest.In(l.Kept.Location()), q.Step)) {
 		w.t.Fatalf("%s by %s is kept since %v, but it should be since %v", l.Metric, q.Step, l.Kept, latest)
 	}
@@ -334,7 +332,6 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// onSQLite is a cell in a file.
 func onSQLite(t testing.TB) counter.Database {
 	t.Helper()
 	id := cell.Identity{Map: "7c0e31", Hi: 1<<32 - 1, Rules: "test"}

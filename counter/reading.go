@@ -2,10 +2,10 @@
 
 package counter
 
-// reading is what a gauge read in some time: min, max, sum, count, last. All of it is 0 if nothing was read.
+// reading holds min, max, sum, count and last of a gauge over some time, all 0 if nothing was read.
 type reading [Reading]int64
 
-// join adds what was read later. The error is ErrRange.
+// join adds later readings. The error is ErrRange.
 func (r *reading) join(later []int64) error {
 	switch {
 	case later[ReadingCount] == 0:
@@ -24,7 +24,7 @@ func (r *reading) join(later []int64) error {
 	return plus(&r[ReadingCount], later[ReadingCount], nil)
 }
 
-// tell is how an answer carries it.
+// tell converts the reading for an answer.
 func (r *reading) tell(unknown bool) Readings {
 	switch {
 	case unknown:
@@ -35,7 +35,6 @@ func (r *reading) tell(unknown bool) Readings {
 	return Readings{Value(r[ReadingMin]), Value(r[ReadingMax]), Value(r[ReadingSum]), Value(r[ReadingCount]), Value(r[ReadingLast])}
 }
 
-// fold joins the readings that lie one after the other in values.
 func (r *reading) fold(values []int64) (err error) {
 	for ; len(values) > 0 && err == nil; values = values[Reading:] {
 		err = r.join(values[:Reading])
@@ -43,22 +42,22 @@ func (r *reading) fold(values []int64) (err error) {
 	return err
 }
 
-// heldGauge is what a day of a gauge holds: open spans and what was packed.
+// heldGauge is a day of a gauge: open spans plus the closed day.
 type heldGauge struct {
 	open     []int64     // of GaugeDays
 	quarters [96][]int64 // of GaugeQuarters
 	closed   ClosedDay
 	day      reading // of the closed day
-	packed   []int64 // its minutes, or its quarters
+	packed   []int64 // its minutes or quarters
 }
 
-// fine tells whether the minutes of the open day are asked for: by the steps, or because packed ones lie
+// fine reports whether the minutes of the open day are needed: for the steps, or because closed minutes lie
 // between them.
 func (h *heldGauge) fine(n *needs) bool {
 	return h.open != nil && (n.level != NoDetail || h.closed.Detail == Minutes)
 }
 
-// takeGauge joins what a day holds to the steps.
+// takeGauge joins a day to the steps.
 func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
 	if h.closed.Key != 0 {
 		if h.day, err = dayReading(&h.closed); err != nil {
@@ -82,10 +81,10 @@ func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
 	return nil
 }
 
-// join joins minutes [a, b) of the day to a step, and answers whether all of them are still known.
+// join joins minutes [a, b) of the day to a step, and reports whether all of them are still kept.
 func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
 	if h.open != nil && h.closed.Detail == Minutes {
-		// The last reading is that of the latest minute, and in one minute that which came late.
+		// The last reading is that of the latest minute; within a minute, the open (later) one wins.
 		for m := a; m < b && err == nil; m++ {
 			if err = to.join(h.packed[m*Reading : (m+1)*Reading]); err == nil {
 				err = to.join(h.minute(m))
@@ -121,7 +120,6 @@ func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
 
 var nothingRead [Reading]int64
 
-// minute is what was read in a minute of the open day.
 func (h *heldGauge) minute(m int) []int64 {
 	if q := h.quarters[m/15]; q != nil {
 		return q[m%15*Reading : (m%15+1)*Reading]
@@ -129,7 +127,7 @@ func (h *heldGauge) minute(m int) []int64 {
 	return nothingRead[:]
 }
 
-// lastHour is the latest hour of minutes [a, b) in which something was read, -1 for none.
+// lastHour returns the latest hour of minutes [a, b) with a reading, -1 for none.
 func (h *heldGauge) lastHour(a, b int) int {
 	for hour := b/60 - 1; hour >= a/60; hour-- {
 		if h.open[hour*Reading+ReadingCount] != 0 {
@@ -139,7 +137,8 @@ func (h *heldGauge) lastHour(a, b int) int {
 	return -1
 }
 
-// last corrects the last reading. An hour knows which one came last; what is told is that of the latest minute.
+// last corrects the last reading. An hour stores the reading that arrived last; the answer is that of the latest
+// minute.
 func (h *heldGauge) last(of *reading, a, b int) {
 	hour := h.lastHour(a, b)
 	for m := hour*60 + 59; hour >= 0 && m >= hour*60; m-- {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Recorder counts hits and answers questions about them. It is safe for many goroutines.
+// Recorder counts hits and answers queries about them. It is safe for concurrent use.
 type Recorder struct {
 	opts   Options
 	cells  Cells
@@ -23,8 +23,7 @@ type Recorder struct {
 	upkeep upkeep
 }
 
-// New makes a recorder over cells. It starts goroutines, which Close ends. The error names every option that
-// is wrong.
+// New returns a recorder over cells. Its goroutines end with Close. The error names every invalid option.
 func New(cells Cells, opts *Options) (*Recorder, error) {
 	o := opts.withDefaults()
 	if err := o.validate(); err != nil {
@@ -46,16 +45,16 @@ func (r *Recorder) Hit(ctx context.Context, metric Metric) error {
 	return results[0]
 }
 
-// Add counts hits and returns when they are durable: the result of each is nil, or says why it was not
-// applied, or wraps ErrUnconfirmed. The error is about all of them: nothing was applied.
+// Add counts hits and returns when they are durable. The result of each hit is nil, or the reason why it was not
+// applied, or wraps ErrUnconfirmed. If the error is not nil, nothing was applied.
 func (r *Recorder) Add(ctx context.Context, hits []Hit) ([]error, error) {
 	answer, err := r.AddBatch(ctx, Batch{Hits: hits})
 	return answer.Results, err
 }
 
-// AddBatch is Add for a batch that may have a key: then it counts once, however often it is sent. The error is
-// an *InvalidError if the batch as a whole is wrong; ErrKeyReused and ErrSequence are those of all its hits.
-// The context bounds the wait for a place in the queue; what is in it is counted.
+// AddBatch is Add for a batch that may have a key, which then counts once, however often it is sent. The error is
+// an *InvalidError if the batch as a whole is invalid; ErrKeyReused and ErrSequence are returned as the result of
+// every hit. The context bounds the wait for room in the queue; a queued batch is counted.
 func (r *Recorder) AddBatch(ctx context.Context, b Batch) (Answer, error) {
 	c, err := r.call(&b)
 	if err != nil {
@@ -80,7 +79,7 @@ func (r *Recorder) AddBatch(ctx context.Context, b Batch) (Answer, error) {
 	return answer, nil
 }
 
-// send has all parts of a call counted, in all cells at once, and waits for the answers.
+// send queues all parts of a call, in all cells at once, and waits for the answers.
 func (r *Recorder) send(ctx context.Context, c *call) {
 	n := len(c.parts)
 	if n == 0 {
@@ -96,7 +95,7 @@ func (r *Recorder) send(ctx context.Context, c *call) {
 	<-c.done
 }
 
-// relocate asks anew where metrics are that a cell has lost, and makes parts of their hits.
+// relocate asks the directory again for metrics that a cell has lost, and makes parts of their hits.
 func (r *Recorder) relocate(ctx context.Context, c *call, hits []int) {
 	for _, i := range hits {
 		if at := r.places.get(c.hits[i].Metric); at != nil {
@@ -107,7 +106,7 @@ func (r *Recorder) relocate(ctx context.Context, c *call, hits []int) {
 	r.locate(ctx, c, hits, true)
 }
 
-// combiner is that of a cell, and begins with the first hit.
+// combiner returns the combiner of a cell, and starts it with the first hit.
 func (r *Recorder) combiner(cell string) *combiner {
 	r.mu.RLock()
 	c := r.combiners[cell]
@@ -125,7 +124,7 @@ func (r *Recorder) combiner(cell string) *combiner {
 	return c
 }
 
-// enter counts in who is served before Close returns.
+// enter registers a caller for which Close waits, or reports false after Close.
 func (r *Recorder) enter() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -136,7 +135,7 @@ func (r *Recorder) enter() bool {
 	return true
 }
 
-// Close takes no more hits, and returns when those that were taken are answered.
+// Close refuses further hits, and returns when all accepted ones are answered.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	r.closed = true

@@ -15,10 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is when tests run.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// setClock is a clock that tests set.
 type setClock struct {
 	mu sync.Mutex
 	at time.Time
@@ -36,7 +34,7 @@ func (c *setClock) set(at time.Time) {
 	c.at = at
 }
 
-// open makes a recorder that is closed with the test. change, if not nil, sets options.
+// open returns a recorder that is closed with the test. change, if not nil, sets options.
 func open(t testing.TB, over Cells, change func(*Options)) (*Recorder, *setClock) {
 	t.Helper()
 	clock := &setClock{at: noon}
@@ -59,7 +57,7 @@ func open(t testing.TB, over Cells, change func(*Options)) (*Recorder, *setClock
 	return r, clock
 }
 
-// add counts a batch and wants these results: of those that are not given it is nil.
+// add counts a batch and checks its results; those not given must be nil.
 func add(t testing.TB, r *Recorder, b Batch, want ...error) Answer {
 	t.Helper()
 	answer, err := r.AddBatch(t.Context(), b)

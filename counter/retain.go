@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// upkeep is what a recorder remembers of its maintenance: up to which day it has looked for details that are
-// kept for so long only, in each cell. It is no harm to forget it.
+// upkeep caches the progress of maintenance: for each cell and retention, the day up to which details were
+// dropped. Losing it is harmless.
 type upkeep struct {
 	mu   sync.Mutex
 	done map[looked]int64
 }
 
-// looked is what was looked for.
 type looked struct {
 	cell   string
 	detail Detail
 	kept   time.Duration
 }
 
-// since is the first day that was not looked at, and reached says that all below a day were.
+// since returns the first day that was not scanned; reached records that all days below were.
 func (u *upkeep) since(l looked) int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -41,7 +40,7 @@ func (u *upkeep) reached(l looked, day int64) {
 	u.done[l] = day
 }
 
-// packed says that days were packed in a cell from one on, 0 for none: they are to be looked at again.
+// packed marks days of a cell from the given one as changed, so that they are scanned again; 0 is none.
 func (u *upkeep) packed(cell string, day int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -52,7 +51,7 @@ func (u *upkeep) packed(cell string, day int64) {
 	}
 }
 
-// keeps is for how long a detail is kept, 0 for ever.
+// keeps returns how long a detail is kept, 0 for forever.
 func (r *Retention) keeps(d Detail) time.Duration {
 	if d == Minutes {
 		return r.Minutes
@@ -60,7 +59,6 @@ func (r *Retention) keeps(d Detail) time.Duration {
 	return r.Quarters
 }
 
-// retention is that of a metric.
 func (r *Recorder) retention(m Metric) *Retention {
 	for i := range r.opts.Retention {
 		if rule := &r.opts.Retention[i]; strings.HasPrefix(string(m), string(rule.Prefix)) {
@@ -70,14 +68,14 @@ func (r *Recorder) retention(m Metric) *Retention {
 	return &DefaultRetention
 }
 
-// retain drops details of closed days that are older than they are kept.
+// retain drops details of closed days past their retention.
 func (r *Recorder) retain(ctx context.Context, cell string, db Database, now time.Time) error {
 	var errs []error
 	for _, detail := range []Detail{Minutes, Quarters} {
 		for _, rule := range append([]Retention{DefaultRetention}, r.opts.Retention...) {
 			look := looked{cell, detail, rule.keeps(detail)}
 			below := expired(now, look.kept)
-			// The same time is looked for once, whichever rule says it.
+			// Rules with the same duration share one scan.
 			if since := r.upkeep.since(look); look.kept != 0 && since < below {
 				damaged, err := r.drop(ctx, db, look, since, now)
 				if err != nil {
@@ -91,11 +89,11 @@ func (r *Recorder) retain(ctx context.Context, cell string, db Database, now tim
 	return errors.Join(errs...)
 }
 
-// expired is the first day of which something is younger than a time is long.
+// expired returns the first day that is not entirely older than kept.
 func expired(now time.Time, kept time.Duration) int64 { return MinuteOf(now.Add(-kept)).Day() }
 
-// drop looks at closed days that have a detail, from a day on, and drops details that are older than the
-// rule of their metric says. Those that are damaged stay, and are named.
+// drop scans closed days with a detail, from a day on, and drops details past the retention of their metric.
+// Damaged days stay and are returned.
 func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int64, now time.Time) (damaged []error, err error) {
 	const most = 100
 	conflicts := 0
@@ -133,7 +131,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 		})
 		if part, some := errors.AsType[*PartError](err); some && part.Conflicts() && conflicts < contended {
 			conflicts++
-			continue // those that are done need nothing any more
+			continue // finished days are skipped the next time
 		}
 		if err != nil {
 			return damaged, err
@@ -151,7 +149,7 @@ func idsOf(days []ClosedDay) []ID {
 	return ids
 }
 
-// detail is how fine a day of a metric is kept now.
+// detail returns the detail with which a day of a metric is kept now.
 func (r *Recorder) detail(m Metric, day int64, now time.Time) Detail {
 	rule := r.retention(m)
 	for _, d := range []Detail{Minutes, Quarters} {
@@ -162,7 +160,7 @@ func (r *Recorder) detail(m Metric, day int64, now time.Time) Detail {
 	return NoDetail
 }
 
-// reduce packs a closed day again, with less detail and the same total.
+// reduce repacks a closed day with less detail and the same total.
 func reduce(c *ClosedDay, kind Kind, to Detail) (ClosedDay, error) {
 	values, err := unpackDay(c, kind)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Step is how fine a series is.
+// Step is the resolution of a series.
 type Step string
 
 // The steps of series.
@@ -18,59 +18,59 @@ const (
 	ByDay    Step = "day"
 )
 
-// Query asks for series of metrics, by their names or by a prefix.
+// Query selects series of metrics, by their names or by a prefix.
 type Query struct {
 	Metrics []Metric
-	// Prefix asks for all metrics whose names begin with it; nil if Metrics names them. More than MaxPoints
-	// allow are refused, not cut off.
+	// Prefix selects all metrics whose names begin with it; nil if Metrics names them. A query for more metrics
+	// than MaxPoints allows is refused, not truncated.
 	Prefix *Metric
-	// From and To bound the range: steps that begin in [From, To). From is moved to the begin of its step in
-	// the zone.
+	// From and To select the steps that begin in [From, To). From is rounded down to the start of its step in the
+	// zone.
 	From, To time.Time
 	Step     Step
-	// Zone is where hours and days begin; minutes are those of UTC. A local hour begins at :00 and where
-	// clocks are changed. A local day begins where its date is there for the first time. Nil is UTC.
+	// Zone is the time zone of hours and days; minutes are UTC. A local hour begins at :00 and at clock changes.
+	// A local day begins when its date first appears. Nil is UTC.
 	Zone *time.Location
 }
 
-// Series are the answer to a Query: a line for each metric, in the order asked for, or of the names.
+// Series is the answer to a Query: a line for each metric, in the order requested, or in name order.
 type Series struct {
 	Step Step
 	Zone string
-	// Times are when the steps begin, in the zone; every line has a value for each of them.
+	// Times are the starts of the steps, in the zone; every line has a value for each.
 	Times []time.Time
-	// Complete is until when everything that is true now is in it: what lies later is Null, but for what was
-	// counted ahead of the clock.
+	// Complete is the time up to which the answer is complete: later steps are Null, except those with hits ahead
+	// of the clock.
 	Complete time.Time
 	Lines    []Line
 }
 
-// Line is the series of one metric. All of it, over all levels, is of one moment.
+// Line is the series of one metric. All its levels are from one snapshot.
 type Line struct {
 	Metric Metric
 	Kind   Kind
-	// Values are those of a counter: one for each step.
+	// Values has the value of each step, for a counter.
 	Values []Value
-	// Readings are those of a gauge: one for each step.
+	// Readings has the readings of each step, for a gauge.
 	Readings []Readings
-	// Total of a counter is what the whole range holds, read at the coarsest level that can tell: days where
-	// the range has whole days. It equals the sum of the values, where those are still kept. It is Null if
-	// the range begins or ends within a day of which only the day is kept, and of a gauge.
+	// Total is the sum of a counter over the whole range, read at the coarsest possible level. It equals the sum
+	// of Values as far as those are still kept. It is Null for a gauge, and if the range begins or ends within a
+	// day whose details were dropped.
 	Total Value
-	// Since is the day of the first hit: before it all is Null.
+	// Since is the day of the first hit; everything before is Null.
 	Since time.Time
-	// Kept is since when the step is kept; what is older is Null. It is zero if all of it is.
+	// Kept is the start of the kept steps; earlier ones are Null. It is zero if all are kept.
 	Kept time.Time
 }
 
 // Value is a count, or Null.
 type Value int64
 
-// Null is the value of a time of which nothing is known: before the first hit, in the future, or no longer
-// kept. No count and no reading is Null.
+// Null is the value of an unknown time: before the first hit, in the future, or no longer kept. No count or
+// reading equals Null.
 const Null Value = math.MinInt64
 
-// MarshalJSON writes null, or the number.
+// MarshalJSON writes null or the number.
 func (v Value) MarshalJSON() ([]byte, error) {
 	if v == Null {
 		return []byte("null"), nil
@@ -78,20 +78,20 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(v), 10), nil
 }
 
-// Readings are those of a gauge in one step. All of them are Null where nothing was read, but for Count, which
-// is 0 where there could have been something.
+// Readings are a gauge's readings in one step. If nothing was read, all are Null except Count, which is 0 where a
+// reading would have been possible.
 type Readings struct {
 	Min, Max, Sum, Count, Last Value
 }
 
-// TopQuery asks for the counters that were hit most.
+// TopQuery selects the counters with the most hits on a day.
 type TopQuery struct {
 	Day    time.Time // any time of the day, in UTC
 	Prefix Metric    // "" for all
 	K      int       // 1 to MaxTop; 0 for 10
 }
 
-// Explanation is what a hit touches.
+// Explanation lists the values that a hit changes.
 type Explanation struct {
 	Metric  Metric    `json:"metric"`
 	Kind    string    `json:"kind"`
@@ -99,7 +99,7 @@ type Explanation struct {
 	ID      ID        `json:"id,string"`
 	At      time.Time `json:"at"`
 	Touches []Touch   `json:"touches"`
-	// Closed tells that the day was packed, and that the hit goes beside it.
+	// Closed reports that the day was compacted, so that the hit goes to open spans beside it.
 	Closed bool `json:"closed"`
 }
 
@@ -109,5 +109,5 @@ type Touch struct {
 	Key   SpanKey `json:"key,string"`
 	Index int     `json:"index"` // of the value, from 0
 	What  string  `json:"what"`  // minute 12:07, hour 12, quarter 12:00, day 2026-11-20
-	Now   int64   `json:"now"`   // what is there
+	Now   int64   `json:"now"`   // current value
 }

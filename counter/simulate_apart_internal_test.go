@@ -15,10 +15,10 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// The simulator over databases whose days are written apart: tasks stop between any two documents that they read
-// or write, days fail one by one, and processes pack days and forget keys meanwhile.
+// The simulator over Apart stores: tasks stop between any two documents that they read or write, days fail one by
+// one, and processes compact days and forget records concurrently.
 
-// OpenApart is countertest.NewApart. That package imports this one, so a test from outside brings it.
+// OpenApart is countertest.NewApart. That package imports this one, so an external test sets it.
 var OpenApart func(faults func(SimStep) SimFault) Database
 
 // SimStep is a countertest.Step, and SimFault a countertest.Fault.
@@ -30,7 +30,7 @@ type (
 	SimFault int
 )
 
-// The faults, as countertest has them.
+// The faults, with the values of countertest.
 const (
 	simNone SimFault = iota
 	simUnavailable
@@ -40,16 +40,15 @@ const (
 	simCrash
 )
 
-// errSimStep is what is not written and not refused.
+// errSimStep is the error of a step that was not done.
 var errSimStep = errors.New("simulated: not written")
 
-// simApart is a cell.
 type simApart struct {
 	w  *simWorld
 	db Database
-	// had is what days were seen to remember.
+	// had has the records that days were seen to have.
 	had    map[dayName]bool
-	closed map[SpanKey]bool // days that were packed
+	closed map[SpanKey]bool // days that were compacted
 }
 
 func (w *simWorld) openApart() *simApart {
@@ -58,10 +57,9 @@ func (w *simWorld) openApart() *simApart {
 	return a
 }
 
-// fault is asked before each step.
 func (a *simApart) fault(s SimStep) SimFault {
 	w, t := a.w, a.w.running
-	if t == nil { // the world looks
+	if t == nil { // the world itself looks
 		return simNone
 	}
 	if !t.killed && w.rng.IntN(3) == 0 {
@@ -121,7 +119,7 @@ func (a *simApart) watched() Database {
 	}}
 }
 
-// note notes what became of days.
+// note counts the errors of days.
 func (a *simApart) note(part *PartError) {
 	for day, err := range part.Days {
 		switch {
@@ -137,11 +135,11 @@ func (a *simApart) note(part *PartError) {
 	}
 }
 
-// simSpy looks at what a transaction is answered.
+// simSpy observes the results of a transaction.
 type simSpy struct {
 	Apart
 	of      *simApart
-	in      map[dayName]bool // what was asked, and whether the day remembers it
+	in      map[dayName]bool // what was read, and whether the day has a record of it
 	floor   int64
 	counts  bool
 	dropped int
@@ -173,7 +171,7 @@ func (s *simSpy) Producers(ctx context.Context, producers []Producer) ([]Remembe
 	return all, err
 }
 
-// met compares what days and the summary say.
+// met compares the records of days and the summary.
 func (s *simSpy) met(n name, whole *Remembered) {
 	for d, in := range s.in {
 		switch known := whole.Print != [16]byte{}; {
@@ -215,7 +213,6 @@ func (s *simSpy) DropBatches(ctx context.Context, below int64, limit int) (int, 
 	return n, err
 }
 
-// look reads what there is now.
 func (a *simApart) look(fn func(context.Context, Apart) error) {
 	was := a.w.running
 	a.w.running = nil
@@ -234,7 +231,7 @@ func (a *simApart) floor() (at int64) {
 	return at
 }
 
-// counted is what a metric counted in a minute: what is open, and what is packed.
+// counted returns a metric's count in a minute, open and closed.
 func (a *simApart) counted(id ID, at Minute) (sum int64) {
 	a.look(func(ctx context.Context, tx Apart) error {
 		hours, err := tx.Spans(ctx, Hours, []SpanKey{NewSpanKey(at.Hour(), id)})
@@ -267,7 +264,6 @@ func (a *simApart) counted(id ID, at Minute) (sum int64) {
 	return sum
 }
 
-// check holds sums against each other.
 func (a *simApart) check() {
 	a.look(func(ctx context.Context, tx Apart) error {
 		m := newModel()
@@ -282,7 +278,7 @@ func (a *simApart) check() {
 				m.spans[table][s.Key] = s.Values
 			}
 		}
-		// An hour that was prepared by somebody whose clock is days behind may come after its day was packed.
+		// An hour prepared by a process whose clock is days behind may appear after its day was compacted.
 		maps.DeleteFunc(m.spans[Hours], func(key SpanKey, values []int64) bool {
 			return m.spans[Days][NewSpanKey(key.Unit()/24, key.ID())] == nil && slices.Max(values) == 0
 		})
@@ -290,7 +286,7 @@ func (a *simApart) check() {
 	})
 }
 
-// remembered is how much a day remembers at most.
+// remembered returns the largest number of records in a day.
 func (a *simApart) remembered() (most int) {
 	of := map[SpanKey]int{}
 	a.look(func(ctx context.Context, tx Apart) error {
@@ -310,7 +306,7 @@ func (a *simApart) remembered() (most int) {
 	return most
 }
 
-// simulateApart runs a seed over databases whose days are written apart.
+// simulateApart runs a seed over Apart stores.
 func simulateApart(seed uint64, counts *simCounts) error {
 	w := &simWorld{
 		rng: rand.New(rand.NewPCG(seed, 3)), now: noon, apart: map[string]*simApart{}, locked: map[string]*simTask{},
@@ -330,8 +326,8 @@ func simulateApart(seed uint64, counts *simCounts) error {
 	return nil
 }
 
-// Of what is counted apart, each hit counts once, and each day adds up, whatever gets lost, and whoever is
-// killed between two days, or between the days and their summary.
+// In an Apart store each hit counts once, and each day adds up, whatever is lost, and if processes are killed
+// between two days, or between the days and their summary.
 func TestP02_SimulationApart(t *testing.T) {
 	t.Parallel()
 	simulateAll(t, simulateApart, longtest.Sample(8, 8, 120, 200), sawNames[:])

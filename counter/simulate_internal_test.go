@@ -12,34 +12,33 @@ import (
 	"time"
 )
 
-// A simulator of clients that repeat what they sent, and of processes that count it in cells they share. It
-// runs what production runs, but for the goroutine that waits for callers: tasks are coroutines that stop
-// where a transaction begins, before it commits and where its answer arrives, and a seed decides who goes on
-// and what fails. In the end, each hit that was acknowledged must have been counted exactly once, and each
-// other at most once.
+// A simulator of clients that repeat batches, and of processes that count them in shared cells. It runs the
+// production code, except for the goroutine that waits for callers: tasks are coroutines that yield where a
+// transaction begins, before it commits and where its reply arrives, and a seed decides which one continues and
+// what fails. At the end, each acknowledged hit must have been counted exactly once, and each other one at most
+// once.
 
-// simWorld is one run.
 type simWorld struct {
 	rng       *rand.Rand
 	now       time.Time
 	cells     map[string]*model
-	apart     map[string]*simApart // instead of cells, if days are written apart
-	locked    map[string]*simTask  // who is in a transaction
+	apart     map[string]*simApart // instead of cells, for Apart stores
+	locked    map[string]*simTask  // task in a transaction
 	places    map[Metric]Place
 	processes []*simProcess
 	clients   []*simClient
-	slots     map[simSlot]int // how many hits there are in each
+	slots     map[simSlot]int // number of hits in each
 	hits      []*simHit
 	keys      int
 	running   *simTask
 	counts    *simCounts
 	steps     int
-	faults    bool // switched off when the end is near
-	lossy     int  // how often answers are lost, in a hundred times
+	faults    bool // switched off near the end
+	lossy     int  // how often replies are lost, per hundred
 	wrong     error
 }
 
-// simSlot is a minute of a metric. Its hits add powers of 16, so that what was counted tells how often each was.
+// simSlot is a minute of a metric. Its hits add powers of 16, so that the sum shows how often each was counted.
 type simSlot struct {
 	metric Metric
 	minute Minute
@@ -58,7 +57,7 @@ func (h *simHit) n() int64 { return 1 << (4 * h.power) }
 
 var simCells = []string{"a", "b"}
 
-// simMetrics are three counters and a gauge; which of them is where is decided once.
+// simMetrics are three counters and a gauge; their cells are fixed.
 var simMetrics = []Metric{"x", "y", "z", "gauge"}
 
 func simKind(m Metric) Kind {
@@ -76,7 +75,6 @@ func (w *simWorld) fail(format string, args ...any) {
 	}
 }
 
-// counted is how often a hit was counted.
 func (w *simWorld) counted(h *simHit) int {
 	at, ok := w.places[h.metric]
 	if !ok {
@@ -92,7 +90,6 @@ func (w *simWorld) counted(h *simHit) int {
 	return int(sum >> (4 * h.power) & 15)
 }
 
-// simTask is a coroutine.
 type simTask struct {
 	w      *simWorld
 	yield  func(struct{}) bool
@@ -116,7 +113,7 @@ func (w *simWorld) task(run func(*simTask)) *simTask {
 	return t
 }
 
-// pause lets others go on, and reports whether the task still lives.
+// pause lets other tasks run, and reports whether this one is still alive.
 func (t *simTask) pause() bool {
 	t.killed = t.killed || !t.yield(struct{}{})
 	return !t.killed
@@ -128,7 +125,6 @@ func (w *simWorld) resume(t *simTask) {
 	w.running = nil
 }
 
-// floor is that of a cell.
 func (w *simWorld) floor(cell string) int64 {
 	if w.apart != nil {
 		return w.apart[cell].floor()
@@ -136,7 +132,7 @@ func (w *simWorld) floor(cell string) int64 {
 	return w.cells[cell].floor
 }
 
-// update is a transaction. Those of one cell are one after the other.
+// update is a transaction. Those of one cell run one after the other.
 func (w *simWorld) update(cell string, fn func(Tx) error) error {
 	t := w.running
 	for first := true; first || w.locked[cell] != nil; first = false {
@@ -147,7 +143,7 @@ func (w *simWorld) update(cell string, fn func(Tx) error) error {
 	if w.chance(w.lossy) {
 		return errSimDown
 	}
-	if w.chance(5) { // what it writes is lost, and it runs again
+	if w.chance(5) { // its writes are lost, and it runs again
 		_ = fn(w.cells[cell].clone())
 		w.counts[sawAgain]++
 	}
@@ -195,7 +191,7 @@ func (w *simWorld) Cell(cell string) Database {
 	}
 }
 
-// Places is a directory that has the second and the last metric be in the second cell.
+// Places is a directory that puts the second and the last metric into the second cell.
 func (w *simWorld) Places(_ context.Context, metrics []Metric, create, _ bool) []Place {
 	places := make([]Place, len(metrics))
 	for i, m := range metrics {
@@ -215,14 +211,14 @@ type simProcess struct {
 	recorder *Recorder
 	skew     time.Duration // of its clock
 	queues   map[string][]*share
-	tasks    []*simTask // one for each cell, and one that maintains the cells that are written apart
-	upkeep   bool       // it is to do so
+	tasks    []*simTask // one per cell, and one that maintains Apart cells
+	upkeep   bool       // maintenance is due
 	dead     bool
 }
 
 func (w *simWorld) process() *simProcess {
 	p := &simProcess{queues: map[string][]*share{}}
-	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // which keeps all
+	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // keeps all
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
 		w.fail("%w", err)

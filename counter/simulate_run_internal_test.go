@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// saw is a rare state: of one that never came nothing was proved.
+// saw is a rare state. A run that never reaches it proves nothing about it.
 type saw int
 
 const (
@@ -33,10 +33,10 @@ const (
 	sawTooOld
 	sawTooOldCounted
 	sawAtOnce
-	sawsTogether // all of them, where days are not written apart
+	sawsTogether // all of them for stores that are not Apart
 )
 
-// Of days that are written apart only.
+// For Apart stores only.
 const (
 	sawPart = sawsTogether + iota
 	sawInDay
@@ -76,10 +76,10 @@ type simCounts [saws]int
 // simClient sends batches, and repeats them until they are answered, or later, or never.
 type simClient struct {
 	w        *simWorld
-	producer Producer // zero for one that uses keys
+	producer Producer // zero for a client that uses keys
 	seq      uint64
-	plain    bool // neither: what it sends is never repeated
-	// sent is what is on its way, and batches what may be sent again.
+	plain    bool // neither: its batches are never repeated
+	// sent is the batch in flight, and batches those that may be repeated.
 	sent    *simSent
 	batches []*simBatch
 }
@@ -87,22 +87,21 @@ type simClient struct {
 type simBatch struct {
 	Batch
 	hits []*simHit
-	done bool // answered for good, as far as the client knows
-	// loose tells that a former attempt may still be counted.
+	done bool // finally answered, as far as the client knows
+	// loose reports that an earlier attempt may still be counted.
 	loose bool
 	evil  bool // its key is that of another batch
 	sent  int
 }
 
-// simSent is an attempt.
 type simSent struct {
 	*simBatch
 	call *call
 	to   *simProcess
-	lost []int // hits that were sent once more, to where their metrics are
+	lost []int // hits that were sent again to the new place of their metrics
 }
 
-// time draws a time of a hit: near the borders, where it matters.
+// time draws the time of a hit, often near a limit.
 func (w *simWorld) time() time.Time {
 	ms := time.Duration(w.rng.IntN(3)-1) * time.Millisecond
 	switch w.rng.IntN(8) {
@@ -113,7 +112,7 @@ func (w *simWorld) time() time.Time {
 	case 2:
 		return w.now.Add(Ahead + ms)
 	case 3, 4:
-		if w.apart != nil { // so that many are of one day
+		if w.apart != nil { // so that many hits are on one day
 			return w.now.Add(-time.Duration(w.rng.IntN(2)) * 24 * time.Hour).Add(-time.Duration(w.rng.IntN(3600)) * time.Second)
 		}
 		return w.now.Add(-time.Duration(w.rng.Int64N(int64(Window))))
@@ -130,7 +129,7 @@ func (w *simWorld) hit() *simHit {
 			continue
 		}
 		if w.rng.IntN(6) == 0 {
-			h.kind = 1 - h.kind // refused, once the metric is there
+			h.kind = 1 - h.kind // refused if the metric exists
 		}
 		h.power = w.slots[h.simSlot]
 		w.slots[h.simSlot]++
@@ -139,7 +138,6 @@ func (w *simWorld) hit() *simHit {
 	}
 }
 
-// batch makes a new batch.
 func (c *simClient) batch() *simBatch {
 	w := c.w
 	b := &simBatch{}
@@ -164,7 +162,7 @@ func (c *simClient) batch() *simBatch {
 	return b
 }
 
-// step has a client look whether it was answered, or send something.
+// step makes a client check for its answer, or send a batch.
 func (c *simClient) step() {
 	if c.sent != nil {
 		c.look()
@@ -173,9 +171,9 @@ func (c *simClient) step() {
 	var b *simBatch
 	switch n := len(c.batches); {
 	case n > 0 && c.w.chance(5):
-		b = c.batches[c.w.rng.IntN(n)] // as if it had been on its way for long
+		b = c.batches[c.w.rng.IntN(n)] // as if it had been in flight for a long time
 	case n > 0 && !c.batches[n-1].done && c.producer != Producer{}:
-		b = c.batches[n-1] // the next one only when this one was answered
+		b = c.batches[n-1] // the next one only after this one was answered
 	case n > 0 && c.producer == Producer{} && c.w.rng.IntN(2) == 0:
 		b = c.batches[c.w.rng.IntN(n)]
 	case !c.w.faults:
@@ -201,7 +199,7 @@ func (c *simClient) send(b *simBatch) {
 	to.send(call)
 }
 
-// look takes the answer, if it is there and does not get lost.
+// look takes the answer, if it has arrived and is not lost.
 func (c *simClient) look() {
 	s, w := c.sent, c.w
 	switch {
@@ -241,7 +239,7 @@ func (c *simClient) look() {
 	c.answered(s)
 }
 
-// answered holds an answer against what was counted.
+// answered compares an answer with what was counted.
 func (c *simClient) answered(s *simSent) {
 	w, done := c.w, true
 	for i, err := range s.call.results {
@@ -279,7 +277,7 @@ func (c *simClient) answered(s *simSent) {
 		default:
 			w.fail("hit %d of batch %q %d: %w", i, s.Key, s.Seq, err)
 		}
-		// What is remembered is acknowledged. An attempt that is on its way yet may have been counted since.
+		// A recorded hit must be acknowledged. An attempt still in flight may have been counted since.
 		if !s.loose && !s.evil && w.counted(h) > 0 && h.at.UnixMilli() >= w.floor(w.places[h.metric].Cell) {
 			w.fail("hit %d of batch %q %d was counted, and refused: %w", i, s.Key, s.Seq, err)
 		}
@@ -287,7 +285,7 @@ func (c *simClient) answered(s *simSent) {
 	s.done = s.done || done
 }
 
-// simulate runs a seed and says what was wrong.
+// simulate runs a seed and returns the first error.
 func simulate(seed uint64, counts *simCounts) error {
 	w := &simWorld{
 		rng: rand.New(rand.NewPCG(seed, 2)), now: noon, cells: map[string]*model{}, locked: map[string]*simTask{},
@@ -303,7 +301,7 @@ func simulate(seed uint64, counts *simCounts) error {
 	return nil
 }
 
-// run has clients send for some steps, and then for some more be answered.
+// run lets clients send for some steps, and then waits some more steps for answers.
 func (w *simWorld) run(clients, steps, more int) error {
 	w.processes = []*simProcess{w.process(), w.process()}
 	for i := range clients {
@@ -356,13 +354,13 @@ func (w *simWorld) step() {
 	}
 }
 
-// What clients repeat counts once, whatever gets lost, and whoever is killed.
+// What clients repeat counts once, whatever is lost and killed.
 func TestP02_Simulation(t *testing.T) {
 	t.Parallel()
 	simulateAll(t, simulate, longtest.Sample(8, 8, 120, 400), sawNames[:sawsTogether])
 }
 
-// simulateAll runs many seeds, and wants each rare state to have come.
+// simulateAll runs many seeds, and requires each rare state to occur.
 func simulateAll(t *testing.T, simulate func(uint64, *simCounts) error, seeds int, names []string) {
 	t.Helper()
 	if long, err := strconv.Atoi(os.Getenv("LOCUS_SEEDS")); err == nil {

@@ -10,43 +10,42 @@ type ID int64
 // MaxID is the highest number of a metric.
 const MaxID = 1<<40 - 1
 
-// SpanKey says of which metric and which time a span is: the hour, quarter of an hour or day since 1970 in the
-// upper bits, the metric in the lower 40. So what is written at one time lies together, and the oldest spans come
-// first.
+// SpanKey identifies a span: the hour, quarter of an hour or day since 1970 in the upper bits, the metric in the
+// lower 40. So rows written at the same time are adjacent, and the oldest come first.
 type SpanKey int64
 
-// NewSpanKey is the key of a metric's hour, quarter or day since 1970.
+// NewSpanKey returns the key of a metric's hour, quarter or day since 1970.
 func NewSpanKey(unit int64, id ID) SpanKey { return SpanKey(unit<<40 | int64(id)) }
 
-// Unit is the hour, quarter or day since 1970.
+// Unit returns the hour, quarter or day since 1970.
 func (k SpanKey) Unit() int64 { return int64(k) >> 40 }
 
-// ID is the metric.
+// ID returns the metric.
 func (k SpanKey) ID() ID { return ID(k & MaxID) }
 
 // Table is one of the tables of spans.
 type Table uint8
 
-// The tables of spans: all rows of one have the same number of values, so no row ever grows.
+// The tables of spans. All rows of a table have the same number of values, so no row ever grows.
 const (
 	Hours         Table = iota // of counters: 60 minutes
-	Days                       // of counters: the day, 24 hours, each with its quarters
+	Days                       // of counters: the day, and 24 hours, each with its quarters
 	GaugeQuarters              // of gauges: 15 minutes of 5 values
 	GaugeDays                  // of gauges: 24 hours of 5 values
 )
 
-// Tables are all of them.
+// Tables lists all tables.
 var Tables = []Table{Hours, Days, GaugeQuarters, GaugeDays}
 
-// Width is how many values a span of the table has.
+// Width returns the number of values in a span of the table.
 func (t Table) Width() int { return [...]int{60, 1 + 24 + 96, 15 * Reading, 24 * Reading}[t] }
 
-// DayTotal is the place of the day's total in Days. It lies between noon and what comes before, each hour
-// beside its quarters: a database that logs what lies between the first value that changes and the last one, as
-// PostgreSQL does, logs as much at 23:59 as at 00:00, and no more in between.
+// DayTotal is the index of the day's total in Days. It lies between the morning and the afternoon, and each hour
+// lies beside its quarters. A database that logs the range from the first to the last changed value, as
+// PostgreSQL does, then logs as much at 23:59 as at 00:00, and no more in between.
 const DayTotal = 60
 
-// DayHour is the place of an hour, 0 to 23, in Days.
+// DayHour returns the index of an hour, 0 to 23, in Days.
 func DayHour(hour int) int {
 	if hour < 12 {
 		return 5 * hour
@@ -54,12 +53,12 @@ func DayHour(hour int) int {
 	return 5*hour + 1
 }
 
-// DayQuarter is the place of a quarter of an hour, 0 to 95, in Days.
+// DayQuarter returns the index of a quarter of an hour, 0 to 95, in Days.
 func DayQuarter(quarter int) int { return DayHour(quarter/4) + 1 + quarter%4 }
 
-// Where the values of gauges lie.
+// Indexes of a gauge's values.
 const (
-	Reading      = 5 // values of a minute or an hour of a gauge, which are all 0 if nothing was read:
+	Reading      = 5 // number of values of a gauge's minute or hour, all 0 if nothing was read:
 	ReadingMin   = 0
 	ReadingMax   = 1
 	ReadingSum   = 2
@@ -67,38 +66,38 @@ const (
 	ReadingLast  = 4
 )
 
-// Span is one row: what is known of a metric in an hour, a quarter of an hour or a day. An hour or a quarter
-// has a span only if its day has one.
+// Span is one row: the values of a metric in an hour, a quarter of an hour or a day. An hour or a quarter has a
+// span only if its day has one.
 type Span struct {
 	Key    SpanKey
 	Values []int64
 }
 
-// Minute is a minute since 1970. All of it is UTC.
+// Minute is a minute since 1970, in UTC.
 type Minute int64
 
-// MinuteOf is the minute that a time lies in.
+// MinuteOf returns the minute that contains t.
 func MinuteOf(t time.Time) Minute { return Minute(floorDiv(t.Unix(), 60)) }
 
-// Time is when the minute begins.
+// Time returns the start of the minute.
 func (m Minute) Time() time.Time { return time.Unix(int64(m)*60, 0).UTC() }
 
-// Hour is the hour since 1970.
+// Hour returns the hour since 1970.
 func (m Minute) Hour() int64 { return floorDiv(int64(m), 60) }
 
-// Day is the day since 1970.
+// Day returns the day since 1970.
 func (m Minute) Day() int64 { return floorDiv(int64(m), 24*60) }
 
-// InHour is its place in Hours.
+// InHour returns its index in Hours, 0 to 59.
 func (m Minute) InHour() int { return int(int64(m) - 60*m.Hour()) }
 
-// QuarterOf is the quarter of an hour since 1970.
+// QuarterOf returns the quarter of an hour since 1970.
 func (m Minute) QuarterOf() int64 { return floorDiv(int64(m), 15) }
 
-// HourOfDay is the place of its hour in the day.
+// HourOfDay returns the hour of the day, 0 to 23.
 func (m Minute) HourOfDay() int { return int(m.Hour() - 24*m.Day()) }
 
-// Quarter is the place of its quarter of an hour in the day.
+// Quarter returns the quarter of the day, 0 to 95.
 func (m Minute) Quarter() int { return m.HourOfDay()*4 + m.InHour()/15 }
 
 func floorDiv(a, b int64) int64 {

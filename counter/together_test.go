@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/counter/countertest"
 )
 
-// What is sent, in batches that repeat and hits that come late, is what readers find, before and after days
-// are packed, whether spans are prepared or not.
+// Readers find what was sent, including repeated batches and late hits, before and after days are compacted, with
+// and without prepared spans.
 func TestRecorder_WhatIsSentIsRead(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{true, false} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Top answers with the counters that were hit most on a day, exactly, the highest first.
+// Top returns the counters with the most hits on a day, exactly, highest first.
 func (r *Recorder) Top(ctx context.Context, q TopQuery) ([]Ranked, error) {
 	switch {
 	case q.Day.IsZero():
@@ -20,7 +20,7 @@ func (r *Recorder) Top(ctx context.Context, q TopQuery) ([]Ranked, error) {
 	case q.K == 0:
 		q.K = 10
 	}
-	// A metric is in one cell, with all that it counts.
+	// A metric and all its counts are in one cell.
 	all, err := gather(ctx, r.cells.List(), func(ctx context.Context, cell string) (top []Ranked, err error) {
 		err = r.cells.Cell(cell).View(ctx, func(tx Tx) error {
 			top, err = tx.TopMetrics(ctx, MinuteOf(q.Day).Day(), q.Prefix, q.K)

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// UnreadError names what an update of a Store that is Apart could not read, while other documents of the same kind
-// can be read: those of a shard that is down. Nothing was written. The hits that need what is named are refused with
-// Err, and the others are counted by an update without them.
+// UnreadError names what an update of an Apart store could not read while other documents of the same kind are
+// readable, for example because one shard is down. Nothing was written. The hits that need the named documents
+// are refused with Err, and the others are counted by an update without them.
 type UnreadError struct {
 	Days      []SpanKey
 	Metrics   []ID
 	Keys      []Key
 	Producers []Producer
-	Floor     bool // what every batch with a key or a number needs
+	Floor     bool // needed by every batch with a key or a producer
 	Err       error
 }
 
-// Error returns Err and what it is about.
+// Error describes what could not be read, with Err.
 func (e *UnreadError) Error() string {
 	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics), len(e.Keys)+len(e.Producers))
 	if e.Floor {
@@ -32,7 +32,7 @@ func (e *UnreadError) Error() string {
 // Unwrap returns Err.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// batch reports whether the memory of a batch as a whole is among what cannot be read.
+// batch reports whether the record of a batch is among what cannot be read.
 func (e *UnreadError) batch(o *once) bool {
 	switch {
 	case o == nil:
@@ -43,8 +43,8 @@ func (e *UnreadError) batch(o *once) bool {
 	return e.Floor || slices.Contains(e.Producers, o.producer)
 }
 
-// without refuses the hits that need what an update could not read, and reports whether the others can be counted
-// without them: whether there were such hits, and whether others are left.
+// without refuses the hits that need what an update could not read. It reports whether there were such hits, and
+// whether others are left.
 func (g *group) without(err error) (can, left bool) {
 	e, unread := errors.AsType[*UnreadError](err)
 	if !unread {
@@ -67,7 +67,7 @@ func (g *group) without(err error) (can, left bool) {
 			case all || metrics[it.place.id] || days[g.day(it)]:
 				it.result = fmt.Errorf("counter: metric %q cannot be counted at the moment: %w", it.place.metric, e.Err)
 				it.settled, can = true, true
-				p.earlier = true // it is no repeat of which nothing was left to count
+				p.earlier = true // not a replay: hits were refused, not already counted
 			default:
 				left = true
 			}

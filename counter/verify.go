@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// Damage is a row that is not what others say that it should be.
+// Damage is a row that contradicts other rows.
 type Damage struct {
 	ID     ID
 	Stored string
 	Want   string
 }
 
-// Verify compares rows of a table of spans in one snapshot: a day with its hours, an hour with its minutes, and all with
-// their metric. It returns what is damaged.
+// Verify compares rows of a table of spans in one snapshot: a day with its hours, an hour with its minutes, and
+// all with their metric. It returns the damaged rows.
 func Verify(ctx context.Context, tx Tx, table Table, keys []SpanKey) ([]Damage, error) {
 	spans, err := tx.Spans(ctx, table, keys)
 	if err != nil {
@@ -46,7 +46,7 @@ func Verify(ctx context.Context, tx Tx, table Table, keys []SpanKey) ([]Damage, 
 	return v.damages, nil
 }
 
-// VerifyClosed unpacks closed days in one snapshot, and compares what they add up to with their totals.
+// VerifyClosed unpacks closed days in one snapshot, and compares their sums with their totals.
 func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) {
 	days, err := tx.ClosedDays(ctx, keys)
 	if err != nil {
@@ -59,7 +59,7 @@ func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) 
 	for i, key := range keys {
 		m, there := v.metas[key.ID()]
 		switch {
-		case days[i].Key == 0: // it is gone
+		case days[i].Key == 0: // it was deleted
 		case !there:
 			v.note(key, "of a metric that is not there", "a metric")
 		case days[i].N < 0 || days[i].Detail > Minutes:
@@ -71,7 +71,7 @@ func VerifyClosed(ctx context.Context, tx Tx, keys []SpanKey) ([]Damage, error) 
 	return v.damages, nil
 }
 
-// packed unpacks a closed day. One without details has none in its body, and that of a gauge no total beside it.
+// packed unpacks a closed day. Without details the body must be empty, and a gauge must have no total.
 func (v *verifier) packed(key SpanKey, day *ClosedDay, kind Kind) {
 	_, err := unpackDay(day, kind)
 	rest := day.Body
@@ -117,7 +117,6 @@ func (v *verifier) metrics(ctx context.Context, tx Tx, keys []SpanKey) error {
 	return err
 }
 
-// owned compares a span with its metric.
 func (v *verifier) owned(key SpanKey) bool {
 	kind := Counter
 	if v.table == GaugeQuarters || v.table == GaugeDays {
@@ -174,7 +173,8 @@ func (v *verifier) day(ctx context.Context, tx Tx, key SpanKey, values []int64) 
 	return nil
 }
 
-// gaugeDay compares the hours of a day with their minutes. Which reading was the last depends on when it came.
+// gaugeDay compares the hours of a day with their minutes. The last reading is not compared, because it depends
+// on the order of arrival.
 func (v *verifier) gaugeDay(ctx context.Context, tx Tx, key SpanKey, values []int64) error {
 	quarters, err := v.parts(ctx, tx, GaugeQuarters, key, 96)
 	if err != nil {
@@ -197,8 +197,7 @@ func (v *verifier) gaugeDay(ctx context.Context, tx Tx, key SpanKey, values []in
 	return nil
 }
 
-// part compares a row of minutes with the day that it belongs to, which has to be there: the day is compared with
-// it.
+// part compares a row of minutes with its day, which must exist: the day is compared with it.
 func (v *verifier) part(ctx context.Context, tx Tx, key SpanKey, values []int64) error {
 	days := Days
 	if v.table == GaugeQuarters {

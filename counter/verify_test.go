@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter/countertest"
 )
 
-// A bit of a packed day is flipped, one after the other: each is found, of a counter and of a gauge.
+// Each flipped bit of a closed day is found, for a counter and a gauge.
 func TestP03_VerifyFindsEachFlippedBitOfAPackedDay(t *testing.T) {
 	t.Parallel()
 	w := newReadWorld(t, time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC), countertest.NewMemory())

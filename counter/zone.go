@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// cut answers with the edges of the steps that begin in [from, to), the first one moved back to where its
-// step begins: step i is [edges[i], edges[i+1]). The error is ErrRange if there are more than MaxPoints.
+// cut returns the edges of the steps that begin in [from, to), the first one rounded down to the start of its
+// step: step i is [edges[i], edges[i+1]). The error is ErrRange if there are more than MaxPoints.
 func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
-	// The last begin that lies before to.
+	// The last minute before to.
 	last := MinuteOf(to.Add(-1))
 	if step == ByMinute || zone == time.UTC {
 		width := map[Step]int64{ByMinute: 1, ByHour: 60, ByDay: 24 * 60}[step]
@@ -33,7 +33,7 @@ func cut(from, to time.Time, step Step, zone *time.Location) ([]Minute, error) {
 	} else {
 		day := z.day(from.Unix())
 		at, after = z.begin(day), func(now int64) int64 {
-			// A day that the zone left out, as Apia did in 2011, has no step.
+			// A day that the zone skipped, as Apia did in 2011, has no step.
 			for day++; z.begin(day) <= now; day++ {
 			}
 			return z.begin(day)
@@ -64,17 +64,17 @@ func invalid(field, message string) error {
 	return &InvalidError{Problems: []Problem{{field, message}}}
 }
 
-// clock finds where local hours and days begin. All is in seconds since 1970.
+// clock finds the starts of local hours and days. All times are in seconds since 1970.
 //
-// A local day begins when the local date becomes that one, or a later one, for the first time: clocks that go
-// back over midnight do not begin a day twice. A local hour begins when clocks show :00, and when they are
-// changed: so no hour is longer than 60 minutes.
+// A local day begins when the local date first becomes that date or a later one: a clock that goes back over
+// midnight does not begin a day twice. A local hour begins when the clock shows :00, and at every clock change,
+// so no hour is longer than 60 minutes.
 type clock struct {
 	zone *time.Location
-	p    period // the one that was asked for last
+	p    period // cached: the last one requested
 }
 
-// period is a time without a change of the offset from UTC.
+// period is a time range without a change of the UTC offset.
 type period struct{ from, to, offset int64 }
 
 func (c *clock) period(at int64) period {
@@ -87,7 +87,7 @@ func (c *clock) period(at int64) period {
 	}
 	t := time.Unix(at, 0).In(c.zone)
 	c.p = period{math.MinInt64, math.MaxInt64, offset(t)}
-	// Names of times change without the offset, too.
+	// Zone names also change without the offset.
 	for from, _ := t.ZoneBounds(); !from.IsZero(); from, _ = from.Add(-1).ZoneBounds() {
 		if offset(from.Add(-1)) != c.p.offset {
 			c.p.from = from.Unix()
@@ -100,8 +100,8 @@ func (c *clock) period(at int64) period {
 			break
 		}
 		if !to.After(now) {
-			// On the last day of a leap year that no table knows package time says that the time ended on
-			// the day before.
+			// On the last day of a leap year beyond the zone's table, package time returns an end on the previous
+			// day.
 			to = now.Add(24 * time.Hour)
 		}
 		if offset(to) != c.p.offset {
@@ -113,13 +113,12 @@ func (c *clock) period(at int64) period {
 	return c.p
 }
 
-// hour is when the local hour began that a time lies in.
+// hour returns the start of the local hour that contains a time.
 func (c *clock) hour(at int64) int64 {
 	p := c.period(at)
 	return max(p.from, floorDiv(at+p.offset, 3600)*3600-p.offset)
 }
 
-// nextHour is when the next local hour begins.
 func (c *clock) nextHour(at int64) int64 {
 	p := c.period(at)
 	return min(p.to, floorDiv(at+p.offset, 3600)*3600-p.offset+3600)
@@ -127,7 +126,7 @@ func (c *clock) nextHour(at int64) int64 {
 
 const daySeconds = 24 * 3600
 
-// day is the local day since 1970 that a time lies in.
+// day returns the local day since 1970 that contains a time.
 func (c *clock) day(at int64) int64 {
 	day := floorDiv(at+c.period(at).offset, daySeconds)
 	for c.begin(day+1) <= at {
@@ -136,7 +135,7 @@ func (c *clock) day(at int64) int64 {
 	return day
 }
 
-// begin is when a local day begins, or the next one that there is.
+// begin returns the start of a local day, or of the next one if it was skipped.
 func (c *clock) begin(day int64) int64 {
 	midnight := day * daySeconds
 	for p := c.period(midnight - 26*3600); ; p = c.period(p.to) {

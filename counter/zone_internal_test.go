@@ -27,7 +27,7 @@ func load(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// How the days and hours of strange zones begin, in their own time.
+// The starts of days and hours in unusual zones, in local time.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -101,8 +101,8 @@ func TestCut_Refuses(t *testing.T) {
 	}
 }
 
-// In every zone there is, over two years, days and hours follow each other without a gap, begin where the local
-// date or hour does, and hold what their minutes add up to.
+// In every zone, over two years, days and hours follow each other without a gap, begin at the local date or hour,
+// and equal the sum of their minutes.
 func TestP03_EveryZone(t *testing.T) {
 	t.Parallel()
 	from, to := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -110,7 +110,7 @@ func TestP03_EveryZone(t *testing.T) {
 	seen := map[string]string{}
 	for name := range strings.Lines(zoneNames) {
 		z := load(t, strings.TrimSpace(name))
-		// Most zones are one of a few in these years.
+		// Most zones equal one of a few in these years.
 		like := fmt.Sprint(periods(z, from, to))
 		if seen[like] == "" {
 			days.check(t, z)
@@ -129,10 +129,10 @@ func periods(z *time.Location, from, to time.Time) (all []period) {
 	return all
 }
 
-// twoYears are days in which something was counted in every minute, as open spans without minutes have it.
+// twoYears are days with a hit in every minute, as open spans without minutes.
 type twoYears struct {
 	from, to time.Time
-	upTo     []int64 // what was counted before each minute
+	upTo     []int64 // count before each minute
 	days     []held
 }
 
@@ -181,7 +181,7 @@ func (y *twoYears) check(t *testing.T, z *time.Location) {
 			if want := y.upTo[end-before] - y.upTo[begin-before]; sum != want {
 				t.Fatalf("%s: the %s that begins at %v has %d, its minutes add up to %d", z, step, begin.Time().In(z), sum, want)
 			}
-			// Of the hours those are looked at between which clocks are changed, or nearly.
+			// Only hours near clock changes are checked.
 			if p := c.period(int64(begin) * 60); step == ByDay || int64(begin)*60-p.from < daySeconds || p.to-int64(begin)*60 < daySeconds {
 				checkStep(t, z, step, begin, end)
 			}
@@ -192,8 +192,8 @@ func (y *twoYears) check(t *testing.T, z *time.Location) {
 	}
 }
 
-// checkStep has a step be one hour or one date on local clocks, and the next one another. In Antarctica a day
-// may have 26 hours.
+// checkStep checks that a step is one hour or one date on local clocks, and the next one another. In Antarctica a
+// day may have 26 hours.
 func checkStep(t *testing.T, z *time.Location, step Step, begin, end Minute) {
 	t.Helper()
 	label := func(m Minute) [3]int {

@@ -12,23 +12,23 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 )
 
-// maintainEvery is how often days that are over are packed, and keys forgotten.
+// maintainEvery is how often ended days are compacted and dedup records forgotten.
 const maintainEvery = time.Minute
 
-// ownPatience is how long the last write of what Locus counts of itself may take when it closes.
+// ownPatience limits the last write of Locus's own counters on Close.
 const ownPatience = 5 * time.Second
 
 // Handle counts hits on metrics and reads them: DB.Counters of package locus. It is safe for concurrent use.
 type Handle struct {
 	engine   *engine.Engine
 	recorder *counter.Recorder
-	own      *own // nil if Locus does not count itself
+	own      *own // nil if Locus does not count its own work
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 }
 
-// Open returns the handle of an installation and starts its maintenance. With countItself Locus counts what it does, in
-// metrics whose names begin with engine.OwnMetrics.
+// Open returns the handle of an installation and starts its maintenance. With countItself, Locus counts its own
+// work in metrics whose names begin with engine.OwnMetrics.
 func Open(e *engine.Engine, opts counter.Options, countItself bool) (*Handle, error) {
 	if opts.Now == nil {
 		opts.Now = e.Now
@@ -49,21 +49,21 @@ func Open(e *engine.Engine, opts counter.Options, countItself bool) (*Handle, er
 	return h, nil
 }
 
-// Close writes what Locus has counted of itself, and takes no more hits.
+// Close writes Locus's own counters and refuses further hits.
 func (h *Handle) Close() error {
 	h.cancel()
 	h.done.Wait()
 	return h.recorder.Close()
 }
 
-// Recorder returns the recorder, which takes any name; hits of other programs go through Add.
+// Recorder returns the recorder, which accepts any name; hits of other programs go through Add.
 func (h *Handle) Recorder() *counter.Recorder { return h.recorder }
 
-// CountOwn adds to a metric that Locus keeps of itself, if it does. It does not wait.
+// CountOwn adds to one of Locus's own counters, if enabled. It does not block.
 func (h *Handle) CountOwn(metric counter.Metric, n int64) { h.own.count(metric, n) }
 
-// Add counts a batch as counter.Recorder.AddBatch does, but for hits on names that begin with engine.OwnMetrics:
-// those are refused, each by itself.
+// Add counts a batch like counter.Recorder.AddBatch, but refuses each hit on a name that begins with
+// engine.OwnMetrics.
 func (h *Handle) Add(ctx context.Context, b counter.Batch) (counter.Answer, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return counter.Answer{}, err
@@ -99,7 +99,7 @@ func (h *Handle) Add(ctx context.Context, b counter.Batch) (counter.Answer, erro
 	return answer, nil
 }
 
-// add counts, and counts how many there were.
+// add counts a batch, and counts its durable hits.
 func (h *Handle) add(ctx context.Context, b counter.Batch) (counter.Answer, error) {
 	answer, err := h.recorder.AddBatch(ctx, b)
 	if err != nil || answer.Replayed {
@@ -115,8 +115,7 @@ func (h *Handle) add(ctx context.Context, b counter.Batch) (counter.Answer, erro
 	return answer, nil
 }
 
-// CheckMetric says why hits on a metric are refused although it has a good name, nil if they are not: the
-// error is a *counter.InvalidError.
+// CheckMetric returns a *counter.InvalidError if the name is reserved for Locus itself.
 func CheckMetric(metric counter.Metric) error {
 	if !strings.HasPrefix(string(metric), engine.OwnMetrics) {
 		return nil
@@ -129,14 +128,13 @@ func CheckMetric(metric counter.Metric) error {
 // CountError counts a response that failed through no fault of the caller, in locus.errors.
 func (h *Handle) CountError() { h.own.count(engine.OwnErrors, 1) }
 
-// maintain packs days that are over, and forgets keys, now and then.
 func (h *Handle) maintain(ctx context.Context) {
 	engine.Every(ctx, maintainEvery, h.recorder.Maintain, func(err error) {
 		h.engine.Logger.Warn("days that are over cannot be packed", "err", err)
 	})
 }
 
-// writeOwn adds once a second what Locus has counted of itself, and once more when it closes.
+// writeOwn writes Locus's own counters once a second, and once more on Close.
 func (h *Handle) writeOwn(ctx context.Context) {
 	engine.Every(ctx, time.Second, h.own.write, func(err error) {
 		h.engine.Logger.Warn("what Locus counts of itself waits in memory", "err", err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package counters counts hits on metrics per minute and reads them, packs days that are over, and counts what Locus itself
-// does. Package counter says how hits are counted exactly once.
+// Package counters counts hits on metrics per minute and reads them, compacts ended days, and counts Locus's own
+// work. Package counter describes how hits are counted exactly once.
 //
 // Use it through DB.Counters of package locus.
 package counters

@@ -13,7 +13,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// A batch of hits is counted once, however often it is sent under its key.
+// A batch of hits counts once, however often it is sent with its key.
 func Example() {
 	dir, err := os.MkdirTemp("", "counters")
 	check(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// own gathers what Locus counts of itself in memory, by minutes, so that no request waits for it. It is a
-// producer as any client: a batch whose answer was lost is sent again under its number, and counts once.
+// own collects Locus's own counters in memory by minute, so that no request waits for them. It is a producer like
+// any client: a batch whose reply was lost is sent again with the same number, and counts once.
 type own struct {
 	now      func() time.Time
 	add      func(context.Context, counter.Batch) (counter.Answer, error)
@@ -25,11 +25,10 @@ type own struct {
 	mu     sync.Mutex
 	counts map[ownCount]int64
 
-	batch []counter.Hit // that was sent last, nil if it was answered
+	batch []counter.Hit // last batch sent, nil if it was answered
 	seq   uint64
 }
 
-// ownCount names what is counted in a minute.
 type ownCount struct {
 	minute counter.Minute
 	metric counter.Metric
@@ -52,7 +51,7 @@ func (o *own) count(metric counter.Metric, n int64) {
 	o.counts[at] += n
 }
 
-// write adds what was gathered. What fails is added the next time.
+// write sends the collected counts. A failed batch is sent again by the next write.
 func (o *own) write(ctx context.Context) error {
 	for {
 		if o.batch == nil {
@@ -74,7 +73,6 @@ func (o *own) write(ctx context.Context) error {
 	}
 }
 
-// refused reports whether an error would come again, however often the hit was sent.
 func refused(err error) bool {
 	for _, final := range []error{
 		counter.ErrTooOld, counter.ErrInFuture, counter.ErrOverflow, counter.ErrKind, counter.ErrQuota, counter.ErrKeyReused, counter.ErrSequence,
@@ -86,8 +84,7 @@ func refused(err error) bool {
 	return errors.As(err, new(*counter.InvalidError))
 }
 
-// take makes a batch of what was gathered, the oldest first, nil if there is nothing. What has no room in it
-// stays.
+// take makes a batch of the collected counts, oldest first, nil if there are none. What does not fit stays.
 func (o *own) take() (hits []counter.Hit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

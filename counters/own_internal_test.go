@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/internal/engine"
 )
 
-// What Locus counts of itself is sent again as it was, under its number, until it is answered; what comes
-// meanwhile goes into the next batch. What would be refused for ever is let go.
+// A batch of own counts is sent again unchanged, with its number, until it is answered; new counts go into the
+// next batch. Permanently refused counts are dropped.
 func TestOwn_SendsAgainWhatWasNotAnswered(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 59, 0, time.UTC)

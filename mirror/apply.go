@@ -17,7 +17,7 @@ type copier struct {
 	target Target
 }
 
-// birthsOf are the ids that records were born with, of those that are there.
+// birthsOf returns the birth IDs of those records that exist.
 func (c *copier) birthsOf(ctx context.Context, records []entity.PUID) ([]locality.ID, error) {
 	var ids []locality.ID
 	for part := range slices.Chunk(records, MostStates) {
@@ -32,7 +32,7 @@ func (c *copier) birthsOf(ctx context.Context, records []entity.PUID) ([]localit
 	return ids, nil
 }
 
-// refresh brings the documents of ids up to date, and answers with those that are to be looked at again.
+// refresh brings the documents of ids up to date, and returns those to be read again.
 func (c *copier) refresh(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
 	slices.SortFunc(ids, locality.ID.Compare)
 	for part := range slices.Chunk(slices.Compact(ids), MostStates) {
@@ -45,8 +45,8 @@ func (c *copier) refresh(ctx context.Context, ids []locality.ID) (settling []loc
 	return settling, nil
 }
 
-// refreshPart reads which versions are there, then what should be, and writes it where these versions still are; until
-// nobody else was faster.
+// refreshPart reads the versions of the documents, then the states, and writes each document if its version is
+// unchanged. It repeats this until no other writer interferes.
 func (c *copier) refreshPart(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
 	for {
 		held, err := c.held(ctx, ids)
@@ -88,10 +88,9 @@ func (c *copier) write(ctx context.Context, docs []Document) (int, error) {
 	return written, nil
 }
 
-// due are the documents to write in the place of what is held, in the order of their ids, and the ids that are to be
-// looked at again. A document that is right already is written too: its version tells whoever read an older state
-// that it is late. An id that nobody knows any more, since its cell came back from a backup, becomes a tombstone
-// if it has a document.
+// due returns the documents to write over those held, in ID order, and the IDs to be read again. A document that
+// is already correct is written, too: its new version makes a writer that read an older state fail. An ID that is
+// unknown because its cell was restored from a backup becomes a tombstone if it has a document.
 func due(held map[locality.ID]Held, states []State) (docs []Document, settling []locality.ID) {
 	for _, s := range states {
 		h := held[s.ID]
@@ -99,7 +98,7 @@ func due(held map[locality.ID]Held, states []State) (docs []Document, settling [
 			settling = append(settling, s.ID)
 		}
 		switch {
-		case s.Settling && (s.Kind != Entity || h.holds(&s)): // there will be another look
+		case s.Settling && (s.Kind != Entity || h.holds(&s)): // it will be read again
 			continue
 		case s.Kind == Unknown && h.Version == 0:
 			continue
@@ -112,8 +111,8 @@ func due(held map[locality.ID]Held, states []State) (docs []Document, settling [
 	return docs, settling
 }
 
-// fill brings the documents of a page of all ids up to date. The states were read before what is there: they may be
-// written where there is nothing, since nothing is ever deleted, and any others are read again.
+// fill brings the documents of a page of all IDs up to date. The page was read before the versions, so its states
+// may only be written where no document exists (documents are never deleted); all others are read again.
 func (c *copier) fill(ctx context.Context, page []State) (settling []locality.ID, err error) {
 	ids := make([]locality.ID, len(page))
 	for i := range page {

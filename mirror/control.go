@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// check holds that a target belongs to an installation, and that this release knows its form.
+// check verifies that a target belongs to this installation and has a format that this release knows.
 func (f *Fill) check(installation string) error {
 	switch {
 	case f.Name == "":
@@ -23,7 +23,7 @@ func (f *Fill) check(installation string) error {
 	return nil
 }
 
-// fillOf reads what the mirror of an installation began with.
+// fillOf reads the Fill of a target and checks it.
 func (c *copier) fillOf(ctx context.Context, installation string) (Fill, error) {
 	f, err := c.target.Fill(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *copier) fillOf(ctx context.Context, installation string) (Fill, error) 
 	return f, f.check(installation)
 }
 
-// load reads how far the cell is, unless that is known, and has it begin anew if the mirror has.
+// load reads the cell's progress unless it is cached, and starts the cell over if the mirror has a new Fill.
 func (w *worker) load(ctx context.Context) error {
 	f, err := w.fillOf(ctx, w.installation)
 	if err == nil && f.Format != Format {
@@ -55,8 +55,7 @@ func (w *worker) load(ctx context.Context) error {
 	return w.save(ctx, Control{Cell: w.cell, Fill: f.Name, At: f.From[w.cell], Time: f.Begun, Version: w.control.Version})
 }
 
-// begin has all cells filled, in the place of what the mirror began with before. If somebody else was faster, it
-// answers with theirs.
+// begin starts a fill of all cells in place of an earlier one. If another mirror was faster, it returns theirs.
 func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
 	tail, err := w.source.Tail(ctx)
 	if err != nil {
@@ -73,7 +72,8 @@ func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
 	return w.fillOf(ctx, w.installation)
 }
 
-// save writes how far the cell is. If somebody else was faster, what is there is read before the next step.
+// save writes the cell's progress. If another mirror was faster, the stored progress is read before the next
+// step.
 func (w *worker) save(ctx context.Context, c Control) error {
 	c.Version++
 	ok, err := w.target.PutControl(ctx, w.control, c)

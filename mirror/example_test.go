@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/mirror/mirrortest"
 )
 
-// A mirror fills its target and is held against its source.
+// A mirror fills its target and is verified against its source.
 func Example() {
 	ctx := context.Background()
 	source := newSmall(2) // db.Changes().Source() for an installation

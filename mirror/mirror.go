@@ -18,35 +18,36 @@ import (
 
 // Options of a mirror. Nil is the default.
 type Options struct {
-	// Once ends it as soon as everything is mirrored that was acknowledged before it began.
+	// Once makes Run return as soon as everything acknowledged before its start is mirrored.
 	Once bool
-	// Poll is how often it asks for changes. Defaults to 250 ms.
+	// Poll is the interval between polls for changes. Defaults to 250 ms.
 	Poll time.Duration
-	// Abreast is how many cells work at the same time. Defaults to 4.
+	// Abreast is the number of cells that work in parallel. Defaults to 4.
 	Abreast int
-	// Now is the clock of what is shown. Defaults to time.Now.
+	// Now is the clock for reported times. Defaults to time.Now.
 	Now func() time.Time
-	// Again tells whether what failed is worth trying again. Defaults to errors of cells, or of the target,
-	// that cannot be reached, and to writes whose outcome nobody knows.
+	// Again reports whether an error is worth retrying. By default, errors of unreachable cells or targets and
+	// writes with unknown outcome are retried.
 	Again func(error) bool
 	Events
 }
 
-// Events tell what a mirror does. Nil fields cost nothing; they are called one at a time.
+// Events report what a mirror does. Nil fields are skipped; the functions are called one at a time.
 type Events struct {
-	// Refill is called when a cell is to be filled again, since its log does not reach back to the mirror.
+	// Refill is called when a cell must be filled again because its log does not reach back to the mirror's
+	// position.
 	Refill func(id cell.ID, why error)
-	// Trouble is called with an error after which a cell tries again, and with nil when it goes on.
+	// Trouble is called with an error after which a cell retries, and with nil when it recovers.
 	Trouble func(id cell.ID, err error)
 }
 
 const (
 	defaultPoll    = 250 * time.Millisecond
 	defaultAbreast = 4
-	// patience is how long at most is waited before something that failed is tried again.
+	// patience is the longest pause before a retry.
 	patience = 5 * time.Second
-	// review is how often a cell without changes looks whether it is to be filled again, and how often it is asked
-	// whether cells were added.
+	// review is how often a cell without changes checks whether it must be filled again, and how often the list
+	// of cells is read.
 	review = 5 * time.Second
 )
 
@@ -78,21 +79,22 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Mirror follows all cells of a source. Any number may follow one source into one target at once; it is no faster.
+// Mirror follows all cells of a source. Several mirrors may follow one source into one target; this is safe but
+// not faster.
 type Mirror struct {
 	source Source
 	target Target
 	opts   Options
-	work   chan struct{} // has room for the cells that work
+	work   chan struct{} // semaphore of the cells that work
 
-	telling sync.Mutex // events come one at a time
+	telling sync.Mutex // serialises events
 
 	mu       sync.Mutex
 	cells    map[cell.ID]*Standing
 	awaiting chan struct{} // closed when there may be changes
 }
 
-// New makes a mirror. Nothing is read or written before Run.
+// New returns a mirror. Nothing is read or written before Run.
 func New(source Source, target Target, opts *Options) *Mirror {
 	o := opts.withDefaults()
 	return &Mirror{
@@ -101,9 +103,9 @@ func New(source Source, target Target, opts *Options) *Mirror {
 	}
 }
 
-// Run fills what is not filled and then follows, until the context ends, which is no error, or with Once until
-// everything is there. It goes on where an earlier one was stopped, however that was. The error wraps ErrForeign or
-// ErrFormat, or is one that trying again does not help against.
+// Run fills what is not filled and then follows, until the context ends, which is not an error, or with Once
+// until everything is mirrored. It continues where an earlier run stopped, even after a crash. The error wraps
+// ErrForeign or ErrFormat, or is one that Options.Again does not retry.
 func (m *Mirror) Run(ctx context.Context) error {
 	installation, cells, err := m.source.Installation(ctx)
 	if err != nil {
@@ -116,7 +118,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 		if err := m.followAll(ctx, installation, cells); err != nil || ctx.Err() != nil {
 			return ended(ctx, err)
 		}
-		// A cell whose log was trimmed may have had others filled again that were done.
+		// A trimmed log may have started a new fill of cells that were already done.
 		unfilled := func(s Standing) bool { return !s.Filled }
 		if standings, err := StandingOf(ctx, m.source, m.target); err != nil || !slices.ContainsFunc(standings, unfilled) {
 			return ended(ctx, err)
@@ -124,7 +126,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 	}
 }
 
-// followAll follows all cells until the context ends, or with Once until none has more.
+// followAll follows all cells until the context ends, or with Once until all are done.
 func (m *Mirror) followAll(ctx context.Context, installation string, cells []cell.ID) error {
 	ctx, stop := context.WithCancel(ctx)
 	g, working := errgroup.WithContext(ctx)
@@ -151,7 +153,7 @@ func (m *Mirror) followAll(ctx context.Context, installation string, cells []cel
 	return err
 }
 
-// ended is why a mirror ended; that it was told to is no error.
+// ended returns the error that ended a mirror; the end of the context is not an error.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // that somebody ended it is no error
@@ -159,7 +161,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// enter notes a cell.
+// enter adds a cell to the standings.
 func (m *Mirror) enter(id cell.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +170,7 @@ func (m *Mirror) enter(id cell.ID) {
 	}
 }
 
-// watch asks for the ends of the logs again and again, and now and then for cells that were added.
+// watch polls the ends of the logs, and now and then the list of cells.
 func (m *Mirror) watch(ctx context.Context, hire func([]cell.ID)) {
 	asked := time.Now()
 	for {
@@ -224,7 +226,7 @@ func (m *Mirror) follow(ctx context.Context, id cell.ID, installation string) er
 		case !idle:
 		case len(w.control.Settling) > 0:
 			rest(ctx, m.opts.Poll)
-		case m.opts.Once: // the log had no more after Run began
+		case m.opts.Once: // the log has no more from before the start of Run
 			return nil
 		default:
 			m.await(ctx, id, max(end, w.control.At))
@@ -233,15 +235,15 @@ func (m *Mirror) follow(ctx context.Context, id cell.ID, installation string) er
 	return nil
 }
 
-// end is where the log of a cell ended when it was asked last.
+// end returns the end of a cell's log as last polled.
 func (m *Mirror) end(id cell.ID) changelog.Seq {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cells[id].Tail
 }
 
-// step does a piece of work when it is the cell's turn. If there was none then nothing lies before the end of the
-// log as it was known: numbers of a log may be left out.
+// step does one piece of work when a slot is free. If it was idle, the mirror has everything up to the polled end
+// of the log: log numbers may have gaps.
 func (m *Mirror) step(ctx context.Context, w *worker, end changelog.Seq) (idle bool, err error) {
 	select {
 	case m.work <- struct{}{}:
@@ -260,7 +262,7 @@ func (m *Mirror) step(ctx context.Context, w *worker, end changelog.Seq) (idle b
 	return idle, err
 }
 
-// await waits until the log of a cell ends beyond a place, or for so long that it is time for a look.
+// await waits until the log of a cell ends beyond a position, or review has passed.
 func (m *Mirror) await(ctx context.Context, id cell.ID, beyond changelog.Seq) {
 	ctx, cancel := context.WithTimeout(ctx, review)
 	defer cancel()
@@ -278,14 +280,13 @@ func (m *Mirror) await(ctx context.Context, id cell.ID, beyond changelog.Seq) {
 	}
 }
 
-// tell reports an event.
 func (m *Mirror) tell(event func()) {
 	m.telling.Lock()
 	defer m.telling.Unlock()
 	event()
 }
 
-// rest waits, and answers whether the context goes on.
+// rest waits, and reports whether the context is still active.
 func rest(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small is an installation of one record for each entity, in cells of its own making.
+// small is an installation with one record per entity, in several cells.
 type small struct {
 	mu      sync.Mutex
 	name    string
@@ -56,7 +56,7 @@ func (s *small) put(i uint32, id byte, name string) locality.ID {
 	return at
 }
 
-// fail has everything fail from now on, with nil nothing.
+// fail makes every call fail with err from now on; nil restores them.
 func (s *small) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +234,7 @@ func TestMirror_BelongsToOneInstallation(t *testing.T) {
 	}
 }
 
-// If the log does not go back to where the mirror is, all is filled again, and nothing is missed.
+// If the log does not reach back to the mirror's position, everything is filled again, and nothing is missed.
 func TestMirror_FillsAgainAfterTheLogWasTrimmed(t *testing.T) {
 	t.Parallel()
 	s, target := newSmall(2), mirrortest.NewModel()
@@ -258,7 +258,7 @@ func TestMirror_FillsAgainAfterTheLogWasTrimmed(t *testing.T) {
 	}
 }
 
-// If the target is dropped, the next mirror begins anew.
+// If the target is dropped, the next mirror starts from scratch.
 func TestMirror_BeginsAnewInAnEmptyTarget(t *testing.T) {
 	t.Parallel()
 	s := newSmall(2)
@@ -286,13 +286,13 @@ func TestVerify_FindsEveryDifference(t *testing.T) {
 	}
 	target.Drop(ids[0])
 	target.Drop(ids[8])
-	docs[3].Thing.Attributes[0].Name = "nAme" // with the stamp that it had
+	docs[3].Thing.Attributes[0].Name = "nAme" // with an unchanged stamp
 	target.Put(docs[3])
 	surplus := docs[4]
 	surplus.ID[15] = 9
 	target.Put(surplus)
 	gone := mirror.Document{State: mirror.State{ID: locality.Max(), Kind: mirror.Deleted}, Version: 1}
-	target.Put(gone) // of an id that a backup does not know of
+	target.Put(gone) // of an ID unknown after a restore
 	want := []mirror.Difference{{ids[0], mirror.Missing}, {ids[3], mirror.Different}, {surplus.ID, mirror.Surplus}, {ids[8], mirror.Missing}}
 	v := verify(t, s, target, nil)
 	if !slices.Equal(v.First, want) || v.Missing != 2 || v.Different != 1 || v.Surplus != 1 || v.Differ() != 4 || len(v.Late) > 0 || v.Compared != 11 {
@@ -309,7 +309,7 @@ func TestVerify_FindsEveryDifference(t *testing.T) {
 	}
 }
 
-// What a mirror has not come to yet is no difference if it comes to it soon, and said to be late if not.
+// A mirror that catches up in time shows no difference; one that does not is reported as late.
 func TestVerify_TellsLateFromWrong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

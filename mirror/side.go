@@ -4,7 +4,7 @@ package mirror
 
 import "github.com/locus-db/locus/locality"
 
-// side is one of two that are compared: states in the order of their ids, read page by page.
+// side is one of the two sides of a comparison: states in ID order, read page by page.
 type side struct {
 	read  func(after locality.ID) ([]State, error)
 	page  []State
@@ -14,7 +14,7 @@ type side struct {
 
 func newSide(read func(after locality.ID) ([]State, error)) *side { return &side{read: read} }
 
-// peek is the next state, nil at the end.
+// peek returns the next state, nil at the end.
 func (s *side) peek() (*State, error) {
 	if len(s.page) == 0 && !s.over {
 		page, err := s.read(s.after)
@@ -29,19 +29,19 @@ func (s *side) peek() (*State, error) {
 	return &s.page[0], nil
 }
 
-// next goes on behind what peek answered with.
+// next skips the state that peek returned.
 func (s *side) next() {
 	s.after, s.page = s.page[0].ID, s.page[1:]
 }
 
-// pass goes on behind an id, if that is the next.
+// pass skips an ID if it is the next one.
 func (s *side) pass(id locality.ID) {
 	if len(s.page) > 0 && s.page[0].ID == id {
 		s.next()
 	}
 }
 
-// first is the lowest of the next states of several sides, nil if all are at their end.
+// first returns the lowest of the next states of several sides, nil if all are at their end.
 func first(sides []*side) (lowest *State, err error) {
 	for _, s := range sides {
 		state, err := s.peek()

@@ -20,14 +20,14 @@ import (
 
 var histories = flag.Int("histories", 4000, "how many histories the simulation tries")
 
-// shelf is a target in memory, which holds that no document ever goes back.
+// shelf is a target in memory, which checks that no document ever goes back in time.
 type shelf struct {
 	t        testing.TB
 	docs     map[locality.ID]Document
 	fill     Fill
 	controls map[cell.ID]Control
 	pause    func() error
-	// naive writes whatever comes, as a mirror without versions would.
+	// naive writes without comparing versions.
 	naive bool
 }
 
@@ -60,7 +60,7 @@ func (s *shelf) Write(_ context.Context, docs []Document) (written int, err erro
 		s.docs[d.ID] = d
 		written++
 	}
-	return written, s.pause() // the answer may be lost
+	return written, s.pause() // the reply may be lost
 }
 
 func (s *shelf) Documents(_ context.Context, ids []locality.ID) (docs []Document, err error) {
@@ -111,13 +111,13 @@ func (s *shelf) PutControl(_ context.Context, was, is Control) (bool, error) {
 
 var errFault = errors.New("the connection was cut")
 
-// simulation is a world, and two mirrors that follow it into one target, of which any may be stopped anywhere, for as long
-// as it takes the other to do many things.
+// simulation is a world and two mirrors that follow it into one target. Any of them may be paused anywhere, for
+// as long as the other takes for many steps.
 type simulation struct {
 	*world
 	target  *shelf
 	workers []*worker
-	busy    map[*worker]bool // is in the middle of a step
+	busy    map[*worker]bool // in the middle of a step
 	faults  bool
 	depth   int
 	steps   int
@@ -145,13 +145,13 @@ func (s *simulation) worker(id cell.ID) *worker {
 	}
 }
 
-// interlude is what happens between two things that a mirror does.
+// interlude runs other events between two calls of a mirror.
 func (s *simulation) interlude() error {
 	if !s.faults {
 		return nil
 	}
 	if s.steps > 40 && s.IntN(30) == 0 {
-		// The last things happen, and all is mirrored, while somebody is in the middle of a step.
+		// The last events happen, and everything is mirrored, while another mirror is in the middle of a step.
 		s.faults = false
 		s.settle()
 		s.finish()
@@ -171,7 +171,8 @@ func (s *simulation) interlude() error {
 	return nil
 }
 
-// step has a worker do a step, unless it is in the middle of one. One that fails may be dead: another one begins.
+// step runs a step of a worker, unless it is in the middle of one. A worker whose step failed may be dead; a new
+// one replaces it.
 func (s *simulation) step(i int) (idle bool, err error) {
 	w := s.workers[i]
 	if s.busy[w] {
@@ -189,7 +190,7 @@ func (s *simulation) step(i int) (idle bool, err error) {
 	return idle, err
 }
 
-// run lets it all happen, and then end.
+// run runs events until the end, then finishes.
 func (s *simulation) run(t testing.TB) {
 	for s.faults {
 		s.act()
@@ -203,7 +204,7 @@ func (s *simulation) run(t testing.TB) {
 	}
 }
 
-// finish has all workers go on until none has anything to do: one may have all cells filled again.
+// finish runs all workers until none has work left: one may start a new fill of all cells.
 func (s *simulation) finish() {
 	for n, worked := 0, true; worked; n++ {
 		worked = false
@@ -220,7 +221,7 @@ func (s *simulation) finish() {
 	}
 }
 
-// differences hold the target against the world, and the world against what people are told.
+// differences compares the target with the world, and the world with the public API.
 func (s *simulation) differences(t testing.TB) (found int) {
 	v, err := Verify(t.Context(), s.world, s.target, &VerifyOptions{Patience: time.Nanosecond})
 	if err != nil {
@@ -242,8 +243,8 @@ func (s *simulation) differences(t testing.TB) (found int) {
 }
 
 // TestP15_Simulation runs histories of a world whose cells are written one by one, with two mirrors at once, late
-// writers, lost answers and crashes between any two things: in the end everything is as it should be, and on the way no
-// document ever says something older than it did.
+// writers, lost replies and crashes between any two calls: at the end everything is correct, and no document ever
+// goes back in time.
 func TestP15_Simulation(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -259,7 +260,7 @@ func TestP15_Simulation(t *testing.T) {
 	}
 }
 
-// watcher remembers instead of failing.
+// watcher records failures instead of failing.
 type watcher struct {
 	testing.TB
 	failed bool
@@ -267,7 +268,7 @@ type watcher struct {
 
 func (w *watcher) Errorf(string, ...any) { w.failed = true }
 
-// The simulation would see documents that go back: it does if nobody asks for versions.
+// The simulation detects documents that go back in time: it does so if versions are not compared.
 func TestP15_Simulation_SeesLateWriters(t *testing.T) {
 	t.Parallel()
 	back, wrong := 0, 0

@@ -12,29 +12,31 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Source is an installation, here or behind a network. What it answers was committed, and never older than what
-// it answered before. An error that wraps cell.ErrUnavailable means: ask again.
+// Source is an installation, local or remote. It returns committed data, never older than what it returned
+// before. An error that wraps cell.ErrUnavailable may be retried.
 type Source interface {
-	// Installation answers with the id of the cell map, which tells installations apart, and the cells of
-	// today; there may be more tomorrow.
+	// Installation returns the ID of the cell map, which identifies the installation, and its current cells;
+	// cells may be added later.
 	Installation(ctx context.Context) (id string, cells []cell.ID, err error)
-	// Tail is where the logs of all cells end now: everything acknowledged before the call lies up to it.
+	// Tail returns the current ends of the logs of all cells: everything acknowledged before the call is at or
+	// before them.
 	Tail(ctx context.Context) (map[cell.ID]changelog.Seq, error)
-	// Changes are those of one cell after a place, in order, at most limit. The error is changelog.ErrTrimmed if
-	// some of them were trimmed, or if the log never came to that place.
+	// Changes returns at most limit changes of one cell after a log position, in order. The error is
+	// changelog.ErrTrimmed if some of them were trimmed, or if the log was never at that position.
 	Changes(ctx context.Context, of cell.ID, after changelog.Seq, limit int) ([]changelog.Change, error)
-	// ListStates answers with the states of all ids of a cell after one of them, in order, at most limit and at
-	// least one, if there are more. The zero id is before all.
+	// ListStates returns at most limit states of all IDs of a cell after the given ID, in order, and at least one
+	// if there are more. The zero ID is before all.
 	ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) ([]State, error)
-	// States answers with the states of ids, and of the birth ids of records, in no order, each once. A record
-	// that is not there, or not any more, is left out.
+	// States returns the states of ids and of the birth IDs of records, in any order, each once. Records that do
+	// not exist, or no longer, are left out.
 	States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]State, error)
 }
 
-// MostStates is how many ids and records States is asked for at once, and ListStates, at most.
+// MostStates limits the IDs and records in a call of States, and the limit of ListStates.
 const MostStates = 200
 
-// touched are the ids whose state changes may have changed, and the records whose birth ids are, each once.
+// touched returns the IDs whose states changes may have changed, and the records whose birth IDs may have, each
+// once.
 func touched(changes []changelog.Change) (ids []locality.ID, records []entity.PUID) {
 	for i := range changes {
 		c := &changes[i]
@@ -42,7 +44,7 @@ func touched(changes []changelog.Change) (ids []locality.ID, records []entity.PU
 		case changelog.Assigned:
 			records = append(records, puids(c.After)...)
 		case changelog.Put:
-			if len(c.Before) == 0 { // a new version changes its entity, which has a change of its own
+			if len(c.Before) == 0 { // a new version changes its entity, which logs its own change
 				ids = append(ids, c.Entity)
 			}
 		case changelog.Deleted:
@@ -65,8 +67,8 @@ func puids(versions []changelog.Version) []entity.PUID {
 	return list
 }
 
-// moved are the records of an entity whose redirects may lead elsewhere after a change: those that came or went, or
-// all if the anchor may have another birth id now, since it was deleted and came back, which takes two versions.
+// moved returns the records whose redirects may have changed: those that joined or left the entity; or all, if
+// the anchor may have a new birth ID because it was deleted and came back, which takes two versions.
 func moved(before, after []changelog.Version) (records []entity.PUID) {
 	was, is := puids(before), puids(after)
 	if len(was) > 0 && len(is) > 0 && (was[0] != is[0] || after[0].Version > before[0].Version+1) {

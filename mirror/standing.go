@@ -14,21 +14,20 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Standing is how far the mirror of a cell is.
+// Standing is the progress of the mirror in a cell.
 type Standing struct {
 	Cell cell.ID `json:"cell"`
-	// Filled tells that all ids were written once, and Count is how many were so far.
+	// Filled reports that all IDs were written once; Count is the number written so far.
 	Filled bool  `json:"filled"`
 	Count  int64 `json:"count"`
-	// Last is the id that was filled last; ids are filled in order.
+	// Last is the ID that was filled last; IDs are filled in order.
 	Last locality.ID `json:"last,omitzero"`
-	// At is the place in the cell's log up to which the mirror has everything, if it is filled, and Tail where
-	// that log ends.
+	// At is the log position up to which a filled mirror has everything, Tail the end of the cell's log.
 	At   changelog.Seq `json:"at,string"`
 	Tail changelog.Seq `json:"tail,string"`
-	// Time is that of the last change that the mirror has.
+	// Time is the time of the last mirrored change.
 	Time time.Time `json:"time,omitzero"`
-	// Settling is how many ids are looked at again, since their records are being resolved.
+	// Settling is the number of IDs that are read again because their records are being resolved.
 	Settling int `json:"settling"`
 }
 
@@ -37,11 +36,11 @@ func (s *Standing) note(c *Control) {
 	s.At, s.Time, s.Settling = c.At, c.Time, len(c.Settling)
 }
 
-// Behind is how many places in the log the mirror is behind; numbers of a log may be left out, so there may be
-// fewer changes.
+// Behind returns how many log positions the mirror is behind; since log numbers may have gaps, there may be fewer
+// changes.
 func (s *Standing) Behind() int64 { return max(int64(s.Tail-s.At), 0) }
 
-// Lag is for how long the last change that the mirror has has not been the last: 0 if nothing is missing.
+// Lag returns the age of the last mirrored change, 0 if nothing is missing.
 func (s *Standing) Lag(now time.Time) time.Duration {
 	if s.Behind() == 0 || s.Time.IsZero() {
 		return 0
@@ -49,7 +48,7 @@ func (s *Standing) Lag(now time.Time) time.Duration {
 	return max(now.Sub(s.Time), 0)
 }
 
-// Standings is how far the mirror is, cell by cell, as it knows.
+// Standings returns the last known progress of each cell.
 func (m *Mirror) Standings() []Standing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,8 +60,8 @@ func (m *Mirror) Standings() []Standing {
 	return list
 }
 
-// StandingOf asks how far the mirror of a source is in a target. A cell of which nothing was mirrored yet is in the
-// list too. The error wraps ErrForeign if it is the mirror of another installation.
+// StandingOf reads the progress of the mirror of a source in a target. Cells of which nothing was mirrored yet
+// are included. The error wraps ErrForeign if the target has the mirror of another installation.
 func StandingOf(ctx context.Context, source Source, target Target) ([]Standing, error) {
 	installation, cells, err1 := source.Installation(ctx)
 	tail, err2 := source.Tail(ctx)

@@ -13,36 +13,36 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Kind says what an id leads to.
+// Kind is the kind of a State.
 type Kind string
 
-// Kinds of states.
+// The kinds of states.
 const (
-	Entity   Kind = "entity"   // the id is that of an entity
-	Redirect Kind = "redirect" // it leads to another id, which may lead on
-	Deleted  Kind = "deleted"  // the last record behind it was deleted: nothing is left
-	Unknown  Kind = "unknown"  // it was never given out
+	Entity   Kind = "entity"   // the ID of an entity
+	Redirect Kind = "redirect" // leads to another ID, which may lead on
+	Deleted  Kind = "deleted"  // the last record behind the ID was deleted
+	Unknown  Kind = "unknown"  // the ID was never issued
 )
 
-// State is what an id leads to at one moment.
+// State is what an ID leads to at one moment.
 type State struct {
 	ID locality.ID `json:"id"`
-	// Kind says what the id leads to.
+	// Kind is what the ID leads to.
 	Kind Kind `json:"state" enum:"entity,redirect,deleted,unknown" doc:"What the id leads to: an entity, another id, nothing any more; unknown if it was never given out"`
-	// To is the id that a redirect leads to: of a live record the entity that it belongs to, of a deleted one the
-	// record that was next in line, whose id may lead on.
+	// To is the target of a redirect: for a live record, its entity; for a deleted one, its successor record,
+	// whose ID may lead on.
 	To locality.ID `json:"to,omitzero" doc:"Where a redirect leads: the id of an entity, or one that leads on"`
-	// Thing is the entity, nil of any other kind.
+	// Thing is the entity, nil for other kinds.
 	Thing *Thing `json:"entity,omitempty" doc:"The entity, if the id is that of one"`
-	// Cell is where the id lives, and At the place in that cell's log that the state is true at.
+	// Cell is the home of the ID, At the position in that cell's log at which the state is true.
 	Cell cell.ID       `json:"cell" doc:"Where the id lives"`
 	At   changelog.Seq `json:"at,string" doc:"The place in the log of that cell that this is true at"`
-	// Settling tells that the cells do not agree yet on what the record of the id belongs to: look again. An
-	// entity that settles is a record by itself; a redirect that settles says nothing.
+	// Settling reports that the cells do not agree yet about the entity of the ID's record: read it again. A
+	// settling Entity consists of one record; a settling Redirect has no meaning.
 	Settling bool `json:"settling,omitempty" doc:"Its record is being resolved: ask again"`
 }
 
-// Thing is an entity as a mirror shows it.
+// Thing is an entity in a mirror.
 type Thing struct {
 	Kind string `json:"kind"`
 	// Attributes are the merged view, in the order of the kind.
@@ -50,20 +50,20 @@ type Thing struct {
 	// Members are the records, in the order of birth, the anchor first.
 	Members []entity.Member `json:"members" doc:"Its records in the order of birth; the first is the anchor"`
 	Rank    entity.Rank     `json:"rank" doc:"How good the picture is"`
-	// Stamp is a hash of all of this: equal stamps, equal entities.
+	// Stamp is a hash of the entity: equal stamps mean equal entities.
 	Stamp uint64 `json:"stamp,string" doc:"Equal stamps, equal entities"`
 }
 
 // Attribute is a merged attribute.
 type Attribute struct {
 	Name string `json:"name"`
-	// Value is the one that won, nil of an attribute that has many values.
+	// Value is the winning value, nil for an attribute with many values.
 	Value *string `json:"value,omitempty" doc:"The value that won, for attributes with one value"`
-	// Values are all of them, the heaviest first, with the members that say so.
+	// Values are all values, heaviest first, with the members that have them.
 	Values []entity.MergedValue `json:"values" doc:"All values, heaviest first; members are places in the list of members"`
 }
 
-// ThingOf is an entity as a mirror shows it, given which attributes have many values.
+// ThingOf converts an entity; many reports whether an attribute has many values.
 func ThingOf(e *entity.Entity, many func(attribute string) bool) *Thing {
 	t := &Thing{Kind: e.Kind, Members: e.Members, Rank: e.Rank, Stamp: e.Stamp, Attributes: make([]Attribute, 0, len(e.View))}
 	for _, a := range e.View {
@@ -80,7 +80,7 @@ func ThingOf(e *entity.Entity, many func(attribute string) bool) *Thing {
 	return t
 }
 
-// Stamp is equal for equal states of an id: that of the entity, or the id where a redirect leads.
+// Stamp returns a text that is equal for equal states of an ID: the entity's stamp, or the target of a redirect.
 func (s *State) Stamp() string {
 	switch s.Kind {
 	case Entity:
@@ -91,12 +91,12 @@ func (s *State) Stamp() string {
 	return string(s.Kind)
 }
 
-// Same tells whether two states of an id say the same, whenever they were read.
+// Same reports whether two states have the same content, regardless of when they were read.
 func (s *State) Same(other *State) bool {
 	return bytes.Equal(s.said(), other.said())
 }
 
-// said is all that a state says, as text.
+// said returns the content of a state as text.
 func (s *State) said() []byte {
 	said := struct {
 		ID, To locality.ID

@@ -13,20 +13,20 @@ import (
 )
 
 var (
-	// ErrForeign says that a target has the mirror of another installation.
+	// ErrForeign means that the target has the mirror of another installation.
 	ErrForeign = errors.New("mirror: the target has the mirror of another installation")
-	// ErrFormat says that a target was written by a later release, in a form that this one does not know.
+	// ErrFormat means that the target was written by a later release in an unknown format.
 	ErrFormat = errors.New("mirror: the target was written by a later release")
 )
 
-// Document is what a target keeps of an id.
+// Document is the document of an ID in a target.
 type Document struct {
 	State
-	// Version is 1 when the document is first written and rises by 1 with every write.
+	// Version is 1 when the document is first written and increases by 1 with every write.
 	Version int64
 }
 
-// Held is what a target has of an id, without its content.
+// Held is a document without its content.
 type Held struct {
 	ID      locality.ID
 	Version int64 // 0 if there is no document
@@ -34,70 +34,69 @@ type Held struct {
 	Stamp   string
 }
 
-// holds tells whether a state is there already.
+// holds reports whether the document already has the content of a state.
 func (h *Held) holds(s *State) bool { return h.Version > 0 && h.Kind == s.Kind && h.Stamp == s.Stamp() }
 
-// Target is where a mirror is kept. Each document is written atomically; nothing is asked for that spans two. What
-// was read or written is as good as acknowledged: no failure of a server takes it back. An error that wraps
-// cell.ErrUnavailable or cell.ErrUnknownOutcome means: try again.
+// Target is the store of a mirror. Each document is written atomically; nothing spans two. Reads return, and
+// writes are acknowledged for, only data that survives the failure of a server. An error that wraps
+// cell.ErrUnavailable or cell.ErrUnknownOutcome may be retried.
 type Target interface {
-	// Held answers what is there of each id, in the order asked.
+	// Held returns the document of each ID without its content, in the order of ids.
 	Held(ctx context.Context, ids []locality.ID) ([]Held, error)
-	// Write writes each document if the version that is there is one below its own, where none counts as 0,
-	// and passes it over if not. It answers how many it wrote. The documents come in the order of their ids.
+	// Write writes each document whose stored version is one below its own (0 if there is none) and skips the
+	// others. It returns how many it wrote. The documents are in ID order.
 	Write(ctx context.Context, docs []Document) (written int, err error)
-	// Documents answers with those of some ids, in order, leaving out what is not there.
+	// Documents returns the documents of ids in order, without missing ones.
 	Documents(ctx context.Context, ids []locality.ID) ([]Document, error)
-	// Scan answers with the documents after an id, in the order of ids, at most limit. The zero id is before
-	// all.
+	// Scan returns at most limit documents after an ID, in ID order. The zero ID is before all.
 	Scan(ctx context.Context, after locality.ID, limit int) ([]Document, error)
 
-	// Fill answers with what the mirror began with, the zero value if nothing did.
+	// Fill returns the stored Fill, the zero value if there is none.
 	Fill(ctx context.Context) (Fill, error)
-	// PutFill writes it in the place of the one that was read, by its Name, or where there is none if that is the
-	// zero one. It answers whether it did.
+	// PutFill replaces the Fill whose Name is that of was; if was is zero, there must be none. It reports whether
+	// it did.
 	PutFill(ctx context.Context, was, is Fill) (bool, error)
-	// Controls answers with the control documents of all cells that have one.
+	// Controls returns the control documents of all cells that have one.
 	Controls(ctx context.Context) ([]Control, error)
-	// PutControl writes one in the place of the one that was read, by its Fill and Version, or where there is none
-	// if that is the zero one. It answers whether it did.
+	// PutControl replaces the Control whose Fill and Version are those of was; if was is zero, there must be
+	// none. It reports whether it did.
 	PutControl(ctx context.Context, was, is Control) (bool, error)
 }
 
-// Format is the form of what this release writes.
+// Format is the format that this release writes.
 const Format = 1
 
-// Fill is what a mirror begins with. A change in the log of one cell may be about ids of any other one. So the places
-// in all logs are noted together, in one document, before the first id is read; and if the log of one cell was trimmed
-// too early, all cells are filled again.
+// Fill is the start of a mirror. A change in the log of one cell may concern IDs of any other. So the positions
+// in all logs are stored together, in one document, before the first ID is read; and if one log is trimmed too
+// early, all cells are filled again.
 type Fill struct {
-	// Name is drawn at random.
+	// Name is random.
 	Name string
-	// Installation is the id of the cell map.
+	// Installation is the ID of the cell map.
 	Installation string
-	// Format is that of all documents.
+	// Format is the format of all documents.
 	Format int
-	// From are the places in the logs. A cell that was added later is followed from its beginning.
+	// From has the log positions. A cell added later is followed from its beginning.
 	From map[cell.ID]changelog.Seq
-	// Begun is when that was, to the millisecond.
+	// Begun is the start time, in milliseconds.
 	Begun time.Time
 }
 
-// Control says how far the mirror of a cell is.
+// Control is the stored progress of a cell.
 type Control struct {
 	Cell cell.ID
-	// Fill is the name of that which the cell is filled for.
+	// Fill is the Name of the Fill that the cell works for.
 	Fill string
-	// After is the last id that was written, and Filled says that there are no more; Count is how many there were.
+	// After is the last ID written, Filled reports that there are no more, and Count is the number written.
 	After  locality.ID
 	Filled bool
 	Count  int64
-	// At is the place in the log up to which the mirror has everything, once it is filled, and Time that of the
-	// change there, or when the filling began.
+	// At is the log position up to which a filled mirror has everything. Time is the time of the change there, or
+	// of the start of the fill.
 	At   changelog.Seq
 	Time time.Time
-	// Settling are ids to be looked at again, in order.
+	// Settling has the IDs to be read again, sorted.
 	Settling []locality.ID
-	// Version rises by 1 with every write.
+	// Version increases by 1 with every write.
 	Version int64
 }

@@ -16,68 +16,67 @@ import (
 
 // VerifyOptions of Verify. Nil is the default.
 type VerifyOptions struct {
-	// Repair writes what differs.
+	// Repair writes the documents that differ.
 	Repair bool
-	// Patience is how long is waited for a mirror to come to a place in a log, before what differs is looked at
-	// again. Defaults to 10 seconds. What differs beyond a place that was not reached may be a mirror that is late.
+	// Patience is how long to wait for the mirror to catch up before differences are checked again. Defaults to
+	// 10 seconds. If the mirror does not catch up, a difference may only mean that it is late.
 	Patience time.Duration
-	// Progress is called with the number of ids that were compared, now and then.
+	// Progress is called now and then with the number of IDs compared.
 	Progress func(compared int64)
 }
 
-// Difference is an id whose document is not what it should be.
+// Difference is an ID whose document is wrong.
 type Difference struct {
 	ID   locality.ID `json:"id"`
 	What What        `json:"what"`
 }
 
-// What says how a document differs.
+// What is the kind of a difference.
 type What string
 
-// How documents differ.
+// The kinds of differences.
 const (
-	Missing   What = "missing"   // there is none
-	Surplus   What = "surplus"   // nobody knows the id, and the document is no tombstone
-	Different What = "different" // it says something else
+	Missing   What = "missing"   // there is no document
+	Surplus   What = "surplus"   // the ID is unknown, and the document is not a tombstone
+	Different What = "different" // the content differs
 )
 
-// Verification is what Verify found.
+// Verification is the result of Verify.
 type Verification struct {
-	// Compared is how many ids were.
+	// Compared is the number of IDs compared.
 	Compared int64 `json:"compared"`
-	// Missing, Surplus and Different are how many documents are not what they should be.
+	// Missing, Surplus and Different count the wrong documents by kind.
 	Missing   int `json:"missing"`
 	Surplus   int `json:"surplus"`
 	Different int `json:"different"`
-	// Late are cells whose mirror did not come in time to the place that was waited for: what differs there may
-	// be written yet.
+	// Late lists cells whose mirror did not catch up in time: their differences may be pending writes.
 	Late []cell.ID `json:"late,omitempty"`
-	// First are the first few that differ, in the order of their ids.
+	// First has the first few differences in ID order.
 	First []Difference `json:"first"`
-	// Settling is how many ids were left out, since their records are being resolved.
+	// Settling is the number of IDs left out because their records are being resolved.
 	Settling int `json:"settling"`
-	// Repaired is how many documents were written.
+	// Repaired is the number of documents written.
 	Repaired int `json:"repaired"`
 }
 
-// Differ is the number of documents that are not what they should be.
+// Differ returns the number of wrong documents.
 func (v *Verification) Differ() int { return v.Missing + v.Surplus + v.Different }
 
 const (
-	// firstFew is how many differences are told.
+	// firstFew limits First.
 	firstFew = 10
-	// scanPage is how many documents are read at once.
+	// scanPage is the number of documents read at once.
 	scanPage = 200
-	// looks is how often what differs is looked at again while the installation goes on.
+	// looks is how often differences are checked again while the installation continues to change.
 	looks = 3
 
 	defaultPatience = 10 * time.Second
 	standingPause   = 100 * time.Millisecond
 )
 
-// Verify walks both sides in the order of ids and compares everything, while everybody goes on. What differs is
-// looked at again after the mirror has come to where the log was then: what is only late is no difference. The error
-// wraps ErrForeign if the target has the mirror of another installation.
+// Verify compares both sides completely in ID order while writers and mirrors continue. Differences are checked
+// again after the mirror has reached the current end of the log, so that a late mirror is not reported as wrong.
+// The error wraps ErrForeign if the target has the mirror of another installation.
 func Verify(ctx context.Context, source Source, target Target, opts *VerifyOptions) (*Verification, error) {
 	v := &verifying{copier: copier{source: source, target: target}}
 	if opts != nil {
@@ -119,7 +118,7 @@ type verifying struct {
 	opts VerifyOptions
 }
 
-// end counts what differs, and writes it if that is asked for.
+// end counts the differences, and repairs them if requested.
 func (v *verifying) end(ctx context.Context, found []Difference) (*Verification, error) {
 	ids := make([]locality.ID, len(found))
 	for i, d := range found {
@@ -143,7 +142,7 @@ func (v *verifying) end(ctx context.Context, found []Difference) (*Verification,
 	return &v.Verification, nil
 }
 
-// walk compares both sides once, and answers with the ids that differ.
+// walk compares both sides once, and returns the IDs that differ.
 func (v *verifying) walk(ctx context.Context) (suspects []locality.ID, err error) {
 	_, cells, err := v.source.Installation(ctx)
 	if err != nil {
@@ -199,7 +198,7 @@ func (v *verifying) walk(ctx context.Context) (suspects []locality.ID, err error
 	}
 }
 
-// compare answers with the lower id of two states, either of which may be nil, and how the second differs from the
+// compare returns the lower ID of two states, either of which may be nil, and how the second differs from the
 // first.
 func compare(want, got *State) (locality.ID, What) {
 	switch {
@@ -219,7 +218,7 @@ func compare(want, got *State) (locality.ID, What) {
 	return want.ID, ""
 }
 
-// look compares some ids again.
+// look compares some IDs again.
 func (v *verifying) look(ctx context.Context, ids []locality.ID) (found []Difference, err error) {
 	for part := range slices.Chunk(ids, MostStates) {
 		docs, err := v.target.Documents(ctx, part)
@@ -247,8 +246,8 @@ func (v *verifying) look(ctx context.Context, ids []locality.ID) (found []Differ
 	return found, nil
 }
 
-// caughtUp waits until the mirror is where the logs end now, as long as patience lasts, and answers with the cells
-// where it is not.
+// caughtUp waits, at most Patience, until the mirror reaches the current ends of the logs, and returns the cells
+// where it did not.
 func (v *verifying) caughtUp(ctx context.Context) (late []cell.ID, err error) {
 	tail, err := v.source.Tail(ctx)
 	if err != nil {
@@ -265,7 +264,7 @@ func (v *verifying) caughtUp(ctx context.Context) (late []cell.ID, err error) {
 	}
 }
 
-// late are the cells whose mirror has not come to a place yet.
+// late returns the cells whose mirror has not reached a position.
 func (v *verifying) late(ctx context.Context, tail map[cell.ID]changelog.Seq) (late []cell.ID, err error) {
 	standings, err := StandingOf(ctx, v.source, v.target)
 	if err != nil {

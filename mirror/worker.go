@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	// changesPage is how many changes are followed at once.
+	// changesPage is the number of changes read at once.
 	changesPage = 500
-	// mostSettling is how many ids may settle before a cell goes on with its log.
+	// mostSettling limits the settling IDs with which a cell continues to follow its log.
 	mostSettling = 10_000
 )
 
-// worker mirrors one cell, a step at a time. It has no goroutine and no clock that decides anything: whoever is
-// stopped between two steps, or within one, goes on from the control document.
+// worker mirrors one cell, a step at a time. It has no goroutine, and no decision depends on a clock. After a
+// stop between or within steps it continues from the control document.
 type worker struct {
 	copier
 	cell         cell.ID
 	installation string
 	now          func() time.Time
-	refilled     func(cell.ID, error) // says why a cell is filled again
+	refilled     func(cell.ID, error) // reports why a cell is filled again
 
-	control Control // as it was read or written last
+	control Control // as last read or written
 	loaded  bool
 }
 
-// step does the next piece of work, and answers whether there was none: the cell is filled, and its log ended where
-// the mirror is. Repeating a step that failed, or was done by another mirror, changes nothing.
+// step does the next piece of work, and reports whether there was none: the cell is filled, and the mirror is at
+// the end of its log. Repeating a step that failed or was done by another mirror changes nothing.
 func (w *worker) step(ctx context.Context) (idle bool, err error) {
 	if err := w.load(ctx); err != nil || !w.loaded {
 		return false, err
@@ -54,7 +54,7 @@ func (w *worker) step(ctx context.Context) (idle bool, err error) {
 	return w.followPage(ctx)
 }
 
-// fillPage writes the next page of ids.
+// fillPage writes the next page of IDs.
 func (w *worker) fillPage(ctx context.Context) error {
 	c := w.control
 	page, err := w.source.ListStates(ctx, w.cell, c.After, MostStates)
@@ -75,7 +75,7 @@ func (w *worker) fillPage(ctx context.Context) error {
 	return w.save(ctx, c)
 }
 
-// settle looks again at ids whose records were being resolved.
+// settle rereads IDs whose records were being resolved.
 func (w *worker) settle(ctx context.Context) error {
 	c := w.control
 	settling, err := w.refresh(ctx, slices.Clone(c.Settling))
@@ -86,7 +86,7 @@ func (w *worker) settle(ctx context.Context) error {
 	return w.save(ctx, c)
 }
 
-// followPage follows the next changes of the log.
+// followPage applies the next changes of the log.
 func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	c := w.control
 	changes, err := w.source.Changes(ctx, w.cell, c.At, changesPage)
@@ -113,7 +113,7 @@ func (w *worker) followPage(ctx context.Context) (idle bool, err error) {
 	return false, w.save(ctx, c)
 }
 
-// again has all cells filled again, unless that is so already.
+// again starts a new fill of all cells, unless one was already started.
 func (w *worker) again(ctx context.Context) error {
 	f, err := w.fillOf(ctx, w.installation)
 	if err == nil && f.Name == w.control.Fill {
@@ -122,7 +122,7 @@ func (w *worker) again(ctx context.Context) error {
 	return err
 }
 
-// union is two lists of ids in order, each once.
+// union merges two lists of IDs, sorted and deduplicated.
 func union(a, b []locality.ID) []locality.ID {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, locality.ID.Compare)

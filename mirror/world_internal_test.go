@@ -16,18 +16,18 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// world is an installation in memory: as many cells as it likes, no transaction over two of them, and a resolver that may
-// be stopped between any two. Time is a number that rises with everything that is written or read.
+// world is an installation in memory: several cells without transactions across them, and a resolver that may
+// stop between any two transactions. Time is a number that increases with every read and write.
 type world struct {
 	*rand.Rand
 	tick    int64
 	cells   []*room
 	homes   map[locality.ID]*room
-	pending []func() // transactions of the round that is under way, each of one cell
+	pending []func() // transactions of the current round, each of one cell
 	puids   entity.PUID
-	groups  map[entity.PUID]int // which records are the same thing
-	trims   bool                // logs are trimmed now and then, whoever follows them
-	pause   func() error        // between any two things that a reader does
+	groups  map[entity.PUID]int // the true entity of each record
+	trims   bool                // logs are trimmed now and then, regardless of followers
+	pause   func() error        // called between any two reads
 }
 
 // room is one cell.
@@ -77,7 +77,7 @@ func (w *world) put(p entity.PUID) {
 	}
 	if old != nil && !old.Deleted() {
 		rec.Birth, rec.Anchor, ch.Before = old.Birth, old.Anchor, version(old)
-	} else if old != nil && w.IntN(4) > 0 { // else it was erased
+	} else if old != nil && w.IntN(4) > 0 { // otherwise it was erased
 		rec.Birth = old.Birth
 		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 	} else {
@@ -91,8 +91,8 @@ func (w *world) put(p entity.PUID) {
 	c.append(ch)
 }
 
-// remove is the first round of a deletion. The successor is who is left of what the record belongs to, as far as that
-// is stored.
+// remove is the first round of a deletion. The successor is a remaining member of the record's entity, as far as
+// that is stored.
 func (w *world) remove(p entity.PUID) {
 	c := w.home(p)
 	rec := c.records[p]
@@ -113,7 +113,7 @@ func (w *world) remove(p entity.PUID) {
 	c.append(changelog.Change{Kind: changelog.Deleted, Entity: rec.Birth, Before: version(rec)})
 }
 
-// resolve plans the third round: what each cell has to write so that entities are what the groups say.
+// resolve plans the third round: what each cell must write so that entities match the groups.
 func (w *world) resolve() {
 	if len(w.pending) > 0 {
 		return
@@ -196,7 +196,7 @@ func members(e *entity.Entity) (versions []changelog.Version) {
 	return versions
 }
 
-// commit commits the next transaction of the round that is under way.
+// commit commits the next transaction of the current round.
 func (w *world) commit() {
 	if len(w.pending) > 0 {
 		w.tick++
@@ -205,7 +205,7 @@ func (w *world) commit() {
 	}
 }
 
-// act does one thing, whatever it is.
+// act does one random thing.
 func (w *world) act() {
 	switch n := w.IntN(100); {
 	case n < 25:
@@ -231,7 +231,7 @@ func (w *world) act() {
 	}
 }
 
-// settle does all that is to be done.
+// settle completes all pending work.
 func (w *world) settle() {
 	for range 3 {
 		for len(w.pending) > 0 {
@@ -297,7 +297,8 @@ func (w *world) States(_ context.Context, ids []locality.ID, records []entity.PU
 	return w.read(slices.Compact(ids))
 }
 
-// read reads a snapshot of the home of each id, and then, maybe much later, of the cells that their redirects lead to.
+// read reads a snapshot of the home of each ID, and then, perhaps much later, of the cells that their redirects
+// lead to.
 func (w *world) read(ids []locality.ID) ([]State, error) {
 	states := make([]State, len(ids))
 	records := make([]*entity.Record, len(ids))
@@ -309,7 +310,7 @@ func (w *world) read(ids []locality.ID) ([]State, error) {
 		if c == nil {
 			continue
 		}
-		s.Cell, s.At = c.id, changelog.Seq(w.tick) // stands for the moment that the state was true at
+		s.Cell, s.At = c.id, changelog.Seq(w.tick) // represents the moment at which the state was true
 		switch b := c.births[id]; {
 		case b.PUID == 0 && b.Successor.IsZero():
 			s.Kind = Deleted

@@ -13,30 +13,29 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Variables, so that tests make them small.
+// Variables so that tests can lower them.
 var (
-	// listed is how many things a build or a verification reads at once.
+	// listed is the page size of a build or verification that reads entities or records.
 	listed = 2000
-	// written is how many rows a build writes in one transaction, and an Erase deletes.
+	// written is the number of rows that a build writes, or an Erase deletes, in one transaction.
 	written = 5000
-	// scanned is how many rows or changes a reader reads at once.
+	// scanned is the page size for rows and changes.
 	scanned = 5000
-	// falls is into how many groups one thing may fall, maxSlots how many values of the dimension a group may have.
+	// falls limits the groups that one entity or record falls into, maxSlots the dimension values of a group.
 	falls, maxSlots = MaxProduct, MaxSlots
 )
 
-// unbuilt is the watermark of a generation that failed before it was true anywhere.
+// unbuilt is the watermark of a generation whose build failed.
 const unbuilt changelog.Seq = -1
 
-// errStopped says that a generation became something else while it was built.
+// errStopped reports that the generation is no longer being filled by this build.
 var errStopped = errors.New("rollup: the generation was taken over or dropped")
 
-// Build makes the generation of a version in the cell, under the lease, beside the updates that go on and
-// the generation that serves: it counts one snapshot, and its watermark is the snapshot's place in the
-// log, from which Step goes on. A build that was killed is begun again; a generation that the cell holds
-// already is left as it is. A definition that cannot be built leaves a generation that says why. progress,
-// if it is not nil, is told how many things were counted. No two Builds of a generation may run at once in
-// a process.
+// Build builds a version's generation in the cell under the lease, while updates continue and the old generation
+// serves. It counts one snapshot; the watermark is the snapshot's position in the log, from which Step continues.
+// A build that was killed starts over, and an existing generation is left as it is. If the definition cannot be
+// built, Build stores a failed generation with the reason. progress, if not nil, is called with the number of
+// entities or records counted. A process must not build the same generation twice at once.
 func (f *Follower) Build(ctx context.Context, v Version, progress func(counted int)) error {
 	g := Generation{Number: v.Generation, Definition: v.Definition, State: Filling}
 	t := f.term()
@@ -50,7 +49,8 @@ func (f *Follower) Build(ctx context.Context, v Version, progress func(counted i
 	return nil
 }
 
-// begin enters the generation, if it is not there, and has changes carry what it needs.
+// begin stores the generation if it is missing and requests the images that it needs. there reports whether the
+// generation already exists and is not being filled.
 func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) {
 	images := g.Definition.Images()
 	carried := false
@@ -92,11 +92,11 @@ func (f term) begin(ctx context.Context, g *Generation) (there bool, err error) 
 
 func (f *Follower) now() time.Time { return f.opts.Now().UTC().Truncate(time.Millisecond) }
 
-// fill counts a snapshot and writes what it found.
+// fill counts one snapshot and writes the result.
 func (f term) fill(ctx context.Context, g Generation, progress func(int)) error {
 	dl, at := newDelta(&g.Definition), g
 	err := f.opts.Database.View(ctx, func(tx Tx) error {
-		dl, at = newDelta(&g.Definition), g // anew if it runs again
+		dl, at = newDelta(&g.Definition), g // start over if the transaction is retried
 		bounds, err := tx.Bounds(ctx)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (f term) fill(ctx context.Context, g Generation, progress func(int)) error 
 	return f.filling(ctx, g, func(tx Tx) error { return tx.PutGeneration(ctx, at) })
 }
 
-// write writes the rows of a generation that is being filled, or documents in their place.
+// write writes the rows, or documents, of a generation that is being filled.
 func (f term) write(ctx context.Context, g Generation, rows []Row) error {
 	for chunk := range slices.Chunk(rows, written) {
 		write := func() error {
@@ -141,12 +141,12 @@ func (f term) write(ctx context.Context, g Generation, rows []Row) error {
 	return nil
 }
 
-// unfit is what is wrong with a definition, or with what it counts, and not with the cell.
+// unfit is an error in a definition or the data that it counts, as opposed to a failure of the cell.
 type unfit struct{ error }
 
 func (u unfit) Unwrap() error { return u.error }
 
-// failed leaves a generation that says why it cannot be, if that is the reason.
+// failed marks the generation as failed if err is unfit; otherwise it returns err.
 func (f term) failed(ctx context.Context, g Generation, err error) error {
 	wrong, ok := errors.AsType[unfit](err)
 	if !ok {
@@ -156,7 +156,7 @@ func (f term) failed(ctx context.Context, g Generation, err error) error {
 	return f.filling(ctx, g, func(tx Tx) error { return tx.PutGeneration(ctx, g) })
 }
 
-// filling runs an update that only the builder of the generation may make.
+// filling runs an update that requires the generation to be in state Filling.
 func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) error {
 	return f.update(ctx, func(tx Tx) error {
 		now, err := tx.Generations(ctx)
@@ -170,7 +170,7 @@ func (f term) filling(ctx context.Context, g Generation, fn func(Tx) error) erro
 	})
 }
 
-// recount adds everything that the cell holds.
+// recount adds every entity or record of the cell.
 func (dl *delta) recount(ctx context.Context, tx Tx, progress func(int)) error {
 	after, n, attributes := int64(math.MinInt64), 0, dl.attributes()
 	for {

@@ -15,13 +15,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// stage is a cell with followers, one after the other in what a test says.
+// stage is a cell with followers that a test steps one by one.
 type stage struct {
 	*testing.T
 	at      *cell
 	now     time.Time
 	catalog rollup.Catalog
-	// before is called before each update, by its number from 1, and may have it fail.
+	// before, if set, runs before each update with its number from 1, and can make it fail.
 	before func(n int) error
 	n      int
 }
@@ -54,7 +54,6 @@ func (s *stage) update(fn func(*cell) error) {
 	s.catalog = sorted(s.at.rollups)
 }
 
-// put has animals be in a city, with a tag.
 func (s *stage) put(city, tag string, places ...int64) {
 	s.Helper()
 	s.update(func(c *cell) error {
@@ -65,7 +64,7 @@ func (s *stage) put(city, tag string, places ...int64) {
 	})
 }
 
-// define defines the rollup, or has it built anew, and answers with the next generation.
+// define defines or rebuilds the rollup and returns the next generation.
 func (s *stage) define() rollup.Version {
 	s.Helper()
 	d := definitions(`{ rollup: pets, kind: animal, group: tags, dimension: city, measures: { n: count, cities: { distinct: city } } }`)[0]
@@ -114,7 +113,7 @@ func (s *stage) promote(to int64) {
 	})
 }
 
-// equal holds a generation that has caught up against the oracle.
+// equal compares a generation that has caught up with the oracle.
 func (s *stage) equal(number int64) {
 	s.Helper()
 	g := s.at.generations[number]
@@ -132,8 +131,8 @@ func (s *stage) equal(number int64) {
 	}
 }
 
-// A build that stood still while the lease went away and came back does not go on: another process has
-// begun the build anew meanwhile.
+// A build that was paused while its lease expired and was reacquired does not continue: another process has
+// restarted the build in between.
 func TestP05_ABuildDoesNotOutliveItsLease(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -151,7 +150,7 @@ func TestP05_ABuildDoesNotOutliveItsLease(t *testing.T) {
 		s.put("b", "feathers", 1, 2, 3, 7)
 		s.step(b)
 		s.n, s.before = 0, func(n int) error {
-			if n > 3 { // the rows are written, the generation is not entered
+			if n > 3 { // the rows are written, the generation is still filling
 				return errors.New("killed")
 			}
 			return nil
@@ -166,7 +165,7 @@ func TestP05_ABuildDoesNotOutliveItsLease(t *testing.T) {
 		s.step(a)
 	}
 	s.before = func(n int) error {
-		if n == 4 { // it has entered the generation, dropped rows and asked for images; now it would write
+		if n == 4 { // it has stored the generation, dropped rows and requested images; next it would write
 			away()
 		}
 		return nil
@@ -181,7 +180,7 @@ func TestP05_ABuildDoesNotOutliveItsLease(t *testing.T) {
 	s.equal(v.Generation)
 }
 
-// What is committed while a generation is built stays in the log until the generation has counted it.
+// Changes committed during a build stay in the log until the generation has applied them.
 func TestP05_TheLogIsKeptWhileAGenerationIsBuilt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -211,7 +210,7 @@ func TestP05_TheLogIsKeptWhileAGenerationIsBuilt(t *testing.T) {
 	s.equal(v.Generation)
 }
 
-// A process with an old catalogue has no generation stand still for one that is not to come any more.
+// A process with an old catalogue does not freeze a generation for one that will not come any more.
 func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -239,7 +238,8 @@ func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	s.equal(third.Generation)
 }
 
-// What served once stands still until it is erased, so that a reader with an old catalogue is not ahead.
+// A generation that no longer serves stays frozen until it is erased, so that a reader with an old catalogue is
+// not ahead.
 func TestP05_WhatServedIsNotAheadOfWhatServes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -269,8 +269,8 @@ func TestP05_WhatServedIsNotAheadOfWhatServes(t *testing.T) {
 	}
 }
 
-// Who has just taken the lease builds nothing that its catalogue names before it has read it again: the
-// generation may have been built, served and erased by the former owner.
+// A process that has just acquired the lease rereads the catalogue before it builds: the generation may have been
+// built, served and erased by the previous owner.
 func TestP05_AnOldCatalogueBuildsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -288,7 +288,7 @@ func TestP05_AnOldCatalogueBuildsNothing(t *testing.T) {
 	if err := a.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.catalog = append(rollup.Catalog{{Name: "another", Last: 2}}, old...) // so new that it knows of the number 2
+	s.catalog = append(rollup.Catalog{{Name: "another", Last: 2}}, old...) // new enough to name the number 2
 	if p := s.step(b); !p.Old || len(p.Missing) > 0 {
 		t.Errorf("the new owner is to build %+v", p)
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Catalog is all rollups of an installation, as the cell that keeps the cell map had them at one moment.
-// It only moves forward: a generation that it once named and names no more never comes back.
+// Catalog holds all rollups of an installation as read from the cell that keeps the cell map. It only moves
+// forward: a generation that is no longer named is never named again.
 type Catalog []Rollup
 
-// Highest is the highest number that a generation ever had. A generation with a higher one is younger
-// than this catalogue.
+// Highest returns the highest generation number ever used. A generation with a higher number is newer than this
+// catalogue.
 func (c Catalog) Highest() int64 {
 	var highest int64
 	for _, r := range c {
@@ -23,7 +23,7 @@ func (c Catalog) Highest() int64 {
 	return highest
 }
 
-// Rollup answers with a rollup by its name; the error is ErrNotFound if there is none, or none any more.
+// Rollup returns a rollup by name, or ErrNotFound if it does not exist or was dropped.
 func (c Catalog) Rollup(name string) (Rollup, error) {
 	i := slices.IndexFunc(c, func(r Rollup) bool { return r.Name == name && !r.Dropped() })
 	if i < 0 {
@@ -32,12 +32,12 @@ func (c Catalog) Rollup(name string) (Rollup, error) {
 	return c[i], nil
 }
 
-// Serves tells whether a generation answers reads.
+// Serves reports whether a generation answers reads.
 func (c Catalog) Serves(generation int64) bool {
 	return slices.ContainsFunc(c, func(r Rollup) bool { return r.Serving != nil && r.Serving.Generation == generation })
 }
 
-// versions are all generations that there are to be.
+// versions returns all serving and next versions by generation number.
 func (c Catalog) versions() map[int64]Version {
 	all := map[int64]Version{}
 	for _, r := range c {
@@ -50,9 +50,9 @@ func (c Catalog) versions() map[int64]Version {
 	return all
 }
 
-// Define enters a checked definition, in an update of the cell that keeps the catalogue. The same definition
-// again changes nothing; another one under the same name is built beside the one that serves, and then
-// takes its place.
+// Define adds a checked definition to the catalogue, in an update of the cell that keeps it. Defining the same
+// definition again changes nothing. A different definition under an existing name is built beside the serving one
+// and then replaces it.
 func Define(ctx context.Context, s Store, d Definition, now time.Time) (r Rollup, changed bool, err error) {
 	return alter(ctx, s, d.Name, now, func(r *Rollup) *Definition {
 		newest := r.Serving
@@ -66,7 +66,8 @@ func Define(ctx context.Context, s Store, d Definition, now time.Time) (r Rollup
 	})
 }
 
-// Rebuild has a rollup built anew by its newest definition. The error is ErrNotFound if there is none.
+// Rebuild requests a new generation with the rollup's newest definition. The error is ErrNotFound if the rollup
+// does not exist.
 func Rebuild(ctx context.Context, s Store, name string, now time.Time) (Rollup, error) {
 	found := false
 	r, _, err := alter(ctx, s, name, now, func(r *Rollup) *Definition {
@@ -85,7 +86,7 @@ func Rebuild(ctx context.Context, s Store, name string, now time.Time) (Rollup, 
 	return r, err
 }
 
-// alter gives a rollup the next version that next answers with, if any.
+// alter adds a next version with the definition that next returns; nil changes nothing.
 func alter(ctx context.Context, s Store, name string, now time.Time, next func(*Rollup) *Definition) (Rollup, bool, error) {
 	all, err := s.Rollups(ctx)
 	if err != nil {
@@ -104,8 +105,8 @@ func alter(ctx context.Context, s Store, name string, now time.Time, next func(*
 	return r, true, s.PutRollup(ctx, r)
 }
 
-// Promote has the next generation of a rollup serve, which is built in every cell and not behind there:
-// see Yield. It answers whether that generation was still the next one.
+// Promote makes the next generation of a rollup serve. The generation must be built and caught up in every cell:
+// see Yield. It reports whether the generation was still the next one.
 func Promote(ctx context.Context, s Store, name string, generation int64) (bool, error) {
 	all, err := s.Rollups(ctx)
 	if err != nil {
@@ -119,7 +120,8 @@ func Promote(ctx context.Context, s Store, name string, generation int64) (bool,
 	return true, s.PutRollup(ctx, r)
 }
 
-// Drop removes a rollup; its name and numbers stay known. The error is ErrNotFound if there is none.
+// Drop removes a rollup but keeps its name and last generation number. The error is ErrNotFound if it does not
+// exist.
 func Drop(ctx context.Context, s Store, name string) error {
 	all, err := s.Rollups(ctx)
 	if err != nil {

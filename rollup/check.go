@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a definition and of what it makes.
+// Limits of a definition and its results.
 const (
-	// MaxGroups is how many groups a generation may have in one cell; MaxSlots how many values of the
-	// dimension a group. One more, and the generation fails: a definition that makes more is a mistake.
+	// MaxGroups limits the groups of a generation in one cell, MaxSlots the dimension values of a group. A
+	// generation that exceeds either fails, because the definition is probably a mistake.
 	MaxGroups = 1_000_000
 	MaxSlots  = 1000
-	// MaxProduct is into how many groups one thing may fall.
+	// MaxProduct limits the groups that one entity or record may fall into.
 	MaxProduct = 4096
 
 	maxAttributes = 3
@@ -27,8 +27,7 @@ const (
 	maxTop        = 100
 )
 
-// Kind is what a definition must know of its kind of things: its name, and for each attribute whether it
-// has many values.
+// Kind describes the kind that a definition counts: its name and, for each attribute, whether it has many values.
 type Kind struct {
 	Name string
 	Many map[string]bool
@@ -39,8 +38,8 @@ var (
 	attributeOK = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 )
 
-// Check completes a definition and holds it against its kind. The error is an *InvalidError with
-// everything that is wrong.
+// Check completes a definition and validates it against its kind. The error is an *InvalidError that lists every
+// problem.
 func (d Definition) Check(kind Kind) (Definition, error) {
 	if problems := d.problems(&kind); len(problems) > 0 {
 		return d, &InvalidError{problems}
@@ -48,7 +47,7 @@ func (d Definition) Check(kind Kind) (Definition, error) {
 	return d.canonical(), nil
 }
 
-// checking gathers problems; kind may be nil.
+// checking collects problems; kind may be nil.
 type checking struct {
 	Definition
 	kind  *Kind
@@ -85,7 +84,7 @@ func (c *checking) fail(field, format string, args ...any) {
 	c.found = append(c.found, Problem{Field: field, Text: fmt.Sprintf(format, args...)})
 }
 
-// attribute checks a name, and answers whether the attribute has many values.
+// attribute checks a name and reports whether the attribute has many values.
 func (c *checking) attribute(field, name string) (many bool) {
 	switch {
 	case name == attrSource:

@@ -12,105 +12,105 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// Definition says what is counted. Parse makes one of YAML or JSON; in Go it is written down, and Check
-// completes it. Two definitions are the same if their texts are, whatever order they were written in.
+// Definition defines a rollup. Parse reads it from YAML or JSON; Check completes one written in Go. Two
+// definitions are equal if their canonical JSON is, regardless of the order of their parts.
 type Definition struct {
-	// Name of the rollup: [a-z][a-z0-9_-]{0,62}.
+	// Name is the rollup's name: [a-z][a-z0-9_-]{0,62}.
 	Name string
-	// Kind of the things, such as place.
+	// Kind is the kind of the entities or records, such as place.
 	Kind string
-	// Over is Entities unless it says Records.
+	// Over defaults to Entities.
 	Over Over
-	// Where are conditions that all hold for what is counted.
+	// Where lists conditions that must all hold.
 	Where []Condition
-	// Group are the attributes that make the groups, 1 to 3. One with many values puts a thing into a
-	// group for each of them; several make a group of each combination.
+	// Group lists the 1 to 3 attributes that form the groups. An attribute with many values adds an entity or
+	// record to one group per value; several attributes form a group for each combination.
 	Group []string
-	// Dimension is an attribute with one value, which divides each group, or "".
+	// Dimension is a single-valued attribute that divides each group, or "".
 	Dimension string
-	// Measures are what is kept of each group; none means one count.
+	// Measures defaults to one count.
 	Measures []Measure
-	// Store is where the groups are kept: InCell, or InMongoDB.
+	// Store is where the groups are kept: InCell or InMongoDB.
 	Store Place
 }
 
-// Place is where the groups of a rollup are kept.
+// Place is a location for the groups of a rollup.
 type Place string
 
-// Where groups are kept. Another place is another definition, so groups go over to MongoDB, and back, as one
-// generation takes the place of another.
+// The places for groups. Changing the place changes the definition, so groups move to MongoDB or back by building
+// a new generation.
 const (
-	InCell    Place = ""        // in the database of the cell, beside what is counted
+	InCell    Place = ""        // in the cell's database
 	InMongoDB Place = "mongodb" // in documents, see Documents: count, sum and avg only
 )
 
-// apart tells whether the groups are kept in documents.
+// apart reports whether the groups are kept in documents.
 func (d *Definition) apart() bool { return d.Store != InCell }
 
-// Over says what a rollup counts.
+// Over selects what a rollup counts.
 type Over string
 
-// What a rollup counts. Both have the attribute source; records have outcome too, founded or joined.
+// What a rollup counts. Both have the attribute source; records also have outcome, founded or joined.
 const (
 	Entities Over = "entities"
 	Records  Over = "records"
 )
 
-// Attributes that are no attributes of the kind.
+// Attributes that every kind has.
 const (
 	attrSource  = "source"
 	attrOutcome = "outcome"
 )
 
-// Condition is about one attribute. Of Values, Min with Max, and Exists one is set. It holds if it holds
-// for one of the attribute's values; with Not, if it holds for none.
+// Condition tests one attribute, which may have only one condition. Exactly one of Values, Min or Max, Exists, and
+// Absent is set. It holds if any of the attribute's values satisfies it; with Not, if none does.
 type Condition struct {
 	Attribute string
 	Not       bool
-	// Values are those of which one must be there, byte for byte.
+	// Values matches any of these values, byte for byte.
 	Values []string
-	// Min and Max are decimal numbers or dates, both inclusive; "" is no limit. A value that is not of
-	// that form is in no such range.
+	// Min and Max are decimal numbers or dates, both inclusive; "" means no limit. A value of another form does
+	// not match.
 	Min, Max string
-	// Exists asks for any value, Absent for none.
+	// Exists matches if the attribute has a value, Absent if it has none.
 	Exists, Absent bool
 }
 
-// Measure is a number kept of a group.
+// Measure is a number kept for each group.
 type Measure struct {
 	Name string
 	Func Func
-	// Attribute that is measured; "" for a count.
+	// Attribute is measured; "" for a count.
 	Attribute string
-	// Scale is how many digits after the decimal point the numbers have, 0 to 9. A value with more, or
-	// one that is no number, is left out and counted as skipped.
+	// Scale is the number of digits after the decimal point, 0 to 9. A value with more digits, or one that is not
+	// a number, is left out and counted as skipped.
 	Scale int
-	// K is how many values Top keeps, 1 to 100.
+	// K is the number of values that Top keeps, 1 to 100.
 	K int
 }
 
-// Func is what a measure does with its values: each distinct value of an attribute once for each thing.
+// Func is the function of a measure. Each distinct value of an attribute is measured once per entity or record.
 type Func string
 
 // The functions of measures.
 const (
-	Count    Func = "count"    // how many things
-	Sum      Func = "sum"      // of the values
-	Avg      Func = "avg"      // of the values
-	Min      Func = "min"      // the smallest value
-	Max      Func = "max"      // the largest value
-	Top      Func = "top"      // the K largest values, those that are there twice twice
-	Distinct Func = "distinct" // how many different values
+	Count    Func = "count"    // number of entities or records
+	Sum      Func = "sum"      // sum of the values
+	Avg      Func = "avg"      // average of the values
+	Min      Func = "min"      // smallest value
+	Max      Func = "max"      // largest value
+	Top      Func = "top"      // the K largest values, with duplicates
+	Distinct Func = "distinct" // number of different values
 )
 
-// numeric tells whether the function reads numbers.
+// numeric reports whether the function reads numbers.
 func (f Func) numeric() bool { return f != Count && f != Distinct }
 
-// multiset tells whether the values themselves are kept, because one that goes away must leave the
+// multiset reports whether each value is stored with its number of occurrences, so that removing one leaves the
 // next one known.
 func (f Func) multiset() bool { return f == Min || f == Max || f == Top || f == Distinct }
 
-// canonical is the definition with its defaults, and with all that has no order in order.
+// canonical returns the definition with defaults set and unordered lists sorted.
 func (d Definition) canonical() Definition {
 	d.Over = cmp.Or(d.Over, Entities)
 	d.Where = slices.Clone(d.Where)
@@ -128,7 +128,7 @@ func (d Definition) canonical() Definition {
 	return d
 }
 
-// Equal tells whether two definitions are the same.
+// Equal reports whether two definitions are the same.
 func (d Definition) Equal(e Definition) bool {
 	a, errA := json.Marshal(d)
 	b, errB := json.Marshal(e)
@@ -206,7 +206,7 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// attributes are those of the kind that are read, in order.
+// attributes returns the kind's attributes that the definition reads, sorted.
 func (d *Definition) attributes() []string {
 	names := slices.Clone(d.Group)
 	if d.Dimension != "" {
@@ -225,7 +225,7 @@ func (d *Definition) attributes() []string {
 	return slices.Compact(names)
 }
 
-// Images are those that changes must carry for it, with the attributes that it reads.
+// Images returns the images, with the attributes, that changes must carry for the definition.
 func (d *Definition) Images() changelog.Images {
 	if d.Over == Records {
 		return changelog.Images{Records: d.attributes()}
@@ -233,7 +233,7 @@ func (d *Definition) Images() changelog.Images {
 	return changelog.Images{Entities: d.attributes()}
 }
 
-// Measure answers with the measure of a name.
+// Measure returns the measure with a name.
 func (d *Definition) Measure(name string) (Measure, bool) {
 	i := slices.IndexFunc(d.Measures, func(m Measure) bool { return m.Name == name })
 	if i < 0 {

@@ -12,13 +12,12 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// slot is what is kept of one group at one value of the dimension: how many things there are, how many
-// values were skipped, then the numbers of the measures in their order: the two halves of a sum, beside which
-// an average has how many values it is of, none of the others. All of them commute, so no order of changes
-// can make a difference.
+// slot holds the values of one group at one dimension value: the number of entities or records, the number of
+// skipped values, then the numbers of the measures in order. A sum takes two (the halves of an Int128), an
+// average also its count, the other functions none. All numbers commute, so the order of changes does not matter.
 type slot []int64
 
-// sum is the sum that begins at a place.
+// sum returns the sum stored at an index.
 func (s slot) sum(at int) Int128 { return Int128{s[at], s[at+1]} }
 
 func (s slot) addSum(at int, t Int128) {
@@ -26,7 +25,7 @@ func (s slot) addSum(at int, t Int128) {
 	s[at], s[at+1] = t.High, t.Low
 }
 
-// addSlot adds what is kept of other things to a slot.
+// addSlot adds other to s.
 func (d *Definition) addSlot(s, other slot) {
 	s[slotCount] += other[slotCount]
 	s[slotSkipped] += other[slotSkipped]
@@ -42,7 +41,7 @@ func (d *Definition) addSlot(s, other slot) {
 	}
 }
 
-// less is what takes the things of a slot away.
+// less returns the negative of a slot.
 func (d *Definition) less(s slot) slot {
 	less := make(slot, len(s))
 	less[slotCount], less[slotSkipped] = -s[slotCount], -s[slotSkipped]
@@ -60,12 +59,12 @@ func (d *Definition) less(s slot) slot {
 }
 
 const (
-	slotCount   = iota // things
-	slotSkipped        // values that were no numbers
-	slotNumbers        // where the measures begin
+	slotCount   = iota // entities or records
+	slotSkipped        // values that are not numbers
+	slotNumbers        // first number of the measures
 )
 
-// width is how many numbers the slots of a definition have.
+// width returns the number of int64s in a slot.
 func (d *Definition) width() int {
 	n := slotNumbers
 	for _, m := range d.Measures {
@@ -74,7 +73,7 @@ func (d *Definition) width() int {
 	return n
 }
 
-// numbers is how many of a slot are a measure's.
+// numbers returns the number of int64s that a measure takes in a slot.
 func (m Measure) numbers() int {
 	switch m.Func {
 	case Sum:
@@ -86,16 +85,16 @@ func (m Measure) numbers() int {
 	}
 }
 
-// group is one group: its slots in the order of the values of the dimension.
+// group is one group: its slots in the order of their dimension values.
 type group []dimensioned
 
-// dimensioned is a slot with its value of the dimension, "" for none.
+// dimensioned is a slot with its dimension value, "" for none.
 type dimensioned struct {
 	value string
 	slot  slot
 }
 
-// at answers with the slot of a value of the dimension, which is empty if it was not there.
+// at returns the slot of a dimension value, and inserts an empty one if it is missing.
 func (g *group) at(value string, width int) slot {
 	i, found := slices.BinarySearchFunc(*g, value, func(s dimensioned, value string) int { return strings.Compare(s.value, value) })
 	if !found {
@@ -104,13 +103,12 @@ func (g *group) at(value string, width int) slot {
 	return (*g)[i].slot
 }
 
-// delta is a sum of images, some taken away: what a batch of changes does to a generation.
+// delta is a sum of images with signs: the effect of a batch of changes on a generation.
 type delta struct {
 	*Definition
-	wide   int               // how many numbers a slot has
-	groups map[string]*group // by their keys
-	// values are what the measures count whose values are kept: how many times each, by the key of its
-	// row.
+	wide   int               // length of a slot
+	groups map[string]*group // by group key
+	// values counts the occurrences of each value of the multiset measures, by row key.
 	values map[string]int64
 }
 
@@ -118,7 +116,7 @@ func newDelta(d *Definition) *delta {
 	return &delta{Definition: d, wide: d.width(), groups: map[string]*group{}, values: map[string]int64{}}
 }
 
-// change takes the image before away and adds the one after.
+// change subtracts the image before and adds the one after.
 func (dl *delta) change(c *changelog.Change) {
 	if c.Kind.OfRecord() == (dl.Over == Records) {
 		dl.add(c.Was, -1)
@@ -126,7 +124,7 @@ func (dl *delta) change(c *changelog.Change) {
 	}
 }
 
-// add adds an image times times: 1 or -1.
+// add adds an image with a sign: times is 1 or -1.
 func (dl *delta) add(im *changelog.Image, times int64) {
 	if im != nil && im.Kind != dl.Kind {
 		return
@@ -169,8 +167,8 @@ func (dl *delta) addTo(s slot, key, dimension string, m *measured, sign int64) {
 	}
 }
 
-// Rows of a generation are groups and values. The parts of their keys are divided by the separator, and
-// there are as many as the definition says, so a key can be read again.
+// Rows of a generation hold groups or values. The separator divides the parts of a key; the definition fixes
+// their number, so a key can be parsed.
 //
 //	g city \x00 category                                      slots of the group
 //	v city \x00 category \x00 dimension \x00 measure value    how many times the group has the value
@@ -183,15 +181,15 @@ func valueKey(group, dimension string, measure int, value string) string {
 	return valuePrefix(group, dimension, measure) + value
 }
 
-// valuePrefix is what the keys of all values of a measure begin with.
+// valuePrefix returns the common key prefix of all values of a measure.
 func valuePrefix(group, dimension string, measure int) string {
 	return rowValue + group + separator + dimension + separator + string([]byte{byte(measure)})
 }
 
-// shown is a key of a group for people.
+// shown formats a group key for people.
 func shown(key string) string { return strings.ReplaceAll(key, separator, " / ") }
 
-// keys are those of all rows that the delta changes, in order.
+// keys returns the keys of all rows that the delta changes, sorted.
 func (dl *delta) keys() [][]byte {
 	keys := make([][]byte, 0, len(dl.groups)+len(dl.values))
 	for key := range dl.groups {
@@ -206,8 +204,8 @@ func (dl *delta) keys() [][]byte {
 	return keys
 }
 
-// apply makes new rows of what is stored under keys, and says how many groups came, less those that went.
-// A generation in which there would be fewer than none of something is wrong, and says so.
+// apply computes new rows from those stored under keys, and the net number of groups added. It returns an error
+// if a count would become negative, which means that the generation is wrong.
 func (dl *delta) apply(keys, stored [][]byte) (rows []Row, groups int64, err error) {
 	for i, key := range keys {
 		var body []byte
@@ -237,7 +235,7 @@ func count(is bool) int64 {
 	return 0
 }
 
-// applyGroup adds changes to a group as it is stored.
+// applyGroup adds changes to a stored group.
 func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, error) {
 	g, err := decodeGroup(stored, dl.wide)
 	if err != nil {
@@ -257,8 +255,8 @@ func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, e
 	return encodeGroup(g), nil
 }
 
-// bounded reports the first row of a group with more values of the dimension than may be stored. A reader or
-// a verification that works such a group out has an answer all the same.
+// bounded returns ErrLimit if a group row has more dimension values than may be stored. Readers and verifications
+// that compute such a group do not check this, so they still return a result.
 func (d *Definition) bounded(key, body []byte) error {
 	if key[0] != rowGroup[0] {
 		return nil

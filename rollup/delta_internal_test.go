@@ -33,7 +33,7 @@ func imageOf(tag, city, weight string) *changelog.Image {
 	return &changelog.Image{Kind: "k", Attributes: map[string][]string{"tags": {tag}, "city": {city}, "weight": {weight}}}
 }
 
-// What is stored is frozen: rows that were written once are read by every later version.
+// The stored format is frozen: rows written once are read by every later version.
 func TestRows_Golden(t *testing.T) {
 	t.Parallel()
 	d := parsed(t, `group: [tags, city], dimension: weight, measures: { m: { avg: weight, scale: 1 }, n: count, o: { max: weight, scale: 1 }, p: { distinct: tags }, s: { sum: weight, scale: 1 } }`)
@@ -70,7 +70,7 @@ func TestDelta_SaysWhatIsWrong(t *testing.T) {
 	const sum = `group: tags, measures: { s: { sum: weight }, m: { max: weight } }`
 	whole := func(n int64) *changelog.Image { return imageOf("ears", "a", fmt.Sprint(n)) }
 	for name, c := range map[string]struct {
-		first, second []*changelog.Image // added; those of second are taken away where times is -1
+		first, second []*changelog.Image // added; those of second are subtracted if times is -1
 		times         int64
 		want          string
 	}{
@@ -115,7 +115,6 @@ func TestDelta_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// slots are one more than a group may have.
 func slots() []*changelog.Image {
 	var images []*changelog.Image
 	for i := range maxSlots + 1 {
@@ -124,7 +123,7 @@ func slots() []*changelog.Image {
 	return images
 }
 
-// The order of changes makes no difference to a batch, nor does how it is cut.
+// The result does not depend on the order of changes or the batch boundaries.
 func TestDelta_OrderMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	d := parsed(t, `group: tags, dimension: city, measures: { a: { avg: weight }, s: { sum: weight }, m: { min: weight }, t: { distinct: weight } }`)
@@ -199,5 +198,5 @@ func FuzzDecodeGroup(f *testing.F) {
 	})
 }
 
-// binaryMax is how long a count may be.
+// binaryMax is the maximum length of an encoded count.
 const binaryMax = 10

@@ -1,74 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollup keeps counts and sums of things by group, live, so that they equal their recomputation
-// at all times.
+// Package rollup maintains live counts and sums by group. At every watermark they equal a recomputation from the
+// data.
 //
 //	a writer's transaction            one transaction of a follower
 //	┌───────────────────────┐        ┌────────────────────────────────────┐
-//	│ the thing             │        │ is the lease still mine?           │
+//	│ the entity or record  │        │ is the lease still mine?           │
 //	│ the change, with its  │──log──►│ is the watermark as I found it?    │──► readers: groups, and the
 //	│ image before and after│        │ rows += Expand(is) - Expand(was)   │    watermark they are true at
 //	└───────────────────────┘        │ watermark := last change           │
 //	                                 └────────────────────────────────────┘
 //
-// A [Definition] says what is counted: things of a kind that meet some conditions, grouped by up to three
-// attributes, divided by a dimension, with measures. [Definition.Expand] says which groups a thing falls
-// into. It is pure, so a rollup is the sum of Expand over all things, and a change adds the difference of
-// two. What is kept commutes: sums of whole numbers, and for the smallest, the largest and the distinct
-// values how many times each is there, so that one that goes away leaves the next one known.
+// A [Definition] selects entities or records of one kind by conditions, groups them by up to three attributes,
+// optionally divides each group by a dimension, and lists measures. [Definition.Expand] returns the groups that
+// one image falls into. It is pure: a rollup is the sum of Expand over all images, and a change adds the
+// difference between two. All stored state commutes: sums of whole numbers, and for min, max, top and distinct
+// the number of occurrences of each value, so that removing a value leaves the next one known.
 //
 // # Followers
 //
-// A [Follower] keeps the rollups of one cell. Step reads the log after the watermark of each generation,
-// works out what the changes make of its groups, and commits that together with the new watermark. That
-// transaction compares what the work was based on: whoever was stopped, doubled or left without an answer
-// commits what comes next, or nothing. The lease saves work; its token keeps out of a build whoever has
-// lost it.
+// A [Follower] maintains the rollups of one cell. Step reads the changelog after the watermark of each
+// generation, computes the effect on its groups, and commits both the groups and the new watermark in one
+// transaction. The transaction compares the lease and the watermark with what the work was based on, so a
+// follower that was paused, duplicated or left without a commit result either commits the next batch or nothing.
+// The lease only saves work; its token fences builds of a follower that lost the lease.
 //
 // # Generations
 //
-// Rows belong to a [Generation], a number that is never given again. A rebuild or a changed definition is
-// a new one beside the old, so that nothing stops and no reader sees a mix:
+// Rows belong to a [Generation], whose number is never reused. A rebuild or a changed definition creates a new
+// generation beside the old one, so updates continue and no reader sees a mix of both:
 //
 //	Define   the catalogue names a next generation
 //	Build    filling: the log is kept from here on, and changes carry images; one snapshot is counted,
-//	         the watermark is the snapshot's place in the log
-//	Step     following: both generations go on
-//	Yield    in each cell the old one stands still once the next one is not behind it
-//	Promote  the catalogue has the next one serve: nobody who goes over to it goes back in time
-//	Erase    the old one is named no more: its rows go, and images if nobody needs them
+//	         and the watermark is the snapshot's place in the log
+//	Step     following: both generations are updated
+//	Yield    in each cell the old one is frozen once the next one has caught up with it
+//	Promote  the catalogue makes the next one serve: readers that switch to it do not go back in time
+//	Erase    the old one is no longer named: its rows are deleted, and images that no generation needs stop
 //
 // # Documents
 //
-// The groups of a rollup that says store: mongodb are [Documents], of which nothing is whole but one; log and
-// watermark W stay in the cell. Each document has a watermark w of its own: it is what the changes up to w make
-// of its group. A Step reads those that its changes touch, adds to each what lies after its w, and writes
-// it where w is what was read; once all are written, the transaction moves W.
+// A rollup with store: mongodb keeps its groups in [Documents], where only the write of a single document is
+// atomic; the log and the generation's watermark W stay in the cell. Each document has its own watermark w and
+// contains the changes of its group up to w. A Step reads the documents that its changes touch, adds to each the
+// changes after its w, and writes it only if w is unchanged. After all documents are written, a transaction
+// advances W.
 //
-//	killed between two     the next Step adds to each document what it lacks
-//	doubled, or late       finds another w, and writes nothing: so every group that is touched is written,
+//	killed between two     the next Step adds to each document the changes that it lacks
+//	doubled, or late       finds another w and writes nothing: so every group that is touched is written,
 //	                       and a document stays when its group is empty
-//	late with a fill       writes into a Space of its own, which nobody reads
+//	late with a fill       writes into its own Space, which no reader reads
 //
-// A reader reads documents and then the log, and adds to each what lies after its w: all are true at one
-// place, the end of the log, whatever was written meanwhile. What is behind W was touched by nothing
-// since; what is ahead of W says by how much.
+// A reader reads the documents and then the log, and adds to each document the changes after its w. All of them
+// are then true at one position, the end of the log, regardless of concurrent writes. No change touched a
+// document with w < W in between; a document with w > W already contains the changes up to w.
 //
-// # What it promises
+// # Guarantees
 //
-// The groups of a generation that can be read equal the recomputation from what the cell held at the
-// watermark ([Verify] compares the two at any time), and the watermark of what serves never goes back. A
-// generation that cannot go on, since it has too many groups, say, stays true where it is and
-// says why.
+// The groups of a readable generation equal the recomputation from the cell's data at the watermark ([Verify]
+// compares the two at any time), and the watermark of the serving generation never goes back. A generation that
+// cannot continue, for example because it has too many groups, stays true at its watermark and records the
+// reason.
 //
-// It rests on the log, whose order is the order of commits (package changelog), on transactions that read
-// one snapshot and write all or nothing, and on a catalogue that only moves forward. Clocks and the lease
-// decide who works and when, nothing else.
+// This relies on a log in commit order (package changelog), on atomic transactions that read one snapshot, and on
+// a catalogue that only moves forward. Clocks and the lease only decide which process works and when.
 //
-// A [Store] keeps it all in whatever database; package rolluptest has the suite that every implementation
-// passes.
+// A [Store] keeps rollups in any database. Package rolluptest has the suite that every implementation passes.
 //
-// Source: "Aggregate of changes", with its tags and locations of animals. It saves a result and then the
-// watermark, and has a lock keep the rebuild apart from the updates; here the two are one transaction, and
-// the rebuild needs no lock.
+// Source: "Aggregate of changes", with its tags and locations of animals. There the result is saved before the
+// watermark, and a lock separates a rebuild from updates; here one transaction writes both, and a rebuild needs
+// no lock.
 package rollup

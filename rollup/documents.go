@@ -9,51 +9,50 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Documents keep the groups of one cell in a database that does nothing whole but one document. Methods take
-// batches and answer in their order; they know nothing of what they keep. A backend certifies itself with
-// rolluptest.RunDocuments.
+// Documents keeps the groups of one cell in a database where only the write of a single document is atomic.
+// Methods take batches, return results in the same order, and treat bodies as opaque. A backend runs
+// rolluptest.RunDocuments to certify itself.
 //
-// All that it has to promise is that a Swap compares and writes a document in one, and that what it said is
-// done is seen by everybody from then on. What was written of a batch when a method fails is open.
+// Swap must compare and write each document atomically, and a write reported as done must be visible to all
+// readers from then on. If a method fails, any part of its batch may have been written.
 type Documents interface {
-	// Home tells the database from every other one, and from what it was before it was emptied: groups are
-	// not looked for in one that never had them.
+	// Home returns an ID of the database that is unique and changes when the database is emptied, so that groups
+	// are not looked up in a database that never had them.
 	Home() string
-	// Documents answers with the document of each key, one without a key where there is none.
+	// Documents returns the document of each key; the Key is nil if there is none.
 	Documents(ctx context.Context, s Space, keys [][]byte) ([]Document, error)
-	// Scan answers with documents, empty ones too, in the order of the bytes of their keys: those after a
-	// key, nil for the first ones, at most limit.
+	// Scan returns at most limit documents, empty ones included, in byte order of their keys, after the given
+	// key; nil starts at the beginning.
 	Scan(ctx context.Context, s Space, after []byte, limit int) ([]Document, error)
-	// Swap writes documents, each by itself and only if it is still as it was, and answers which were
-	// written, or are there already as they were to be. One that is not as it was, or was to be new and is
-	// there, is no error.
+	// Swap writes each document atomically if it is unchanged. It reports which were written or already have the
+	// requested content. A document that changed, or that exists although it was to be new, is not an error.
 	Swap(ctx context.Context, s Space, swaps []Swap) (done []bool, err error)
-	// Drop deletes documents of a generation, by whomever it was filled, at most limit, and answers how many.
+	// Drop deletes at most limit documents of a generation, of every Fill, and returns how many.
 	Drop(ctx context.Context, generation int64, limit int) (int, error)
 }
 
-// Document is one group with the place in the log up to which it is true. Its key has 1 to 2,000 bytes.
-// An empty body is a group of nothing. It stays: it keeps out whoever comes late with what the group was.
+// Document is one group with the log position up to which it is true. Its key has 1 to 2,000 bytes. An empty body
+// is an empty group; the document stays so that a late write of older content fails.
 type Document struct {
 	Key, Body []byte
 	Watermark changelog.Seq
 }
 
-// Space is whose documents are meant. Who fills a generation has a number of its own, so that nobody reads
-// what another one, who was stopped and wakes up late, still writes.
+// Space identifies a set of documents. Each build of a generation has its own Fill number, so that no reader sees
+// documents still being written by a paused build that resumes late.
 type Space struct{ Generation, Fill int64 }
 
-// Swap is a document to be written in the place of one with the watermark Was, or, if none Is there, of none.
+// Swap writes a document in place of the one with watermark Was or, if Is is false, creates it.
 type Swap struct {
 	Document
 	Is  bool
 	Was changelog.Seq
 }
 
-// space is where the documents of a generation are.
+// space returns the space of the generation's documents.
 func (g *Generation) space() Space { return Space{g.Number, g.Fill} }
 
-// documents are those of a generation. The error is ErrNoDocuments if this process does not have them.
+// documents returns the documents of a generation, or ErrNoDocuments if this process does not have them.
 func (db Database) documents(g *Generation) (Documents, error) {
 	switch {
 	case db.Documents == nil:
@@ -65,8 +64,8 @@ func (db Database) documents(g *Generation) (Documents, error) {
 	return db.Documents, nil
 }
 
-// generations are those of a cell. Documents that contain changes of a history that was lost to a backup are
-// as good as none: their generation is to be filled again.
+// generations returns the generations of the cell. Documents that contain changes of a history lost in a restore
+// are unusable, so their generation is reported as Filling.
 func generations(ctx context.Context, tx Tx) ([]Generation, error) {
 	all, err := tx.Generations(ctx)
 	for i := range all {
@@ -85,7 +84,7 @@ func generations(ctx context.Context, tx Tx) ([]Generation, error) {
 	return all, err
 }
 
-// pending is how many changes documents may be ahead of their generation's watermark. All who follow or read take
-// the same number, so nobody meets a document ahead of where it goes itself. A variable, so that tests make it
-// small.
+// pending limits how many changes documents may be ahead of their generation's watermark. All followers and
+// readers must use the same number; otherwise one could find a document ahead of its own target position. A
+// variable so that tests can lower it.
 var pending = 20_000

@@ -13,25 +13,25 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Documents are read between two looks at the cell. The first one says from where on the log is needed: every
-// document contains at least what the generation's watermark promises. The second one says how far the log
-// goes, and that is further than any document, since documents contain what is committed. Adding to each what
-// lies after its own watermark makes all of them true at one place, whatever is written meanwhile:
+// Documents are read between two reads of the cell. The first read returns the log position to start from: every
+// document contains at least the changes up to the generation's watermark. The second read returns the end of the
+// log, which is beyond every document, because documents contain committed changes only. Adding the changes after
+// each document's own watermark makes all of them true at one position, regardless of concurrent writes:
 //
-//	first look                                second look
+//	first read                                second read
 //	    │         documents are read               │
 //	────W0────────W1──w──────w───────────w─────────T──►  log
 //	    └───────── the changes that are read ──────┘
 //
-// T does not go back from one reading to the next: neither the watermark nor the end of the log does.
+// T never decreases between reads: neither the watermark nor the end of the log does.
 
-// errMeanwhile says that what was read does not fit together, and is to be read again.
+// errMeanwhile reports that the documents and the log are inconsistent and must be read again.
 var errMeanwhile = errors.New("its documents changed while they were read")
 
-// attempts is how often they are read again.
+// attempts is how often documents are read before giving up.
 const attempts = 10
 
-// readDocuments answers a Query, of which s was the first look.
+// readDocuments answers a Query; s was the first read of the cell.
 func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Part, error) {
 	from, err := db.documents(&s.Generation)
 	if err != nil {
@@ -60,7 +60,7 @@ func (db Database) readDocuments(ctx context.Context, s *Standing, q Query) (*Pa
 			return nil, err
 		}
 		if end != nil && len(rows) == 0 {
-			continue // whoever is told that there is more has to be told of a group that it comes after
+			continue // a result with more set must name at least one group
 		}
 		p := &Part{Standing: t.standing, plain: q.Plain, more: end != nil}
 		if q.Limit > 0 && len(rows) > q.Limit {
@@ -89,7 +89,7 @@ func (db Database) readKeys(ctx context.Context, from Documents, s *Standing, q 
 	return p, p.decode(rows)
 }
 
-// rowKeys are the keys of groups, in order, each once.
+// rowKeys returns the row keys of groups, sorted and deduplicated.
 func rowKeys(groups [][]string) [][]byte {
 	keys := make([][]byte, len(groups))
 	for i, g := range groups {
@@ -99,8 +99,8 @@ func rowKeys(groups [][]string) [][]byte {
 	return slices.CompactFunc(keys, bytes.Equal)
 }
 
-// scan reads documents after a key until there are more groups than limit, if that is not 0. end is the last
-// key that it has come to, nil if there are no others.
+// scan reads documents after a key until it has more groups than limit; 0 is no limit. end is the last key read,
+// nil if no more follow.
 func scan(ctx context.Context, from Documents, s Space, after []byte, limit int) (docs []moved, end []byte, err error) {
 	size := scanned
 	if limit > 0 {
@@ -125,13 +125,13 @@ func scan(ctx context.Context, from Documents, s Space, after []byte, limit int)
 	}
 }
 
-// tail is the log after the first look, as the second one saw it.
+// tail is the log after the first read, as the second one saw it.
 type tail struct {
 	*forward
-	standing *Standing // at the end of it
+	standing *Standing // at the end of the log
 }
 
-// tail takes the second look.
+// tail performs the second read.
 func (db Database) tail(ctx context.Context, s *Standing) (t *tail, err error) {
 	err = db.View(ctx, func(tx Tx) error {
 		t, err = tailOf(ctx, tx, s)
@@ -159,15 +159,15 @@ func tailOf(ctx context.Context, tx Tx, s *Standing) (*tail, error) {
 	return &tail{fw, now}, nil
 }
 
-// between are the keys of groups that the log touches, after a key and up to another one; nil is no limit.
+// between returns the keys of groups that the log touches, after begin and up to end; nil is no limit.
 func (t *tail) between(begin, end []byte) [][]byte {
 	return slices.DeleteFunc(t.keys(), func(key []byte) bool {
 		return begin != nil && bytes.Compare(key, begin) <= 0 || end != nil && bytes.Compare(key, end) > 0
 	})
 }
 
-// log reads the changes after a place, as far as an answer goes: as far as documents may be ahead of the
-// watermark, and a generation that stands still no further than when it came to stand.
+// log reads the changes after a position, at most pending of them: documents can be no further ahead of the
+// watermark. For a frozen generation it stops at Until.
 func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes []changelog.Change, to changelog.Seq, err error) {
 	last, limit := s.Last, pending
 	if s.still() {
@@ -197,10 +197,10 @@ func (s *Standing) log(ctx context.Context, tx Tx, from changelog.Seq) (changes 
 	}
 }
 
-// still tells whether the generation goes no further.
+// still reports whether the generation no longer advances.
 func (g *Generation) still() bool { return g.Yields != 0 || g.State == Failed }
 
-// rows are those of the groups that documents make at the end of the log.
+// rows returns the rows of the groups at the end of the log.
 func (t *tail) rows(docs []moved) ([]Row, error) {
 	for _, d := range docs {
 		if d.is && d.Watermark > t.to {

@@ -14,10 +14,10 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// apartStage is a stage on which some rollups have their groups in documents.
+// apartStage is a stage where some rollups keep their groups in documents.
 type apartStage struct {
 	*stage
-	docs rollup.Documents // nil for a process that has none
+	docs rollup.Documents // nil for a process without documents
 }
 
 func newApartStage(t *testing.T) *apartStage { return &apartStage{newStage(t), shelf{}} }
@@ -32,7 +32,6 @@ func (s *apartStage) follower(owner string) *rollup.Follower {
 	return rollup.NewFollower(rollup.Options{Database: s.database(), Owner: owner, TTL: time.Second, Now: func() time.Time { return s.now }})
 }
 
-// define defines a rollup whose groups are in a place.
 func (s *apartStage) define(store rollup.Place) rollup.Version {
 	s.Helper()
 	d := definitions(`{ rollup: pets, kind: animal, group: tags, dimension: city, measures: { n: count } }`)[0]
@@ -49,7 +48,7 @@ func (s *apartStage) define(store rollup.Place) rollup.Version {
 	return *next
 }
 
-// read answers with a line for each group, and where that is true.
+// read returns a line for each group, and their log position.
 func (s *apartStage) read(number int64) (changelog.Seq, string) {
 	s.Helper()
 	part, err := s.database().Read(s.Context(), rollup.Query{Generation: number}, nil)
@@ -75,7 +74,7 @@ func (s *apartStage) wantRead(number int64, at changelog.Seq, want string) {
 	}
 }
 
-// Readers of documents see what is not yet written, and what was written ahead of the watermark once.
+// Readers of documents see changes that are not yet written, and count those written ahead of the watermark once.
 func TestDocuments_AreReadToTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -102,8 +101,8 @@ func TestDocuments_AreReadToTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-// Readers of documents are ahead of the watermark. A generation that stands still for another one answers from one
-// place, and the other one serves when it is there.
+// Readers of documents are ahead of the watermark. A generation that is frozen for another one answers from one
+// position, and the other one serves once it has reached that.
 func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -137,7 +136,7 @@ func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	}
 }
 
-// One that stood still for a generation that does not come goes on.
+// A generation frozen for one that will not come continues.
 func TestDocuments_GoOn(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -161,7 +160,7 @@ func TestDocuments_GoOn(t *testing.T) {
 	}
 }
 
-// A process that has no documents leaves alone what needs them, says why, and follows the others.
+// A process without documents skips the rollups that need them, reports why, and follows the others.
 func TestDocuments_AProcessWithoutThem(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -225,12 +224,12 @@ func TestDocuments_AProcessWithoutThem(t *testing.T) {
 	}
 }
 
-// elsewhere is another database of documents.
+// elsewhere is another document database.
 type elsewhere struct{ shelf }
 
 func (elsewhere) Home() string { return "elsewhere" }
 
-// A cell that came back from a backup has documents of a history that is lost: they are counted anew.
+// A restored cell has documents of a lost history: they are rebuilt.
 func TestP04_DocumentsOfALostHistory(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -261,7 +260,8 @@ func TestP04_DocumentsOfALostHistory(t *testing.T) {
 	s.wantRead(v.Generation, 13, "ears=2 fur=1")
 }
 
-// Too many values of the dimension: the generation stands still where its readers were, and the other groups answer.
+// With too many dimension values, the generation freezes where its readers were, and the other groups still
+// answer.
 func TestDocuments_AGenerationThatFails(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -284,7 +284,7 @@ func TestDocuments_AGenerationThatFails(t *testing.T) {
 		}
 	}
 	weigh(10_002, "wings", "7")
-	weigh(10_003, "ears", "2") // a value of the dimension more than there may be
+	weigh(10_003, "ears", "2") // one dimension value too many
 	weigh(10_004, "fur", "5")
 	before := fmt.Sprint(s.docs)
 	s.step(f)
@@ -308,7 +308,7 @@ func TestDocuments_AGenerationThatFails(t *testing.T) {
 	}
 }
 
-// Whoever asks for pages gets all of them, whatever empty documents lie between.
+// Pages cover all groups, whatever empty documents lie between them.
 func TestDocuments_PagesOverEmptyOnes(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -377,7 +377,7 @@ func TestDocuments_OnlyWhatAddsUp(t *testing.T) {
 	}
 }
 
-// hooked calls a function once before something is written.
+// hooked calls a function once before a write.
 type hooked struct {
 	shelf
 	before *func()
@@ -391,9 +391,8 @@ func (h hooked) Swap(ctx context.Context, in rollup.Space, swaps []rollup.Swap) 
 	return h.shelf.Swap(ctx, in, swaps)
 }
 
-// A worker stands still between its reading and its writing, while another one takes the lease and writes what comes
-// next: the group has become what it was, or is empty, or is there for the first time. What the first one writes
-// late is void.
+// A worker is paused between its read and its write, while another one takes the lease and writes the next batch:
+// the group has returned to what it was, is empty, or is new. The late write of the first one has no effect.
 func TestP04_ALateWorkerWritesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,23 +10,23 @@ import (
 	"slices"
 )
 
-// A step writes documents before it commits, each by itself. What keeps that right, whoever is killed, doubled
-// or late:
+// A step writes documents one by one before it commits. These rules keep that correct if a writer is killed,
+// duplicated or late:
 //
-//   - A document is what the changes up to its own watermark make of the group. Who writes it has read it, adds
-//     exactly what lies between its watermark and the new one, and compares the watermark in the write. So
-//     that stays true, and a write that comes late finds another watermark and is void.
-//   - The generation's watermark moves once all documents that the changes touch have been written. So a
-//     document behind it is one that nothing touched since.
-//   - Every group that a change touches is written, one that is empty and one that is what it was, too: its
-//     watermark keeps out who comes late.
+//   - A document contains the changes of its group up to its own watermark. A writer reads it, adds exactly the
+//     changes between that watermark and the new one, and compares the watermark in the write. A late write finds
+//     a different watermark and has no effect.
+//   - The generation's watermark advances only after all documents that the changes touch have been written. A
+//     document behind it has not been touched since.
+//   - Every group that a change touches is written, even if it is empty or unchanged: its watermark makes late
+//     writes fail.
 //
-// After a crash or an answer that was lost the next step reads the documents, and adds to each what it lacks.
+// After a crash or a lost reply the next step reads the documents and adds to each what it lacks.
 
-// errElsewhere says that somebody else works on the same documents: the next step sees how far that one is.
+// errElsewhere reports that another process writes the same documents; the next step reads how far it got.
 var errElsewhere = errors.New("rollup: another process writes the documents")
 
-// reachable leaves out what cannot be done without the documents that this process does not have.
+// reachable removes work that needs documents which this process does not have.
 func (f *Follower) reachable(p *Progress, b *batch) {
 	if f.opts.Database.Documents != nil {
 		return
@@ -45,7 +45,7 @@ func (f *Follower) reachable(p *Progress, b *batch) {
 	p.Apart = b.apart
 }
 
-// carryAll writes the documents of a batch, and leaves out of it what cannot be committed now.
+// carryAll writes the documents of a batch and removes generations that cannot be committed now.
 func (f *Follower) carryAll(ctx context.Context, b *batch) {
 	works := b.works[:0]
 	for _, w := range b.works {
@@ -67,8 +67,8 @@ func (f *Follower) carryAll(ctx context.Context, b *batch) {
 	b.works = works
 }
 
-// carry takes the documents of a generation to the end of the batch. The error is unfit if that cannot be, and then
-// nothing was written.
+// carry advances the documents of a generation to the end of the batch. If the error is unfit, nothing was
+// written.
 func (f *Follower) carry(ctx context.Context, w *work) error {
 	in, err := f.opts.Database.documents(&w.from)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *Follower) carry(ctx context.Context, w *work) error {
 	return errElsewhere
 }
 
-// write writes documents, and answers with those that were not as they had been read.
+// write writes documents and returns those that had changed since they were read.
 func (w *work) write(ctx context.Context, in Documents, docs []moved) ([]moved, error) {
 	docs = slices.DeleteFunc(docs, func(d moved) bool { return d.is && d.Watermark == w.to })
 	swaps := make([]Swap, len(docs))
@@ -141,8 +141,8 @@ func keysOf(docs []moved) [][]byte {
 	return keys
 }
 
-// failApart has generations stand still whose documents cannot go on. Alone, since readers are ahead of the
-// watermark: they stay where the log ends now.
+// failApart freezes generations whose documents cannot continue. It needs an exclusive update: readers are ahead
+// of the watermark and stay at the current end of the log.
 func (f *Follower) failApart(ctx context.Context, b *batch) error {
 	for _, w := range b.works {
 		if w.err == nil || !w.from.Definition.apart() {
@@ -171,7 +171,7 @@ func (f *Follower) failApart(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// settle says where the documents of a generation are to be that is built now: where nobody else ever wrote.
+// settle assigns the documents of a new generation a Space that was never written before.
 func (f term) settle(ctx context.Context, tx Tx, g *Generation) error {
 	if f.opts.Database.Documents == nil {
 		_, err := f.opts.Database.documents(g)
@@ -184,7 +184,7 @@ func (f term) settle(ctx context.Context, tx Tx, g *Generation) error {
 	return err
 }
 
-// fillDocuments writes documents in the place of rows.
+// fillDocuments writes rows as documents.
 func (f term) fillDocuments(ctx context.Context, g Generation, rows []Row) error {
 	in, err := f.opts.Database.documents(&g)
 	if err != nil {
@@ -201,7 +201,7 @@ func (f term) fillDocuments(ctx context.Context, g Generation, rows []Row) error
 	return err
 }
 
-// dropDocuments removes those of a generation that is named no more, by whomever they were written.
+// dropDocuments deletes all documents of a generation that the catalogue no longer names.
 func (f term) dropDocuments(ctx context.Context, g *Generation) error {
 	in, err := f.opts.Database.documents(g)
 	switch {

@@ -9,7 +9,7 @@ import (
 
 var errBody = errors.New("a row cannot be read: rebuild the rollup")
 
-// encodeGroup writes the slots in the order of the dimension; nil for none.
+// encodeGroup encodes the slots in the order of the dimension; nil for no slots.
 func encodeGroup(g group) []byte {
 	if len(g) == 0 {
 		return nil
@@ -24,16 +24,16 @@ func encodeGroup(g group) []byte {
 	return b
 }
 
-// decodeGroup reads what encodeGroup writes.
+// decodeGroup decodes the result of encodeGroup.
 func decodeGroup(b []byte, width int) (group, error) {
 	return (&decoder{width: width}).group(b)
 }
 
-// decoder reads many groups into little memory.
+// decoder decodes many groups with few allocations.
 type decoder struct {
 	width   int
-	values  map[string]string // of the dimension, each once
-	slots   group             // that nobody has yet, if there are many
+	values  map[string]string // interned dimension values
+	slots   group             // preallocated, not yet handed out; used if many is set
 	numbers slot
 	many    bool
 }
@@ -42,7 +42,7 @@ func newDecoder(width int) *decoder {
 	return &decoder{width: width, values: map[string]string{}, many: true}
 }
 
-// room is for a group of n slots.
+// room returns space for a group of n slots.
 func (d *decoder) room(n int) (g group, numbers slot) {
 	if !d.many {
 		return make(group, n), make(slot, n*d.width)

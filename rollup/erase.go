@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Erase removes a generation that nobody reads any more, its rows in portions. An Erase that was killed
-// is begun again. Once the cell holds no generation, changes carry no images any more.
+// Erase deletes a generation that has no more readers, its rows in several transactions. After a crash it can be
+// run again. Once no generation needs images, changes stop carrying them.
 func (f *Follower) Erase(ctx context.Context, number int64) error {
 	if err := f.term().erase(ctx, number); err != nil {
 		return fmt.Errorf("erase generation %d: %w", number, err)
@@ -41,7 +41,7 @@ func (f term) erase(ctx context.Context, number int64) error {
 		err = f.dropDocuments(ctx, &apart)
 	}
 	if err == nil {
-		err = f.unwant(ctx) // before the last trace of the generation goes, so that it is not forgotten
+		err = f.unwant(ctx) // before the generation is deleted, so that a crash does not skip this
 	}
 	if err == nil {
 		err = f.update(ctx, func(tx Tx) error { return tx.DeleteGeneration(ctx, number) })
@@ -61,7 +61,7 @@ func (f term) dropRows(ctx context.Context, number int64) error {
 	}
 }
 
-// unwant has changes carry no more than the generations need.
+// unwant limits the images in changes to those that the remaining generations need.
 func (f term) unwant(ctx context.Context) error {
 	needed := func(tx Tx) (need, have changelog.Images, err error) {
 		all, err := tx.Generations(ctx)

@@ -17,19 +17,18 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// cell is a cell in memory, as small as can be: a transaction works on a copy, and its commit puts the
-// copy in the place of the cell.
+// cell is a minimal in-memory cell: a transaction works on a copy, which replaces the cell on commit.
 type cell struct {
 	log         []changelog.Change
 	bounds      changelog.Bounds
 	wanted      changelog.Images
-	things      map[rollup.Over]map[int64]changelog.Image // by place
+	things      map[rollup.Over]map[int64]changelog.Image // entities or records by place
 	leases      map[string]lease.Lease
 	rollups     map[string]rollup.Rollup
 	generations map[int64]rollup.Generation
 	rows        map[int64]map[string][]byte
 	history     int64
-	docs        shelf // which no transaction is about
+	docs        shelf // outside of transactions
 }
 
 func newCell() *cell {
@@ -61,7 +60,7 @@ func database(at **cell) rollup.Database {
 	return rollup.Database{Update: update, View: view, Exclusive: update, Documents: (*at).docs}
 }
 
-// put has a thing say something else, nil for nothing more, and logs the change.
+// put changes an entity or record (nil deletes it) and logs the change.
 func (c *cell) put(of rollup.Over, place int64, is *changelog.Image) {
 	change := changelog.Change{Kind: changelog.Changed}
 	if of == rollup.Records {
@@ -85,7 +84,7 @@ func (c *cell) put(of rollup.Over, place int64, is *changelog.Image) {
 	_ = c.Append(context.Background(), []changelog.Change{change})
 }
 
-// only is an image with those attributes, nil if they are nil.
+// only returns an image with only these attributes, nil if they are nil.
 func only(im *changelog.Image, attributes []string) *changelog.Image {
 	if im == nil || attributes == nil {
 		return nil
@@ -158,7 +157,7 @@ func (c *cell) DeleteGeneration(_ context.Context, number int64) error {
 	return nil
 }
 
-// sorted are the values of a map in the order of its keys.
+// sorted returns the values of a map in key order.
 func sorted[K cmp.Ordered, V any](m map[K]V) []V {
 	values := make([]V, 0, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -272,9 +271,9 @@ func Example() {
 		fmt.Println(err)
 	}
 	follower := rollup.NewFollower(rollup.Options{Database: db, Owner: "a", TTL: time.Second, Now: time.Now})
-	progress, err := follower.Step(ctx, catalog) // takes the lease
+	progress, err := follower.Step(ctx, catalog) // acquires the lease
 	if err == nil {
-		progress, err = follower.Step(ctx, catalog) // says what is missing
+		progress, err = follower.Step(ctx, catalog) // reports what is missing
 	}
 	for _, v := range progress.Missing {
 		err = cmp.Or(err, follower.Build(ctx, v, nil))

@@ -13,16 +13,16 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Expand says what a thing counts for: the function that a rollup is the sum of. It is pure, and the same
-// everywhere; nil counts for nothing. each is called for each group that the image falls into, with the
-// values of the group's attributes, which are the callee's only until it returns.
+// Expand calls each for every group that an image falls into, with the group's values and the dimension value. A
+// rollup is the sum of Expand over all images. It is pure and deterministic; a nil image falls into no group. The
+// group slice is only valid until each returns.
 //
-// A value twice in one list counts once. Whatever has no value for one of the group's attributes is in no
-// group; without a value for the dimension it is under "", which no real value is. A value that is too
-// long for a key is shortened, with a hash at its end, so that no two become one.
+// A value that occurs twice in one list counts once. An image without a value for one of the group's attributes
+// is in no group; without a dimension value it is under "", which is never a real value. A value too long for a
+// key is shortened and ends in a hash, so that different values stay different.
 //
-// One thing cannot stop the rollup of all others: if it has so many values that it would fall into more than
-// MaxProduct groups, it falls into one, whose attributes are all [Crowded].
+// One image cannot stop the whole rollup: if it would fall into more than MaxProduct groups, it falls into a
+// single one whose attributes are all [Crowded].
 func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) {
 	if im == nil || !d.holds(im) {
 		return
@@ -56,10 +56,10 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 	}
 }
 
-// Crowded stands for the values of what would fall into more than MaxProduct groups.
+// Crowded replaces the attribute values of an image that would fall into more than MaxProduct groups.
 const Crowded = "…"
 
-// valuesOf are those of an attribute of the kind, or of one that every image has.
+// valuesOf returns the values of an attribute, including source and outcome.
 func valuesOf(im *changelog.Image, attribute string) []string {
 	switch attribute {
 	case attrSource:
@@ -74,7 +74,7 @@ func valuesOf(im *changelog.Image, attribute string) []string {
 	}
 }
 
-// distinct leaves each value once, in order of first appearance.
+// distinct returns each value once, in order of first occurrence.
 func distinct(values []string) []string {
 	for i, v := range values {
 		if slices.Contains(values[:i], v) {
@@ -90,11 +90,11 @@ func distinct(values []string) []string {
 	return values
 }
 
-// maxKeyPart is how long a value may be in a key, in bytes: keys are of three groups, a dimension and a
-// value, and databases bound them.
+// maxKeyPart limits a value in a key, in bytes: a key has up to three groups, a dimension and a value, and
+// databases limit its length.
 const maxKeyPart = 200
 
-// shorten cuts a value that is too long and puts a hash in place of the rest.
+// shorten cuts a value that is too long and appends a hash of it.
 func shorten(value string) string {
 	if len(value) <= maxKeyPart && !strings.Contains(value, separator) {
 		return value
@@ -106,7 +106,7 @@ func shorten(value string) string {
 	return fmt.Sprintf("%s…%016x", strings.ReplaceAll(value[:cut], separator, " "), xxhash.Sum64String(value))
 }
 
-// holds tells whether all conditions hold.
+// holds reports whether all conditions hold.
 func (d *Definition) holds(im *changelog.Image) bool {
 	for i := range d.Where {
 		if !d.Where[i].holds(valuesOf(im, d.Where[i].Attribute)) {
@@ -142,7 +142,7 @@ func (c *Condition) within(value string) bool {
 	return ok
 }
 
-// measured is what the measures read of an image.
+// measured holds the values that the measures read from an image.
 type measured struct {
 	skipped int64
 	of      []reading // in the order of the measures
@@ -153,7 +153,7 @@ type reading struct {
 	texts   []string
 }
 
-// read reads the values that are measured: each distinct value once.
+// read reads the measured values, each distinct value once.
 func (d *Definition) read(im *changelog.Image) measured {
 	m := measured{of: make([]reading, len(d.Measures))}
 	for i, measure := range d.Measures {
@@ -176,8 +176,7 @@ func (d *Definition) read(im *changelog.Image) measured {
 	return m
 }
 
-// separator divides the parts of a key, and stands in none: see shorten.
+// separator divides the parts of a key. No part contains it: see shorten.
 const separator = "\x00"
 
-// groupKey is the key of a group.
 func groupKey(group []string) string { return strings.Join(group, separator) }

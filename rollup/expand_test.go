@@ -69,7 +69,7 @@ func TestDefinition_Expand(t *testing.T) {
 	}
 }
 
-// Values that are too long for a key, or would divide it, stay apart, and can be asked for.
+// Values too long for a key, or with a separator, stay distinct and can be queried.
 func TestDefinition_ExpandLongValues(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 400)
@@ -87,7 +87,7 @@ func TestDefinition_ExpandLongValues(t *testing.T) {
 	}
 }
 
-// One thing cannot stop a rollup: what would fall into too many groups falls into one that says so.
+// One entity cannot stop a rollup: if it would fall into too many groups, it falls into the Crowded one.
 func TestP04_WhatIsTooWideFallsIntoOneGroup(t *testing.T) {
 	t.Parallel()
 	of := func(n int) (values []string) {

@@ -2,9 +2,8 @@
 
 package rollup
 
-// Little is read and written at once, so that every test sees several portions.
+// Small pages, so that every test sees several.
 func init() { listed, written, scanned, pending, falls, maxSlots = 3, 5, 4, 6, Falls, Slots }
 
-// Falls is into how many groups one thing may fall in tests, Slots how many values of the dimension a group may
-// have.
+// Falls and Slots are the limits in tests on groups per entity and dimension values per group.
 const Falls, Slots = 12, 4

@@ -14,43 +14,42 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// LeaseName is the lease in each cell under which its rollups are followed and built.
+// LeaseName is the lease in each cell that protects following and building its rollups.
 const LeaseName = "rollup"
 
 // Options of NewFollower. All but Batch and Wants are required.
 type Options struct {
 	// Database is the cell.
 	Database Database
-	// Owner names the process to the others.
+	// Owner is this process's name in the lease.
 	Owner string
-	// TTL is how long a process that follows the cell may be silent before another one takes over.
+	// TTL is how long a follower may be silent before another process takes over.
 	TTL time.Duration
-	// Now is the clock. Clocks that are wrong delay work or do some of it twice, and harm nothing.
+	// Now is the clock. A wrong clock delays or duplicates work but causes no errors.
 	Now func() time.Time
-	// Batch is how many changes are read at once. Defaults to 20,000: under load the same groups
-	// change again and again, and each is written once a batch.
+	// Batch is the number of changes read at once. Defaults to 20,000: under load the same groups change
+	// repeatedly, and each is written once per batch.
 	Batch int
-	// Wants tells whether this process wants to follow the cell though another one does; nil is always. One
-	// that does not takes over only from an owner that is gone.
+	// Wants reports whether this process wants to follow the cell even if another one does; nil means always. If
+	// it returns false, the process takes over only from an owner that is gone.
 	Wants func() bool
 }
 
-// Follower keeps the rollups of one cell: it reads the log after the watermark, works out what the changes
-// make of the groups, and commits that together with the new watermark. Its methods are single steps,
-// taken by whoever drives it; only one goroutine may be in Step, while others Build and Erase.
+// Follower maintains the rollups of one cell: it reads the log after the watermark, computes the effect on the
+// groups, and commits it together with the new watermark. Its methods are single steps that the caller schedules.
+// Only one goroutine may be in Step; others may run Build and Erase concurrently.
 //
-// That no change is left out or counted twice rests on the transaction alone, which compares the owner and
-// token of the lease and the watermark that it found: a follower that was stopped and wakes up late, one
-// that does not know whether its last commit came through, or two at once, commit what comes next or
-// nothing. The lease only saves them the work.
+// Exactly-once counting relies on the transaction alone, which compares the owner and token of the lease and the
+// watermark: a follower that wakes up late, that does not know whether its last commit succeeded, or that runs
+// twice commits the next batch or nothing. The lease only avoids duplicate work.
 type Follower struct {
 	opts  Options
 	lease *lease.Holder
-	token atomic.Int64 // of the lease while it is held, for those who work beside Step
-	told  int64        // the last token with which a Step said that the catalogue may be old
+	token atomic.Int64 // of the lease while it is held, for work beside Step
+	told  int64        // last token for which a Step reported a possibly old catalogue
 }
 
-// NewFollower makes a follower, which does nothing by itself.
+// NewFollower returns a follower. It starts no goroutines.
 func NewFollower(opts Options) *Follower {
 	if opts.Batch == 0 {
 		opts.Batch = 20_000
@@ -66,28 +65,28 @@ func NewFollower(opts Options) *Follower {
 	})}
 }
 
-// Progress is what a Step did and found.
+// Progress is the result of a Step.
 type Progress struct {
-	// Held tells whether this process follows the cell. All else is only known then.
+	// Held reports whether this process follows the cell. The other fields are set only then.
 	Held bool
-	// Applied is how many changes were applied, and More whether there are some already that were not.
+	// Applied is the number of changes applied; More reports whether further changes are ready.
 	Applied int
 	More    bool
-	// Missing are versions that the cell has no whole generation of: see Build.
+	// Missing lists versions that have no complete generation in the cell: see Build.
 	Missing []Version
-	// Left are generations of the cell that the catalogue does not name any more: see Erase.
+	// Left lists generations of the cell that the catalogue no longer names: see Erase.
 	Left []int64
-	// Old says that the catalogue may be, and is to be read again before the next Step: the cell has heard of
-	// generations that it does not know of yet, or the lease was taken just now. Nothing is Missing then:
-	// what an old catalogue names may have been built, served and erased by others.
+	// Old reports that the catalogue may be old and must be read again before the next Step: the cell has
+	// generations that it does not name yet, or the lease was just acquired. Missing is then empty, because what
+	// an old catalogue names may already have been built, served and erased.
 	Old bool
-	// Apart says why generations whose groups are in documents stand still, nil if none does. The others went
-	// on.
+	// Apart is the error that stopped generations with groups in documents, nil if none. The other generations
+	// continued.
 	Apart error
 }
 
-// Step takes the lease or gives a sign of life, and applies the next batch of changes to all generations.
-// After an error nothing is known to have changed; the next Step goes on from what is stored.
+// Step acquires or renews the lease and applies the next batch of changes to all generations. After an error the
+// commit may or may not have happened; the next Step continues from the stored state.
 func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err error) {
 	if f.opts.Wants == nil || f.opts.Wants() {
 		p.Held, err = f.lease.Take(ctx, 0)
@@ -96,7 +95,7 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 	}
 	f.note()
 	if errors.Is(err, lease.ErrLost) {
-		err = nil // somebody else follows the cell now
+		err = nil // another process follows the cell now
 	}
 	if err != nil || !p.Held {
 		return Progress{}, err
@@ -132,7 +131,7 @@ func (f *Follower) Step(ctx context.Context, catalog Catalog) (p Progress, err e
 	return p, nil
 }
 
-// note remembers the token for those who work beside Step.
+// note stores the lease token for work beside Step.
 func (f *Follower) note() {
 	l, held := f.lease.Held()
 	if !held {
@@ -141,54 +140,54 @@ func (f *Follower) note() {
 	f.token.Store(l.Token)
 }
 
-// Pause says for how long the next Step may be away, because there is nothing to do: others wait longer before they
-// take over. It is written with the next Step.
+// Pause announces how long the next Step may take to come because there is nothing to do; other processes wait
+// that much longer before taking over. It is written by the next Step.
 func (f *Follower) Pause(d time.Duration) { f.lease.Pause(d) }
 
-// Release gives the lease back, so that another process need not wait for it to run out.
+// Release releases the lease, so that another process need not wait for it to expire.
 func (f *Follower) Release(ctx context.Context) error {
 	err := f.lease.Give(ctx)
 	f.note()
 	return err
 }
 
-// Other is the process that was last seen to follow the cell instead of this one, "" if none was.
+// Other returns the process last seen to follow the cell instead of this one, "" if none.
 func (f *Follower) Other() string { return f.lease.Seen().Owner }
 
-// Wanted tells whether another process waits for the lease.
+// Wanted reports whether another process waits for the lease.
 func (f *Follower) Wanted(ctx context.Context) (bool, error) { return f.lease.Wanted(ctx) }
 
-// batch is what the next commit is to do.
+// batch is the content of the next commit.
 type batch struct {
 	all   []Generation // of the cell
 	works []work
-	more  bool  // a generation is to be looked at again at once
-	apart error // why generations whose groups are in documents stand still
+	more  bool  // a generation needs another Step at once
+	apart error // error of generations whose groups are in documents
 }
 
-// work is what it is to do with one generation.
+// work is the change to one generation.
 type work struct {
 	from  Generation // as it was read
 	to    changelog.Seq
 	at    time.Time
-	read  int  // how many changes
+	read  int  // number of changes
 	full  bool // there may be more
 	delta *delta
 	keys  [][]byte
-	err   error // why the generation cannot go on
+	err   error // why the generation cannot continue
 
-	// Of groups in documents:
+	// For groups in documents:
 	forward *forward
-	groups  int64 // how many there are more
+	groups  int64 // net number of groups added
 }
 
-// logged is a part of the log: from a place on, so many changes at most.
+// logged is a range of the log: up to limit changes after a position.
 type logged struct {
 	after changelog.Seq
 	limit int
 }
 
-// part is the part of the log that a generation goes on with.
+// part returns the range of the log to apply to a generation next.
 func (f *Follower) part(g *Generation) logged {
 	if g.Definition.apart() {
 		return logged{g.Watermark, pending}
@@ -196,8 +195,8 @@ func (f *Follower) part(g *Generation) logged {
 	return logged{g.Watermark, f.opts.Batch}
 }
 
-// read reads, in one snapshot, the generations and the changes after their watermarks, and works out
-// what these make of the groups. Generations with one watermark share the reading.
+// read reads the generations and the changes after their watermarks in one snapshot, and computes the effect on
+// the groups. Generations with the same watermark share the read.
 func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 	b := &batch{}
 	logs := map[logged][]changelog.Change{}
@@ -233,7 +232,8 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 		switch {
 		case len(changes) == 0 || !follows(g, versions, highest):
 		case g.Yields != 0 && g.Definition.apart():
-			// Readers stay where it stood still until they see that it goes on, and so do its documents.
+			// Readers stay at the frozen position until they see that the generation continues, and so do its
+			// documents.
 			b.works = append(b.works, work{from: g, to: g.Watermark, at: g.At})
 			b.more = true
 		default:
@@ -245,7 +245,7 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 	return b, nil
 }
 
-// read is how many changes were applied, whether there may be more, and what stands still.
+// read returns the number of changes applied, whether there may be more, and the error of stopped generations.
 func (b *batch) read() (applied int, more bool, apart error) {
 	more = b.more
 	for _, w := range b.works {
@@ -254,9 +254,9 @@ func (b *batch) read() (applied int, more bool, apart error) {
 	return applied, more, b.apart
 }
 
-// follows tells whether a generation is to go on. One that stands still for a generation that is not to
-// come any more goes on as if nothing had been. One that is named no more does not: those who still
-// read it would be ahead of what serves.
+// follows reports whether to update a generation. A generation frozen for one that will not come any more
+// continues. A generation that is no longer named does not: its remaining readers would be ahead of the serving
+// one.
 func follows(g Generation, versions map[int64]Version, highest int64) bool {
 	_, wanted := versions[g.Number]
 	_, coming := versions[g.Yields]
@@ -284,7 +284,7 @@ func (f *Follower) work(g Generation, changes []changelog.Change) work {
 	return w
 }
 
-// commit writes a batch, under the lease, where the watermark is as it was.
+// commit writes a batch under the lease. Generations whose watermark changed since the read are skipped.
 func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 	now, err := tx.Generations(ctx)
 	if err != nil {
@@ -297,7 +297,7 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 		}
 		g := now[i]
 		if g.State != Following || g.Watermark != w.from.Watermark || g.Yields != w.from.Yields {
-			continue // somebody else was here
+			continue // another process was faster
 		}
 		if w.err != nil && g.Definition.apart() {
 			continue // see failApart
@@ -309,7 +309,7 @@ func (f *Follower) commit(ctx context.Context, tx Tx, b *batch) error {
 	return nil
 }
 
-// apply moves one generation on. One that cannot go on stays where it is and says why.
+// apply advances one generation. One that cannot continue stays at its watermark with the reason.
 func (f *Follower) apply(ctx context.Context, tx Tx, g Generation, w work) error {
 	if g.Definition.apart() {
 		g.Watermark, g.At, g.Yields, g.Until = w.to, w.at, 0, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// The owner of the lease is told that another process wants it only if that one does.
+// The owner of the lease learns that another process wants it only if that one does.
 func TestFollower_SaysThatItWantsTheCell(t *testing.T) {
 	t.Parallel()
 	for _, wants := range []bool{false, true} {
@@ -27,7 +27,7 @@ func TestFollower_SaysThatItWantsTheCell(t *testing.T) {
 	}
 }
 
-// A generation that stands still for the newest one goes on when that one is not to come any more.
+// A generation frozen for the newest one continues once that one will not come any more.
 func TestP05_AGenerationGoesOnAfterTheNewestIsGone(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -10,14 +10,14 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// forward takes documents from where each of them is to the end of some changes: to each it adds what lies
-// after its own watermark. The changes begin where the generation's watermark is, or was. A document that is
-// further back than that was touched by nothing in between, or it would have been written.
+// forward advances documents to the end of a list of changes: it adds to each the changes after its own
+// watermark. The changes begin at the generation's watermark. A document with an older watermark was not touched
+// in between, or it would have been written.
 type forward struct {
 	*Definition
 	changes []changelog.Change // in order
-	to      changelog.Seq      // where they end
-	total   *delta             // of all of them
+	to      changelog.Seq      // their end
+	total   *delta             // of all changes
 }
 
 // newForward adds up changes.
@@ -29,19 +29,19 @@ func newForward(d *Definition, changes []changelog.Change, to changelog.Seq) *fo
 	return fw
 }
 
-// keys are those of all groups that the changes touch, in order.
+// keys returns the keys of all groups that the changes touch, sorted.
 func (fw *forward) keys() [][]byte { return fw.total.keys() }
 
-// moved is a document where it was found, and what it is at the end of the changes.
+// moved is a document as read and its new body at the end of the changes.
 type moved struct {
-	Document      // Key is set though there is none
-	is       bool // whether there is one
+	Document      // Key is set even if there is no document
+	is       bool // whether the document exists
 	next     []byte
-	grew     int64 // how many groups there are more at the end of the changes than where they begin
-	err      error // why it cannot be added up
+	grew     int64 // net groups added between the start and the end of the changes
+	err      error // why it cannot be computed
 }
 
-// found puts the documents of keys with these.
+// found pairs documents with their keys.
 func found(keys [][]byte, docs []Document) []moved {
 	all := make([]moved, len(keys))
 	for i, d := range docs {
@@ -51,7 +51,7 @@ func found(keys [][]byte, docs []Document) []moved {
 	return all
 }
 
-// after is what a delta makes of the group of a row's key.
+// after returns the delta's change to the group with a row key.
 func (dl *delta) after(key []byte) group {
 	if g := dl.groups[string(key[len(rowGroup):])]; g != nil {
 		return g.clone()
@@ -67,7 +67,7 @@ func (g *group) clone() group {
 	return c
 }
 
-// apply works out what the documents are at the end. None may be beyond it.
+// apply computes the documents at the end of the changes. None may be beyond it.
 func (fw *forward) apply(docs []moved) {
 	late := fw.late(docs)
 	for i := range docs {
@@ -81,7 +81,7 @@ func (fw *forward) apply(docs []moved) {
 			continue
 		}
 		was := d.Body
-		if ahead { // what it was where the changes begin
+		if ahead { // the body where the changes begin
 			if was, d.err = fw.total.applyGroup(key, fw.total.lessOf(fw.total.after(d.Key)), d.next); d.err != nil {
 				continue
 			}
@@ -90,7 +90,7 @@ func (fw *forward) apply(docs []moved) {
 	}
 }
 
-// late are the documents that contain some of the changes, with what the others make of them.
+// late returns, for each document that already contains some of the changes, the sum of the remaining ones.
 func (fw *forward) late(docs []moved) map[int]group {
 	var ahead []int
 	for i, d := range docs {
@@ -104,7 +104,7 @@ func (fw *forward) late(docs []moved) map[int]group {
 	slices.SortFunc(ahead, func(i, j int) int { return cmp.Compare(docs[j].Watermark, docs[i].Watermark) })
 	late := make(map[int]group, len(ahead))
 	dl := newDelta(fw.Definition)
-	for i := len(fw.changes) - 1; i >= 0; i-- { // from the end, so that each document stops at its own place
+	for i := len(fw.changes) - 1; i >= 0; i-- { // backwards, so that each document stops at its own position
 		c := &fw.changes[i]
 		for ; len(ahead) > 0 && docs[ahead[0]].Watermark >= c.Seq; ahead = ahead[1:] {
 			late[ahead[0]] = dl.after(docs[ahead[0]].Key)
@@ -114,7 +114,7 @@ func (fw *forward) late(docs []moved) map[int]group {
 	return late
 }
 
-// lessOf is what takes changes back.
+// lessOf returns the negative of a group.
 func (d *Definition) lessOf(g group) group {
 	less := make(group, len(g))
 	for i, s := range g {
@@ -123,7 +123,7 @@ func (d *Definition) lessOf(g group) group {
 	return less
 }
 
-// insert puts groups that have no document yet where they belong.
+// insert adds groups without a document at their sorted position.
 func insert(docs []moved, keys [][]byte) []moved {
 	there := len(docs)
 	for _, key := range keys {

@@ -18,7 +18,7 @@ import (
 
 var drawnAttributes = []string{"tags", "colors", "city", "weight", "source"}
 
-// drawImage draws what a thing says.
+// drawImage draws an image.
 func drawImage(t *rapid.T) *changelog.Image {
 	values := func(name string, most int, from ...string) []string {
 		return rapid.SliceOfN(rapid.SampledFrom(from), 0, most).Draw(t, name)
@@ -32,8 +32,8 @@ func drawImage(t *rapid.T) *changelog.Image {
 	}
 }
 
-// Whatever is defined and whatever happens, down to nothing and up again, in batches of any size: the
-// groups are the oracle's, and the rows those of a generation that is counted anew.
+// For any definition and history, including shrinking to nothing and growing again, in batches of any size, the
+// groups equal the oracle's and the rows those of a fresh build.
 func TestFollower_EqualsARecomputation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,7 +75,7 @@ func TestFollower_EqualsARecomputation(t *testing.T) {
 			return p
 		}
 		build := func() {
-			step() // the first one after the lease was taken builds nothing
+			step() // the first Step after the lease was acquired builds nothing
 			for _, v := range step().Missing {
 				if err := follower.Build(ctx, v, nil); err != nil {
 					t.Fatal(err)

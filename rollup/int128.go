@@ -7,38 +7,37 @@ import (
 	"math/bits"
 )
 
-// Int128 is a sum of 64-bit numbers, in two's complement: no 2^63 of them can leave it. So a sum is exact in a
-// cell and over cells, in whatever order values come and go, and no value stops a follower.
+// Int128 is a 128-bit sum of 64-bit numbers in two's complement. Fewer than 2^63 of them cannot overflow it, so
+// sums within and across cells are exact in any order, and no value stops a follower.
 type Int128 struct{ High, Low int64 }
 
-// NewInt128 is a 64-bit number.
+// NewInt128 converts a 64-bit number.
 func NewInt128(n int64) Int128 { return Int128{n >> 63, n} }
 
-// Plus adds another sum.
+// Plus returns s + t.
 func (s Int128) Plus(t Int128) Int128 {
 	low, carry := bits.Add64(uint64(s.Low), uint64(t.Low), 0)
 	return Int128{s.High + t.High + int64(carry), int64(low)}
 }
 
-// Negative is the sum with the other sign.
+// Negative returns -s.
 func (s Int128) Negative() Int128 {
 	low, borrow := bits.Sub64(0, uint64(s.Low), 0)
 	return Int128{-s.High - int64(borrow), int64(low)}
 }
 
-// Big is the sum as a number of any size.
+// Big returns the sum as a big.Int.
 func (s Int128) Big() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(s.High), 64)
 	return n.Add(n, new(big.Int).SetUint64(uint64(s.Low)))
 }
 
-// Float is about the sum.
+// Float returns the nearest float64.
 func (s Int128) Float() float64 {
 	f, _ := new(big.Float).SetInt(s.Big()).Float64()
 	return f
 }
 
-// times is the sum as often as sign says: 1 or -1.
 func (s Int128) times(sign int64) Int128 {
 	if sign < 0 {
 		return s.Negative()
@@ -46,10 +45,10 @@ func (s Int128) times(sign int64) Int128 {
 	return s
 }
 
-// fits reports whether the sum is a 64-bit number, which Low is then.
+// fits reports whether the sum fits into 64 bits, in which case Low is its value.
 func (s Int128) fits() bool { return s.High == s.Low>>63 }
 
-// format writes the sum as formatNumber writes a number.
+// format formats the sum as formatNumber does a number.
 func (s Int128) format(scale int) string {
 	if s.fits() {
 		return formatNumber(s.Low, scale)

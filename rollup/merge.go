@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Merge adds up what the cells say, in the order of the groups, at most limit of them if that is not 0. more
-// tells whether there are others after the last one.
+// Merge adds up the parts of all cells in the order of the groups and returns at most limit groups; 0 is no
+// limit. more reports whether further groups follow.
 func Merge(d *Definition, parts []*Part, limit int) (groups []Group, more bool) {
 	m := merging{d: d, measures: d.Measures, next: make([][]read, 0, len(parts))}
-	// A cell that has more says nothing about groups after the last one that it named.
+	// A cell with more groups says nothing about those after its last one.
 	horizon := ""
 	for _, p := range parts {
 		if m.next = append(m.next, p.groups); p.plain {
@@ -39,17 +39,17 @@ func Merge(d *Definition, parts []*Part, limit int) (groups []Group, more bool) 
 	}
 }
 
-// merging walks through the groups of all cells side by side.
+// merging iterates over the groups of all cells in parallel.
 type merging struct {
 	d        *Definition
 	measures []Measure // that were read
 	next     [][]read  // of each cell
-	of       []*read   // those of the group that is next
-	slab     []Value   // values that nobody has yet
-	slots    []Slot    // the same
+	of       []*read   // parts of the current group
+	slab     []Value   // preallocated values, not yet handed out
+	slots    []Slot    // preallocated slots
 }
 
-// least takes the group that is next, and answers with what each cell that has it says.
+// least takes the next group and returns its part from each cell that has it.
 func (m *merging) least() (key string, of []*read) {
 	m.of = m.of[:0]
 	found := false
@@ -91,7 +91,7 @@ func (m *merging) group(key string, of []*read) Group {
 	return g
 }
 
-// slot is the one of a value of the dimension: the cells name them in order, so it is often the last.
+// slot returns the slot of a dimension value. The cells name them in order, so it is often the last.
 func (m *merging) slot(g *Group, value string) Values {
 	i, found := slices.BinarySearchFunc(g.By, value, func(s Slot, value string) int { return cmp.Compare(s.Value, value) })
 	if !found {
@@ -100,7 +100,7 @@ func (m *merging) slot(g *Group, value string) Values {
 	return g.By[i].Values
 }
 
-// none is room for n slots.
+// none returns an empty slice with capacity n.
 func (m *merging) none(n int) []Slot {
 	if m.d.Dimension == "" {
 		return []Slot{}
@@ -113,7 +113,7 @@ func (m *merging) none(n int) []Slot {
 	return slots
 }
 
-// blank are the values of nothing.
+// blank returns zero values.
 func (m *merging) blank() Values {
 	n := len(m.measures)
 	if len(m.slab) < n {
@@ -127,8 +127,8 @@ func (m *merging) blank() Values {
 	return vs
 }
 
-// Largest answers with the n groups whose total of a measure is largest, the largest first; those that are
-// equal in the order of their groups.
+// Largest returns the n groups with the largest total of a measure, largest first; ties are in the order of the
+// groups.
 func Largest(groups []Group, measure string, n int) []Group {
 	value := func(g Group) Value { v, _ := g.Total.Get(measure); return v }
 	slices.SortStableFunc(groups, func(a, b Group) int {

@@ -17,13 +17,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// testing and rapid both can fail.
+// failer is implemented by testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatal(...any)
 }
 
-// counted is a cell that holds things, counted as generation 1.
+// counted returns a cell with these images, counted as generation 1.
 func counted(t failer, d rollup.Definition, things ...changelog.Image) *cell {
 	t.Helper()
 	at := newCell()
@@ -52,7 +52,8 @@ func partOf(t failer, c *cell, q rollup.Query) *rollup.Part {
 	return part
 }
 
-// Whatever cells the things are in, the answer is the oracle's; and pages together are the whole.
+// The answer equals the oracle's regardless of how images are spread over cells, and the pages add up to the
+// whole.
 func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -80,7 +81,7 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 		for q := (rollup.Query{}); ; {
 			parts = nil
 			for _, c := range cells {
-				// One whose groups became empty while they were read names fewer than it was asked for.
+				// A cell whose groups became empty during the read names fewer than requested.
 				q.Limit = rapid.IntRange(1, limit).Draw(t, "named")
 				parts = append(parts, partOf(t, c, q))
 			}
@@ -110,8 +111,8 @@ func TestMerge_ManyCellsAreLikeOne(t *testing.T) {
 	})
 }
 
-// Cells say of different places that there are more groups after them, since groups may have become empty
-// while they were read. The page ends at the first of these places, whichever cell is named first.
+// Cells end at different groups with more set, since groups may become empty during the read. The page ends at
+// the first of these, whichever part comes first.
 func TestMerge_EndsWhereTheFirstCellDoes(t *testing.T) {
 	t.Parallel()
 	d := definitions(`{ rollup: a, kind: k, group: g, measures: { n: count } }`)[0]
@@ -160,7 +161,7 @@ func TestGroup_JSON(t *testing.T) {
 	}
 }
 
-// Sums are exact beyond 64 bits, in one cell and over cells alike.
+// Sums are exact beyond 64 bits, in one cell and across cells.
 func TestP04_SumsBeyond64Bits(t *testing.T) {
 	t.Parallel()
 	d := definitions(`{ rollup: a, kind: k, group: g, measures: { s: { sum: w, scale: 1 }, m: { avg: w, scale: 1 } } }`)[0]

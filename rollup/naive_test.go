@@ -16,10 +16,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// The oracle: what a definition makes of things, counted anew each time, in the plainest way and with
-// nothing of the package's.
+// The oracle computes a definition from scratch in the simplest way, without code of the package.
 
-// heap is what is counted at one place.
+// heap collects the values of one slot.
 type heap struct {
 	things  int
 	skipped int
@@ -27,7 +26,7 @@ type heap struct {
 	texts   map[string][]string
 }
 
-// naive answers with a line for each group and for each slot of one, in order.
+// naive returns a sorted line for each group and each of its slots.
 func naive(d *rollup.Definition, things []changelog.Image) []string {
 	heaps := map[string]map[string]*heap{}
 	at := func(group, dimension string) *heap {
@@ -71,7 +70,7 @@ func naive(d *rollup.Definition, things []changelog.Image) []string {
 	return lines
 }
 
-// shown are the same lines of what a rollup answers.
+// shown returns the same lines for the groups of a rollup.
 func shown(d *rollup.Definition, groups []rollup.Group) []string {
 	var lines []string
 	show := func(g rollup.Group, dimension string, values rollup.Values) string {
@@ -106,7 +105,7 @@ func naiveValues(im changelog.Image, attribute string) []string {
 	}
 }
 
-// naiveGroups are all combinations.
+// naiveGroups returns all combinations.
 func naiveGroups(im changelog.Image, attributes []string) []string {
 	all := map[string]bool{"": true}
 	for i, a := range attributes {
@@ -137,7 +136,7 @@ var (
 	naiveDate   = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(T.*)?$`)
 )
 
-// naiveBound is a number, or a date as a number of seconds.
+// naiveBound parses a number, or a date as a number of seconds.
 func naiveBound(s string) (r *big.Rat, date, ok bool) {
 	if naiveNumber.MatchString(s) {
 		r, ok = new(big.Rat).SetString(s)

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// parseNumber reads a decimal number as a whole number of its last digits: "1.5" at scale 2 is 150. What
-// has more digits after the point, but for zeros, or does not fit is none.
+// parseNumber reads a decimal number in units of its last digit: "1.5" at scale 2 is 150. It reports false for
+// more than scale digits after the point (trailing zeros are ignored) and for numbers that do not fit into 64
+// bits.
 func parseNumber(s string, scale int) (int64, bool) {
 	whole, frac, _ := strings.Cut(s, ".")
 	frac = strings.TrimRight(frac, "0")
@@ -22,7 +23,7 @@ func parseNumber(s string, scale int) (int64, bool) {
 	return n, err == nil
 }
 
-// isDecimal tells whether a text is a number without exponent: -12.50.
+// isDecimal reports whether s is a decimal number without exponent, such as -12.50.
 func isDecimal(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	whole, frac, point := strings.Cut(s, ".")
@@ -38,12 +39,12 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// formatNumber is the reverse of parseNumber.
+// formatNumber is the inverse of parseNumber.
 func formatNumber(n int64, scale int) string {
 	return point(strconv.FormatInt(n, 10), scale)
 }
 
-// point writes a whole number of last digits with its decimal point.
+// point inserts the decimal point.
 func point(digits string, scale int) string {
 	if scale == 0 {
 		return digits
@@ -62,7 +63,7 @@ func point(digits string, scale int) string {
 	return sign + whole + "." + frac
 }
 
-// bound is an end of a range of numbers or of dates.
+// bound is an end of a range of numbers or dates.
 type bound struct {
 	text string
 	date bool
@@ -82,7 +83,7 @@ func parseBound(s string) (bound, bool) {
 	return bound{text: s, date: true}, true
 }
 
-// compare orders two bounds of one form.
+// compare orders two bounds of the same form.
 func (b bound) compare(c bound) int {
 	if b.date {
 		return cmp.Compare(b.text, c.text)
@@ -100,10 +101,10 @@ func (b bound) compare(c bound) int {
 	return compareDigits(strings.TrimPrefix(x, "-"), strings.TrimPrefix(y, "-"))
 }
 
-// isBelow tells whether a number is below zero; -0 is not.
+// isBelow reports whether a number is below zero; -0 is not.
 func isBelow(s string) bool { return s[0] == '-' && strings.Trim(s, "-0.") != "" }
 
-// compareDigits orders numbers that are not below zero, of any length.
+// compareDigits orders non-negative numbers of any length.
 func compareDigits(x, y string) int {
 	wholeX, fracX, _ := strings.Cut(strings.TrimLeft(x, "0"), ".")
 	wholeY, fracY, _ := strings.Cut(strings.TrimLeft(y, "0"), ".")
@@ -112,12 +113,11 @@ func compareDigits(x, y string) int {
 		cmp.Compare(strings.TrimRight(fracX, "0"), strings.TrimRight(fracY, "0")))
 }
 
-// appendOrdered appends a number so that bytes are ordered as numbers are.
+// appendOrdered appends a number such that byte order is numeric order.
 func appendOrdered(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^1<<63)
 }
 
-// readOrdered reads what appendOrdered writes.
 func readOrdered(b []byte) (int64, bool) {
 	if len(b) != 8 {
 		return 0, false

@@ -28,7 +28,7 @@ func TestParseNumber(t *testing.T) {
 		{"-0.05", 2, -5, true},
 		{"9223372036854775807", 0, math.MaxInt64, true},
 		{"-9223372036854775808", 0, math.MinInt64, true},
-		{"-9.223372036854775808", 9, 0, false}, // digits
+		{"-9.223372036854775808", 9, 0, false}, // too many digits
 		{"9223372036854775808", 0, 0, false},
 		{"922337203685477581", 1, 0, false},
 		{"1.25", 1, 0, false},
@@ -72,7 +72,7 @@ func TestFormatNumber(t *testing.T) {
 
 var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// checkNumber holds parseNumber against math/big.
+// checkNumber compares parseNumber with math/big.
 func checkNumber(t interface{ Fatalf(string, ...any) }, text string, scale int) {
 	var want int64
 	fits := decimal.MatchString(text)

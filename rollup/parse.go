@@ -9,14 +9,15 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// maxText is how long a definition may be, in bytes.
+// maxText limits the text of a definition, in bytes.
 const maxText = 64 << 10
 
-// Parse reads a definition in YAML, of which JSON is a part, and checks it as far as that can be done
-// without its kind: see Check. The error is an *InvalidError with everything that is wrong.
+// Parse reads a definition in YAML or JSON and checks everything that does not depend on its kind: see Check. The
+// error is an *InvalidError that lists every problem.
 func Parse(text []byte) (*Definition, error) { return ParseNamed("", text) }
 
-// ParseNamed is Parse of a text that need not say the name, because it is known: if it says one, it is that.
+// ParseNamed is Parse with the name given by the caller. The text may omit the name; if present, it must be the
+// same.
 func ParseNamed(name string, text []byte) (*Definition, error) {
 	r, all := definition.Read("rollup", maxText, text)
 	d := parse(all)

@@ -179,7 +179,7 @@ func TestParse_SaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// many is a list of different values.
+// many returns a list of n different values.
 func many(n int, value string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -229,7 +229,7 @@ func TestDefinition_Check(t *testing.T) {
 	}
 }
 
-// drawDefinition draws any definition that is valid.
+// drawDefinition draws any valid definition.
 func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[string]) rollup.Definition {
 	attribute := rapid.SampledFrom(attributes)
 	list := func(name string, least, most int) []string {

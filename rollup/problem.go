@@ -4,13 +4,13 @@ package rollup
 
 import "github.com/locus-db/locus/internal/definition"
 
-// InvalidError says everything that is wrong with a definition.
+// InvalidError lists every problem of a definition.
 type InvalidError struct{ Problems []Problem }
 
-// Problem is one thing that is wrong with a definition.
+// Problem is one problem of a definition.
 type Problem = definition.Problem
 
-// Error is all of it in one line.
+// Error returns all problems in one line.
 func (e *InvalidError) Error() string {
 	return "rollup: the definition is not valid: " + definition.Join(e.Problems)
 }

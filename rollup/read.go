@@ -15,16 +15,16 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Group is what a rollup says of one group.
+// Group is one group of a rollup as a reader sees it.
 type Group struct {
-	// Group are the values of the group's attributes.
+	// Group holds the values of the group's attributes.
 	Group []string `json:"group"`
-	// Total are the measures of the whole group.
+	// Total holds the measures of the whole group.
 	Total Values `json:"total"`
-	// By are those of each value of the dimension, in the order of the values, "" for things without one. It
-	// is empty without a dimension.
+	// By holds the measures of each dimension value, in the order of the values; "" is for entities or records
+	// without one. It is empty if the rollup has no dimension.
 	By []Slot `json:"by"`
-	// Skipped is how many values were left out of the measures, because they are no numbers or have too many
+	// Skipped is the number of values left out of the measures because they are not numbers or have too many
 	// digits.
 	Skipped int64 `json:"skipped,omitempty"`
 }
@@ -35,8 +35,8 @@ type Slot struct {
 	Values Values
 }
 
-// MarshalJSON writes the slot as an object of measures with the value beside them: null for things without
-// one.
+// MarshalJSON writes the slot as its value and an object of measures. The value is null for entities or records
+// without one.
 func (s Slot) MarshalJSON() ([]byte, error) {
 	text := struct {
 		Value  *string `json:"value"`
@@ -48,21 +48,21 @@ func (s Slot) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// Standing is how a generation stands in a cell, as an answer carries it.
+// Standing is the state of a generation in a cell, returned with each answer.
 type Standing struct {
 	Generation
-	// Last is the last change of the cell's log in the same snapshot.
+	// Last is the last change in the cell's log in the same snapshot.
 	Last changelog.Seq `json:"last,string"`
 	// Oldest is the time of the oldest change that the generation does not contain, zero if it contains all.
 	Oldest time.Time `json:"oldest,omitzero"`
-	// Owner follows the cell, with this token of the lease; "" if nobody does.
+	// Owner is the process that follows the cell, with its lease token; "" if none.
 	Owner string `json:"owner,omitempty"`
 	Token int64  `json:"token"`
 
-	watermark changelog.Seq // as it is stored
+	watermark changelog.Seq // as stored
 }
 
-// Lag is for how long the oldest change has been waiting, 0 if none is.
+// Lag returns how long the oldest change has been waiting, 0 if none is.
 func (s *Standing) Lag(now time.Time) time.Duration {
 	if s.Oldest.IsZero() {
 		return 0
@@ -70,8 +70,7 @@ func (s *Standing) Lag(now time.Time) time.Duration {
 	return max(now.Sub(s.Oldest), 0)
 }
 
-// StandingOf reads how a generation stands in a cell. The error is ErrGone if the cell does not hold it, or
-// not whole.
+// StandingOf reads the state of a generation in a cell. The error is ErrGone if the cell does not have it.
 func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
 	all, err := generations(ctx, tx)
 	if err != nil {
@@ -91,7 +90,7 @@ func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error)
 		if err != nil {
 			return nil, err
 		}
-		// A restored cell passes over numbers: what lies before the next change is in it, too.
+		// A restored cell skips numbers: the generation also contains everything before the next change.
 		if s.Watermark = s.Last; len(next) > 0 {
 			s.Watermark, s.Oldest = next[0].Seq-1, next[0].Time
 		}
@@ -101,13 +100,13 @@ func StandingOf(ctx context.Context, tx Tx, generation int64) (*Standing, error)
 	return s, err
 }
 
-// Part is what one cell says of some groups, to be merged with what the others say.
+// Part is one cell's share of some groups, input to Merge.
 type Part struct {
 	Standing *Standing
-	groups   []read // in the order of their keys
-	// more says that there are more groups after the last one.
+	groups   []read // in key order
+	// more reports that groups follow the last one.
 	more bool
-	// plain says that measures whose values are kept were not read.
+	// plain reports that multiset measures were not read.
 	plain bool
 }
 
@@ -115,23 +114,24 @@ type Part struct {
 type read struct {
 	key   string
 	group group
-	kept  [][]map[string]int64 // values that measures keep, by slot and measure; nil for none
+	kept  [][]map[string]int64 // values of multiset measures, by slot and measure; nil for none
 }
 
-// Query asks a cell for groups: those of Keys, or else those after After in the order of their keys, at
-// most Limit; 0 is no limit.
+// Query selects groups of a cell: those of Keys, or otherwise at most Limit groups after After in key order. A
+// Limit of 0 is no limit.
 type Query struct {
 	Generation int64
 	Keys       [][]string
 	After      []string
 	Limit      int
-	// Plain leaves out measures whose values are kept one by one, which cost a reading of their own.
+	// Plain omits measures that keep their values one by one (min, max, top, distinct), which need a read of
+	// their own.
 	Plain bool
 }
 
-// Read reads groups of one cell. also, if it is not nil, is asked in the same snapshot, and its error is
-// Read's. The error is ErrGone if the cell does not hold the generation, or not whole yet, ErrNoDocuments if
-// its groups are where this process cannot read them.
+// Read reads groups of one cell. also, if not nil, runs in the same snapshot, and its error is returned. The
+// error is ErrGone if the cell does not have a complete generation, and ErrNoDocuments if this process cannot
+// read its documents.
 func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Part, error) {
 	var p *Part
 	var s *Standing
@@ -157,8 +157,8 @@ func (db Database) Read(ctx context.Context, q Query, also func(Tx) error) (*Par
 	return nil, fmt.Errorf("%w: rollup %s: %w", ErrGone, s.Definition.Name, errMeanwhile)
 }
 
-// Read reads groups of one cell in a snapshot of it, as Database.Read does; not those in documents, which are
-// in no snapshot.
+// Read reads groups of one cell in the snapshot of tx, like Database.Read. It does not support groups in
+// documents, which are in no snapshot.
 func Read(ctx context.Context, tx Tx, q Query) (*Part, error) {
 	s, err := whole(ctx, tx, q.Generation)
 	if err != nil {
@@ -167,7 +167,7 @@ func Read(ctx context.Context, tx Tx, q Query) (*Part, error) {
 	return readRows(ctx, tx, s, q)
 }
 
-// whole is how a generation stands that can be read.
+// whole returns the state of a readable generation.
 func whole(ctx context.Context, tx Tx, generation int64) (*Standing, error) {
 	s, err := StandingOf(ctx, tx, generation)
 	switch {
@@ -196,7 +196,7 @@ func readRows(ctx context.Context, tx Tx, s *Standing, q Query) (*Part, error) {
 	return p, keptValues(ctx, tx, s, p.groups)
 }
 
-// decode reads the rows of groups.
+// decode decodes the rows of groups.
 func (p *Part) decode(rows []Row) (err error) {
 	d := &p.Standing.Definition
 	dec := newDecoder(d.width())
@@ -252,7 +252,7 @@ func (p *Part) rows(ctx context.Context, tx Tx, q Query) ([]Row, error) {
 	}
 }
 
-// shortened makes of values what a key has of them.
+// shortened returns values as they appear in keys.
 func shortened(values []string) []string {
 	short := make([]string, len(values))
 	for i, v := range values {
@@ -261,8 +261,8 @@ func shortened(values []string) []string {
 	return short
 }
 
-// keptValues reads the values of the measures that keep them: as many as the measure needs, all that are
-// different for Distinct.
+// keptValues reads the values of multiset measures: as many as the measure needs, all different ones for
+// Distinct.
 func keptValues(ctx context.Context, tx Tx, s *Standing, groups []read) error {
 	d := &s.Definition
 	if !slices.ContainsFunc(d.Measures, func(m Measure) bool { return m.Func.multiset() }) {

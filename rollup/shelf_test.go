@@ -40,7 +40,6 @@ func (s shelf) Swap(_ context.Context, in rollup.Space, swaps []rollup.Swap) ([]
 	return done, nil
 }
 
-// swap is one write.
 func (s shelf) swap(in rollup.Space, swap rollup.Swap) bool {
 	if s[in] == nil {
 		s[in] = map[string]rollup.Document{}
@@ -53,7 +52,7 @@ func (s shelf) swap(in rollup.Space, swap rollup.Swap) bool {
 	return true
 }
 
-// stored is what there is of a generation: rows, or documents that are not empty.
+// stored returns the rows of a generation, or its documents that are not empty.
 func (c *cell) stored(generation int64) map[string][]byte {
 	g := c.generations[generation]
 	if g.Definition.Store == rollup.InCell {

@@ -11,9 +11,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Groups in documents, as the simulator has them: nothing is whole but one document. Others go on between any
-// two that are read or written; a process is killed between two; an answer is lost after some were written, and
-// the rest arrives at any time later, or never.
+// The simulator's documents: only the write of a single document is atomic. Other tasks run between any two reads
+// or writes; a process is killed between two; a reply is lost after some writes, and the rest arrives at any
+// later time, or never.
 
 // simDocuments are the documents as a task sees them.
 type simDocuments struct {
@@ -21,13 +21,13 @@ type simDocuments struct {
 	w *simWorld
 }
 
-// flying are writes that were sent by somebody who does not wait for them any more.
+// flying are writes that were sent by a task that no longer waits for them.
 type flying struct {
 	in    rollup.Space
 	swaps []rollup.Swap
 }
 
-// between lets others go on, now and then.
+// between lets other tasks run now and then.
 func (s simDocuments) between() bool { return s.w.rng.IntN(3) > 0 || s.w.running.pause() }
 
 func (s simDocuments) ask() error {
@@ -76,7 +76,7 @@ func (s simDocuments) Swap(_ context.Context, in rollup.Space, swaps []rollup.Sw
 	}
 	swaps = slices.Clone(swaps)
 	done := make([]bool, len(swaps))
-	for _, i := range s.w.rng.Perm(len(swaps)) { // in no order
+	for _, i := range s.w.rng.Perm(len(swaps)) { // in random order
 		swap := swaps[i]
 		if swap.Is && swap.Was > s.w.at.generations[in.Generation].Watermark {
 			s.w.counts[sawAhead]++
@@ -98,7 +98,7 @@ func (s simDocuments) Swap(_ context.Context, in rollup.Space, swaps []rollup.Sw
 	return done, nil
 }
 
-// write writes one document, and looks at what that did.
+// write writes one document and checks the result.
 func (s simDocuments) write(in rollup.Space, swap rollup.Swap) bool {
 	done := s.swap(in, swap)
 	if g, ok := s.w.at.generations[in.Generation]; ok && g.Fill == in.Fill && g.State == rollup.Following {
@@ -114,7 +114,7 @@ func (s simDocuments) Drop(ctx context.Context, generation int64, limit int) (in
 	return s.shelf.Drop(ctx, generation, limit)
 }
 
-// arrive has writes arrive that nobody waits for.
+// arrive lets late writes arrive.
 func (w *simWorld) arrive() {
 	if len(w.flying) == 0 || w.rng.IntN(40) > 0 {
 		return
@@ -129,12 +129,12 @@ func (w *simWorld) arrive() {
 	}
 }
 
-// instant is the cell as somebody sees it for whom time stands still.
+// instant is the cell as seen while no other task runs.
 func (w *simWorld) instant() rollup.Database {
 	return rollup.Database{View: func(_ context.Context, fn func(rollup.Tx) error) error { return fn(w.at.clone()) }, Documents: w.documents}
 }
 
-// place is where a generation answers from.
+// place returns the log position that a generation answers from.
 func (w *simWorld) place(g rollup.Generation) changelog.Seq {
 	if g.Definition.Store == rollup.InCell {
 		return g.Watermark
@@ -146,7 +146,6 @@ func (w *simWorld) place(g rollup.Generation) changelog.Seq {
 	return part.Standing.Watermark
 }
 
-// groupsOf counts the groups of the oracle.
 func groupsOf(d *rollup.Definition, lines []string) (n int) {
 	for _, line := range lines {
 		if d.Dimension == "" || strings.Contains(line, ` at "total":`) {
@@ -156,7 +155,7 @@ func groupsOf(d *rollup.Definition, lines []string) (n int) {
 	return n
 }
 
-// answered holds an answer against the oracle.
+// answered compares an answer with the oracle.
 func (w *simWorld) answered(d *rollup.Definition, q rollup.Query, part *rollup.Part) {
 	groups, more := rollup.Merge(d, []*rollup.Part{part}, q.Limit)
 	got, want := shown(d, groups), naive(d, w.things(d.Over, part.Standing.Watermark))
@@ -166,14 +165,13 @@ func (w *simWorld) answered(d *rollup.Definition, q rollup.Query, part *rollup.P
 	}
 }
 
-// verify has the package verify a generation while others go on.
+// verify runs Verify while other tasks continue.
 func (w *simWorld) verify(generation int64) {
 	if v, err := w.database().Verify(context.Background(), generation, nil); err == nil && v.Differs > 0 {
 		w.fail("verify generation %d: %+v", generation, v)
 	}
 }
 
-// query draws a question.
 func (w *simWorld) query(d *rollup.Definition, generation int64) rollup.Query {
 	q := rollup.Query{Generation: generation}
 	if !w.apart {
@@ -203,7 +201,6 @@ var simApart = definitions(
 	`{ rollup: x, kind: animal, over: records, group: tags, where: { city: { not: a } } }`,
 )
 
-// define draws a definition.
 func (w *simWorld) define() rollup.Definition {
 	if !w.apart {
 		return simDefinitions[w.rng.IntN(len(simDefinitions))]

@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// saw is a rare state: of one that never came nothing was proved.
+// saw is a rare state. A run that never reaches it proves nothing about it.
 type saw int
 
 const (
@@ -41,7 +41,7 @@ const (
 	sawUnwanted
 	sawOldCatalog
 	sawGone
-	// Of groups in documents only:
+	// Only with groups in documents:
 	sawAhead
 	sawSwapLost
 	sawArrived
@@ -76,10 +76,10 @@ type simCounts [saws]int
 
 const (
 	simSteps    = 1500   // when faults end
-	simSettling = 30_000 // how long it may take then, one change at a time
+	simSettling = 30_000 // limit of the steps after that, one change at a time
 )
 
-// simulate runs a seed and says what was wrong. restless has rollups be rebuilt and defined anew all the time.
+// simulate runs a seed and returns the first error. restless rebuilds and redefines rollups all the time.
 func simulate(seed uint64, restless, apart bool, counts *simCounts) error {
 	w := &simWorld{
 		apart: apart, documents: shelf{},
@@ -140,7 +140,7 @@ func (w *simWorld) run() {
 	}
 }
 
-// settle lets the processes come to rest, without faults.
+// settle runs the processes without faults until nothing is left to do.
 func (w *simWorld) settle(processes []*simProcess) {
 	w.faults = false
 	for _, p := range processes {
@@ -162,7 +162,7 @@ func (w *simWorld) settle(processes []*simProcess) {
 	}
 }
 
-// rests says what is left to do.
+// rests returns what is left to do.
 func (w *simWorld) rests() error {
 	named := map[int64]bool{}
 	var wanted changelog.Images
@@ -192,7 +192,6 @@ func (w *simWorld) rests() error {
 	return nil
 }
 
-// lastChange is the last one that is in the log.
 func (w *simWorld) lastChange() changelog.Seq {
 	if n := len(w.at.log); n > 0 {
 		return w.at.log[n-1].Seq
@@ -200,7 +199,7 @@ func (w *simWorld) lastChange() changelog.Seq {
 	return 0
 }
 
-// kill ends tasks in the middle of what they do.
+// kill ends tasks in the middle of their work.
 func (w *simWorld) kill(tasks []*simTask) {
 	for _, t := range tasks {
 		w.running = t
@@ -208,7 +207,7 @@ func (w *simWorld) kill(tasks []*simTask) {
 	}
 }
 
-// resume lets a task go on, unless it stands still.
+// resume lets a task continue, unless it is paused.
 func (w *simWorld) resume(t *simTask) {
 	if t.over || t.asleep > w.now {
 		return
@@ -225,7 +224,7 @@ func (w *simWorld) resume(t *simTask) {
 	}
 }
 
-// simulateMany runs many seeds, and returns the errors of those that went wrong. After a few it stops.
+// simulateMany runs many seeds and returns the errors of those that failed. It stops after a few.
 func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []error) {
 	const few = 3
 	var mu sync.Mutex
@@ -258,7 +257,7 @@ func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []
 	return counts, errs
 }
 
-// runSeeds runs the simulator and tells what it saw.
+// runSeeds runs the simulator and logs what it saw.
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
 	seeds := uint64(longtest.Sample(20, 200, 300, 1000))
@@ -277,36 +276,35 @@ func runSeeds(t *testing.T, restless, apart bool) {
 	}
 }
 
-// TestP04_Simulation: whatever chance does, every group equals the oracle's at its watermark, after every
-// commit.
+// TestP04_Simulation: under random faults, every group equals the oracle's at its watermark, after every commit.
 func TestP04_Simulation(t *testing.T) {
 	t.Parallel()
 	runSeeds(t, false, false)
 }
 
-// TestP05_Simulation: the same while rollups are rebuilt and defined anew all the time, and no reader goes
-// back in time.
+// TestP05_Simulation: the same while rollups are constantly rebuilt and redefined, and no reader goes back in
+// time.
 func TestP05_Simulation(t *testing.T) {
 	t.Parallel()
 	runSeeds(t, true, false)
 }
 
-// TestP04_SimulationOfDocuments: the same where most rollups have their groups in documents, which are written one
-// by one: every answer equals the oracle's at its watermark, after every single write.
+// TestP04_SimulationOfDocuments: the same where most rollups keep their groups in documents, which are written
+// one by one: every answer equals the oracle's at its watermark, after every single write.
 func TestP04_SimulationOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	runSeeds(t, false, true)
 }
 
-// TestP05_SimulationOfDocuments: rollups go over from the cell to documents and back all the time.
+// TestP05_SimulationOfDocuments: rollups constantly move from the cell to documents and back.
 func TestP05_SimulationOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	runSeeds(t, true, true)
 }
 
-// A seed that found something must find it again.
+// A seed that found a failure finds it again.
 func TestSimulation_SeedsRepeat(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(longtest.Sample(5, 5, 20, 50)) {
@@ -364,7 +362,7 @@ func (w *simWorld) own(t *simTask) {
 	}
 }
 
-// read asks what serves, by a catalogue that may be old, and never goes back in time.
+// read queries the serving generation by a catalogue that may be old, and checks that it never goes back in time.
 func (w *simWorld) read(t *simTask) {
 	ctx := context.Background()
 	var catalog rollup.Catalog
@@ -403,7 +401,7 @@ func (w *simWorld) read(t *simTask) {
 	}
 }
 
-// write has things say something else, in transactions of several changes.
+// write changes entities and records, in transactions of several changes.
 func (w *simWorld) write(t *simTask) {
 	ctx := context.Background()
 	for t.pause() {
@@ -425,7 +423,7 @@ func (w *simWorld) write(t *simTask) {
 	}
 }
 
-// image is what a thing may say, nil for nothing more.
+// image draws an image, nil for a deletion.
 func (w *simWorld) image(rng *rand.Rand, of rollup.Over) *changelog.Image {
 	if rng.IntN(4) == 0 {
 		return nil
@@ -443,7 +441,7 @@ func (w *simWorld) image(rng *rand.Rand, of rollup.Over) *changelog.Image {
 	for i := 0; crowded && i <= rollup.Falls; i++ {
 		tags = append(tags, fmt.Sprint(i))
 	}
-	cities := pick(rng.IntN(2), "a", "b", "c") // with none as many as may be
+	cities := pick(rng.IntN(2), "a", "b", "c") // including none, as many values as allowed
 	if w.poison {
 		cities, tags = pick(1, "a", "b", "c", "d", "e", "f", "g"), append(tags, "mammal")
 	}

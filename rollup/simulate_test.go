@@ -18,47 +18,45 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// A simulator of a cell: processes that follow it, writers, readers, and somebody who defines, rebuilds and
-// drops rollups. All are coroutines that stop where a transaction begins and where its answer arrives; a
-// seed decides who goes on, and what fails: answers are lost, transactions run again though they were
-// committed, processes are killed or stand still for longer than their lease, clocks jump by a day. Nothing
-// happens at the same time, so a seed can be run again. After every commit all groups that can be read
-// are held against the oracle.
+// A simulator of a cell: processes that follow it, writers, readers, and a task that defines, rebuilds and drops
+// rollups. All are coroutines that yield where a transaction begins and where its reply arrives. A seed decides
+// which one continues and what fails: replies are lost, transactions run again although they were committed,
+// processes are killed or paused for longer than their lease, clocks jump by a day. Nothing runs in parallel, so
+// a seed is reproducible. After every commit all readable groups are compared with the oracle.
 
-// simWorld is one run.
 type simWorld struct {
 	rng *rand.Rand
 	now int
 	at  *cell
-	// history is what there was after each change.
+	// history holds the state after each change.
 	history map[rollup.Over][]simMoment
 	ends    map[changelog.Seq]bool // of transactions
-	// served is how far what served ever was, of each rollup, and servers all that ever served.
+	// served is the highest watermark served for each rollup, servers all generations that ever served.
 	served  map[string]changelog.Seq
 	servers map[int64]bool
 	counts  *simCounts
 	running *simTask
-	faults  bool // switched off when the end is near
-	poison  bool // groups come to have too many values of the dimension
-	// What the run is like: how often tasks stand still, processes are killed and answers are lost, in a
-	// thousand times; how rarely writers write, and rollups change.
+	faults  bool // switched off near the end
+	poison  bool // groups get too many dimension values
+	// Parameters of the run: how often (per thousand) tasks pause, processes are killed and replies are lost; how
+	// rarely writers write and rollups change.
 	sleepy, deadly, lossy int
 	idle, settled         int
-	restless              bool // a rollup that was built is built anew
-	// Groups are in documents, of most rollups.
+	restless              bool // a rollup that was built is rebuilt
+	// Most rollups keep their groups in documents.
 	apart     bool
 	documents shelf
 	flying    []flying
 	wrong     error
 }
 
-// simMoment is what there was from a change on.
+// simMoment is the state from a change on.
 type simMoment struct {
 	seq    changelog.Seq
 	things map[int64]changelog.Image
 }
 
-// chance has a fault come so often in a thousand times.
+// chance decides whether a fault of this rate (per thousand) happens.
 func (w *simWorld) chance(permille int) bool { return w.faults && w.rng.IntN(1000) < permille }
 
 func (w *simWorld) fail(format string, args ...any) {
@@ -67,7 +65,6 @@ func (w *simWorld) fail(format string, args ...any) {
 	}
 }
 
-// simTask is a coroutine.
 type simTask struct {
 	w      *simWorld
 	name   string // of the process
@@ -76,7 +73,7 @@ type simTask struct {
 	stop   func()
 	killed bool
 	over   bool
-	asleep int // until when chance has it stand still
+	asleep int // paused until then
 }
 
 var (
@@ -85,7 +82,6 @@ var (
 	errSimLost   = errors.New("simulated: the answer is lost, the outcome unknown")
 )
 
-// task starts a coroutine.
 func (w *simWorld) task(name string, run func(*simTask)) *simTask {
 	t := &simTask{w: w, name: name}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -95,13 +91,13 @@ func (w *simWorld) task(name string, run func(*simTask)) *simTask {
 	return t
 }
 
-// pause lets others go on, and reports whether the task still lives.
+// pause lets other tasks run, and reports whether this one is still alive.
 func (t *simTask) pause() bool {
 	t.killed = t.killed || !t.yield(struct{}{})
 	return !t.killed
 }
 
-// simTx is a transaction of the cell with what the simulator wants to know about it.
+// simTx is a transaction of the cell with bookkeeping for the simulator.
 type simTx struct {
 	*cell
 	w       *simWorld
@@ -146,13 +142,13 @@ func (tx *simTx) Want(ctx context.Context, images changelog.Images) error {
 	return tx.cell.Want(ctx, images)
 }
 
-// put has a thing say something else.
+// put changes an entity or record.
 func (tx *simTx) put(of rollup.Over, place int64, is *changelog.Image) {
 	tx.cell.put(of, place, is)
 	tx.moments[of] = append(tx.moments[of], simMoment{tx.bounds.Last, tx.things[of]})
 }
 
-// update is one transaction, alone or not: they commit one after the other anyway.
+// update is one transaction, exclusive or not: they commit one after the other anyway.
 func (w *simWorld) update(_ context.Context, fn func(rollup.Tx) error) error {
 	t := w.running
 	if !t.pause() {
@@ -170,7 +166,7 @@ func (w *simWorld) update(_ context.Context, fn func(rollup.Tx) error) error {
 		return err
 	}
 	w.commit(tx)
-	if w.chance(w.lossy) { // it was committed, and the driver that does not know runs it again
+	if w.chance(w.lossy) { // it was committed, and a driver that does not know this runs it again
 		changed := !sameGenerations(before, w.at.generations)
 		between := w.at.generations
 		tx := w.begin()
@@ -224,7 +220,7 @@ func (w *simWorld) database() rollup.Database {
 	return db
 }
 
-// commit puts a transaction in the place of the cell, and looks at what it did.
+// commit replaces the cell by the transaction's copy and checks the result.
 func (w *simWorld) commit(tx *simTx) {
 	for of, moments := range tx.moments {
 		w.history[of] = append(w.history[of], moments...)
@@ -250,8 +246,8 @@ func (w *simWorld) commit(tx *simTx) {
 	}
 }
 
-// serve looks whether a reader can go back in time: what serves is never behind what served, and whatever
-// served once is not ahead of it, for those whose catalogue is old.
+// serve checks that no reader can go back in time: the serving generation is never behind one that served, and
+// none that served is ahead of it, for readers with an old catalogue.
 func (w *simWorld) serve() {
 	for name, r := range w.at.rollups {
 		if r.Serving == nil {
@@ -271,7 +267,7 @@ func (w *simWorld) serve() {
 	}
 }
 
-// things are those that there were at a place of the log.
+// things returns the images at a log position.
 func (w *simWorld) things(of rollup.Over, at changelog.Seq) []changelog.Image {
 	history := w.history[of]
 	i, found := slices.BinarySearchFunc(history, at, func(m simMoment, at changelog.Seq) int { return int(m.seq - at) })
@@ -284,7 +280,7 @@ func (w *simWorld) things(of rollup.Over, at changelog.Seq) []changelog.Image {
 	return sorted(history[i-1].things)
 }
 
-// check holds a generation against the oracle, and has the package verify it.
+// check compares a generation with the oracle and verifies it.
 func (w *simWorld) check(g rollup.Generation) {
 	ctx := context.Background()
 	part, err := w.instant().Read(ctx, rollup.Query{Generation: g.Number}, nil)
@@ -306,7 +302,7 @@ func (w *simWorld) check(g rollup.Generation) {
 	}
 	v, err := w.instant().Verify(ctx, g.Number, nil)
 	if g.State == rollup.Failed && errors.Is(err, rollup.ErrLimit) {
-		return // the log is not kept for what stands still
+		return // the log is not kept for a failed generation
 	}
 	if err != nil || v.Differs > 0 {
 		w.fail("verify generation %d at %d: %+v, %w", g.Number, g.Watermark, v, err)
@@ -403,7 +399,7 @@ func (p *simProcess) trim(ctx context.Context) {
 	})
 }
 
-// swap has the next generations serve that can.
+// swap promotes the next generations that are ready.
 func (p *simProcess) swap(ctx context.Context) {
 	for _, r := range p.catalog {
 		if r.Next == nil {

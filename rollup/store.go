@@ -11,72 +11,68 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// Store keeps rollups in one cell, inside one transaction of it. It knows nothing of what it keeps: a
-// generation's rows are ordered by their keys and are this package's to read. Methods take batches,
-// answer in their order, read what the same transaction wrote, and are idempotent. A backend
-// certifies itself with rolluptest.Run.
+// Store keeps rollups in one cell, inside one transaction of it. Rows are opaque to it and ordered by their keys.
+// Methods take batches, return results in the same order, read the transaction's own writes, and are idempotent.
+// A backend runs rolluptest.Run to certify itself.
 type Store interface {
-	// Rollups answers with all rollups in the order of their names, dropped ones too. Only the cell that
-	// keeps the cell map has any. In an update nobody else changes them until the transaction ends.
+	// Rollups returns all rollups in the order of their names, including dropped ones. Only the cell that keeps
+	// the cell map has any. In an update, no other transaction changes them until this one ends.
 	Rollups(ctx context.Context) ([]Rollup, error)
 	// PutRollup writes a rollup by its name.
 	PutRollup(ctx context.Context, r Rollup) error
 
-	// Generations answers with the generations that the cell holds, in the order of their numbers. In an
-	// update nobody else changes them until the transaction ends.
+	// Generations returns the generations of the cell in the order of their numbers. In an update, no other
+	// transaction changes them until this one ends.
 	Generations(ctx context.Context) ([]Generation, error)
 	// PutGeneration writes a generation by its number.
 	PutGeneration(ctx context.Context, g Generation) error
-	// DeleteGeneration removes a generation, but not its rows; one that is not there is passed over.
+	// DeleteGeneration deletes a generation without its rows. A missing one is not an error.
 	DeleteGeneration(ctx context.Context, number int64) error
 
-	// Rows answers with the body of the row under each key, nil where there is none.
+	// Rows returns the body of the row under each key, nil where there is none.
 	Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byte, error)
-	// ScanRows answers for each range with its rows.
+	// ScanRows returns the rows of each range.
 	ScanRows(ctx context.Context, generation int64, ranges []Range) ([][]Row, error)
-	// PutRows writes rows by their keys, and deletes those whose body is nil.
+	// PutRows writes rows by their keys and deletes those whose body is nil.
 	PutRows(ctx context.Context, generation int64, rows []Row) error
-	// DropRows deletes rows of a generation, at most limit, and answers how many.
+	// DropRows deletes at most limit rows of a generation and returns how many.
 	DropRows(ctx context.Context, generation int64, limit int) (int, error)
 }
 
-// Row is a row of a generation: keys are ordered by their bytes. A key has 1 to 2,000 bytes, a body at
-// least one.
+// Row is a row of a generation. Rows are ordered by the bytes of their keys. A key has 1 to 2,000 bytes, a body
+// at least one.
 type Row struct{ Key, Body []byte }
 
-// Range asks for rows whose keys begin with Prefix and lie after After, which is nil to begin at the
-// beginning: the first Limit of them in order, or the last ones in reverse order.
+// Range selects rows whose keys have the prefix Prefix and are greater than After (nil is no bound): the first
+// Limit rows in order or, if Last is set, the last ones in reverse order.
 type Range struct {
 	Prefix, After []byte
 	Limit         int
 	Last          bool
 }
 
-// Rollup is an entry of the catalogue: which generations of a rollup there are to be. It has neither
-// once it was dropped.
+// Rollup is an entry of the catalogue. A dropped rollup has neither Serving nor Next.
 type Rollup struct {
 	Name string `json:"name"`
-	// Serving answers reads; nil until the first generation was built in every cell.
+	// Serving answers reads; nil until the first generation has been built in every cell.
 	Serving *Version `json:"serving,omitempty"`
-	// Next takes its place as soon as it was built in every cell and is not behind it.
+	// Next replaces Serving once it is built and caught up in every cell.
 	Next *Version `json:"next,omitempty"`
-	// Last is the highest number that a generation of the rollup ever had.
+	// Last is the highest generation number that the rollup ever used.
 	Last int64 `json:"last"`
 }
 
-// Dropped tells whether the rollup is no more.
+// Dropped reports whether the rollup was dropped.
 func (r *Rollup) Dropped() bool { return r.Serving == nil && r.Next == nil }
 
-// Version is a definition with the number of the generation that is made by it. Numbers rise, and no two
-// generations of an installation have one number.
+// Version is a definition with the number of its generation. Numbers increase and are unique in an installation.
 type Version struct {
 	Generation int64      `json:"generation"`
 	Definition Definition `json:"definition"`
-	Since      time.Time  `json:"since"` // when it was asked for
+	Since      time.Time  `json:"since"` // time of the request
 }
 
-// Generation is what one cell holds of a version: groups, and the place in the log up to which they are
-// true.
+// Generation is a version's groups in one cell, with the log position up to which they are true.
 type Generation struct {
 	Number     int64      `json:"number"`
 	Definition Definition `json:"definition"`
@@ -85,57 +81,56 @@ type Generation struct {
 	Watermark changelog.Seq `json:"watermark,string"`
 	// At is the time of that change, or of the snapshot that the generation began with.
 	At time.Time `json:"at"`
-	// Groups is how many there are.
+	// Groups is the number of groups.
 	Groups int64 `json:"groups"`
-	// Yields is the generation that this one stands still for, so that readers who go over to that one
-	// do not go back in time; 0 if it goes on.
+	// Yields is the generation for which this one is frozen, so that readers that switch to it do not go back in
+	// time; 0 if it is not frozen.
 	Yields int64 `json:"yields,omitempty"`
-	// Of groups in documents: Fill is the number of who filled them, Home the store that they are in, History
-	// that of the cell which they are of (see Tx). Readers of a generation that stands still are at Until.
+	// For groups in documents: Fill is the number of the build that filled them, Home the database, History the
+	// cell history that they belong to (see Tx). Readers of a frozen generation read at Until.
 	Fill    int64         `json:"fill,omitempty,string"`
 	Home    string        `json:"home,omitempty"`
 	History int64         `json:"history,omitempty"`
 	Until   changelog.Seq `json:"until,omitempty,string"`
-	// Reason says why the generation failed.
+	// Reason is why the generation failed.
 	Reason string `json:"reason,omitempty"`
 	// Verified is when it was last found equal to its recomputation, zero if never.
 	Verified time.Time `json:"verified,omitzero"`
 }
 
-// State is what a generation is doing.
+// State is the state of a generation.
 type State string
 
 // The states of a generation.
 const (
-	Filling   State = "filling"   // rows are being written: nobody reads them
-	Following State = "following" // true at its watermark, which moves on
-	Failed    State = "failed"    // true at its watermark, which stands still; Reason says why
-	Dropping  State = "dropping"  // no more: its rows are being deleted
+	Filling   State = "filling"   // rows are being written: not readable
+	Following State = "following" // true at its watermark, which advances
+	Failed    State = "failed"    // true at its watermark, which no longer advances; see Reason
+	Dropping  State = "dropping"  // its rows are being deleted
 )
 
-// readable tells whether the groups are true at the watermark.
+// readable reports whether the groups are true at the watermark.
 func (g *Generation) readable() bool { return g.State == Following || g.State == Failed }
 
-// Tx is one transaction of one cell, with what a follower needs of it.
+// Tx is one transaction of one cell with everything that a follower needs.
 type Tx interface {
 	changelog.Store
 	lease.Store
 	Store
-	// Wanted answers which changes carry images.
+	// Wanted returns which images changes carry.
 	Wanted(ctx context.Context) (changelog.Images, error)
-	// Want has changes carry these images, no others, from the next transaction on. It may be called in an
-	// exclusive transaction only.
+	// Want sets which images changes carry from the next transaction on. It may only be called in an exclusive
+	// transaction.
 	Want(ctx context.Context, images changelog.Images) error
-	// History tells the histories of the cell apart: it is another one, for ever, once the cell has come back
-	// from a backup, since the log goes on elsewhere then than what was counted outside of the cell.
+	// History returns an ID that changes permanently when the cell is restored from a backup, so that state
+	// outside the cell derived from the lost part of the log is detected.
 	History(ctx context.Context) (int64, error)
-	// List answers with what the cell holds now, entities or records, in the order of their places, those
-	// after a place only, at most limit; their images have these attributes. The first place is above
-	// math.MinInt64.
+	// List returns at most limit entities or records of the cell after a place, in the order of their places,
+	// with images that have the given attributes. All places are above math.MinInt64.
 	List(ctx context.Context, over Over, attributes []string, after int64, limit int) ([]Item, error)
 }
 
-// Item is an entity or a record of a cell as it is now.
+// Item is an entity or a record of a cell in its current state.
 type Item struct {
 	Place int64
 	Image changelog.Image
@@ -143,25 +138,24 @@ type Item struct {
 
 // Database runs transactions of one cell.
 type Database struct {
-	// Update commits what fn wrote, View reads one snapshot, Exclusive is an update that runs alone. fn
-	// may run again.
+	// Update commits what fn wrote, View reads one snapshot, Exclusive is an update without concurrent updates.
+	// fn may run more than once.
 	Update, View, Exclusive func(ctx context.Context, fn func(Tx) error) error
-	// Documents keep the groups of rollups that say store: mongodb. Nil is none: such rollups are left alone.
+	// Documents keeps the groups of rollups with store: mongodb. If nil, such rollups are skipped.
 	Documents Documents
 }
 
 var (
-	// ErrNotFound means that there is no such rollup, or no such group.
+	// ErrNotFound means that the rollup or group does not exist.
 	ErrNotFound = errors.New("rollup: not found")
-	// ErrBuilding means that the rollup was defined and is being built.
+	// ErrBuilding means that the rollup is defined but its first generation is still being built.
 	ErrBuilding = errors.New("rollup: being built")
-	// ErrBehind means that the rollup did not reach the watermark that was asked for in time.
+	// ErrBehind means that the rollup did not reach the requested watermark in time.
 	ErrBehind = errors.New("rollup: behind the watermark asked for")
-	// ErrGone means that a cell does not hold the generation any more, or not yet: look again which one
-	// serves.
+	// ErrGone means that a cell no longer has the generation, or not yet: look up again which one serves.
 	ErrGone = errors.New("rollup: no such generation in the cell")
-	// ErrLimit means that a rollup has more groups than it may have, or a group more values of the dimension.
+	// ErrLimit means that a rollup has too many groups, or a group too many dimension values.
 	ErrLimit = errors.New("rollup: past a limit")
-	// ErrNoDocuments means that the groups are in documents that this process was not given.
+	// ErrNoDocuments means that the groups are in documents to which this process has no access.
 	ErrNoDocuments = errors.New("rollup: the groups are in documents that this process does not have")
 )

@@ -10,14 +10,13 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Yield has a generation stand still once the one that is to take its place has caught up with it, in an
-// update of the cell, and answers whether it does. After that nobody who goes over from one to the other
-// goes back in time. Doing it again changes nothing. from may be a generation that the cell does not
-// hold. One that stands still for a younger one already goes on standing for that: whoever asks has an old
-// catalogue.
+// Yield freezes generation from once generation to, which replaces it, has caught up, in an update of the cell.
+// It reports whether readers may switch: those that do never go back in time. It is idempotent. If the cell does
+// not have from, only to has to be ready. If from is already frozen for a newer generation than to, the caller's
+// catalogue is old and Yield returns false.
 //
-// If the groups of from are in documents the update has to be exclusive. Those who read them are ahead of the
-// watermark, by the log; so it stands still where the log ends, and yields once the next one is there.
+// If the groups of from are in documents, the update must be exclusive. Their readers apply the log and are ahead
+// of the watermark; so from is frozen at the end of the log, and Yield returns true once to has reached that.
 func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	all, err := generations(ctx, tx)
 	if err != nil {
@@ -57,8 +56,8 @@ func Yield(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	return there, tx.PutGeneration(ctx, *old)
 }
 
-// Trim deletes changes of a cell that are older than a moment, in an update of the cell, but none that a
-// generation has not counted yet; at most limit of them. It answers how many.
+// Trim deletes at most limit changes of a cell that are older than before, in an update of the cell, and returns
+// how many. It keeps changes that a generation has yet to apply.
 func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) {
 	all, err := tx.Generations(ctx)
 	if err != nil {
@@ -66,7 +65,7 @@ func Trim(ctx context.Context, tx Tx, before time.Time, limit int) (int, error) 
 	}
 	keep := changelog.Seq(math.MaxInt64)
 	for _, g := range all {
-		// Readers of documents need the log after one that failed, too.
+		// Readers of documents also need the log after a failed generation.
 		needs := g.State == Following || g.State == Filling || g.State == Failed && g.Until > g.Watermark
 		if needs {
 			keep = min(keep, g.Watermark)

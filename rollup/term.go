@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// compare holds what a cell has against what there is to be.
+// compare compares the cell's generations with the catalogue.
 func compare(have []Generation, catalog Catalog) (missing []Version, left []int64, old bool) {
 	versions := catalog.versions()
 	highest := catalog.Highest()
@@ -32,8 +32,8 @@ func compare(have []Generation, catalog Catalog) (missing []Version, left []int6
 	return missing, left, old
 }
 
-// term is a follower for as long as it holds the lease with one token. What was begun in one is not gone
-// on with in the next: another process may have been there between the two.
+// term is a follower during one lease token. Work begun in one term is not continued in the next, because another
+// process may have held the lease in between.
 type term struct {
 	*Follower
 	token int64
@@ -41,7 +41,7 @@ type term struct {
 
 func (f *Follower) term() term { return term{f, f.token.Load()} }
 
-// holds tells, in a transaction, whether the lease is this follower's still.
+// holds returns lease.ErrLost if, in this transaction, the lease is no longer held with the token.
 func (f term) holds(ctx context.Context, tx Tx) error {
 	if f.token == 0 {
 		return lease.ErrLost
@@ -53,17 +53,17 @@ func (f term) holds(ctx context.Context, tx Tx) error {
 	return err
 }
 
-// update writes under the lease: nothing, once another process has it.
+// update writes under the lease, and fails once another process has it.
 func (f term) update(ctx context.Context, fn func(Tx) error) error {
 	return f.opts.Database.Update(ctx, f.held(ctx, fn))
 }
 
-// exclusive is an update that runs alone.
+// exclusive is an update without concurrent updates.
 func (f term) exclusive(ctx context.Context, fn func(Tx) error) error {
 	return f.opts.Database.Exclusive(ctx, f.held(ctx, fn))
 }
 
-// held is fn, if the lease is this follower's still.
+// held runs fn only if this follower still holds the lease.
 func (f term) held(ctx context.Context, fn func(Tx) error) func(Tx) error {
 	return func(tx Tx) error {
 		if err := f.holds(ctx, tx); err != nil {

@@ -12,25 +12,26 @@ import (
 	"strings"
 )
 
-// Value is what a measure says.
+// Value is the result of a measure.
 type Value struct {
 	*Measure
-	// N is a count, of an average how many values it is of, of Distinct how many there are.
+	// N is the result of a count, the number of values in an average, or the number of different values of
+	// Distinct.
 	N int64
-	// Number is a minimum or a maximum, and Sum a sum or that of which an average is made, in units of the last
+	// Number is a minimum or maximum; Sum is a sum or the numerator of an average. Both are in units of the last
 	// digit that Scale allows.
 	Number int64
 	Sum    Int128
-	// List are the largest values, largest first.
+	// List holds the largest values, largest first.
 	List []int64
-	// None says that there is no value: the average, minimum or maximum of nothing.
+	// None reports that there is no value: the average, minimum or maximum of nothing.
 	None bool
 
-	// kept is how many times each value of a multiset is there, as far as it was read.
+	// kept counts each value of a multiset, as far as it was read.
 	kept map[string]int64
 }
 
-// String is the value for people; "" if there is none.
+// String formats the value for people; "" if there is none.
 func (v Value) String() string {
 	switch {
 	case v.None:
@@ -52,7 +53,7 @@ func (v Value) String() string {
 	}
 }
 
-// average has six digits more than the values.
+// average has six more digits than the values.
 func (v Value) average() string {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)
 	mean := new(big.Rat).SetFrac(v.Sum.Big(), new(big.Int).Mul(big.NewInt(v.N), unit))
@@ -79,7 +80,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Values are those of a group's measures, in the order of their names.
+// Values holds the values of a group's measures, in the order of their names.
 type Values []Value
 
 // MarshalJSON writes an object of measures.
@@ -91,7 +92,7 @@ func (vs Values) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// Get answers with the value of a measure.
+// Get returns the value of a measure.
 func (vs Values) Get(measure string) (Value, bool) {
 	i := slices.IndexFunc(vs, func(v Value) bool { return v.Name == measure })
 	if i < 0 {
@@ -100,8 +101,7 @@ func (vs Values) Get(measure string) (Value, bool) {
 	return vs[i], true
 }
 
-// add adds what one cell keeps of a slot; kept are the multisets, by measure. Whoever has added all settles
-// the values.
+// add adds one cell's slot; kept holds the multisets by measure. The caller calls settle after the last add.
 func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
 	at, k := slotNumbers, 0
 	for i := range d.Measures {
@@ -127,7 +127,6 @@ func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
 	}
 }
 
-// keep adds to a multiset.
 func (v *Value) keep(values map[string]int64) {
 	if v.kept == nil {
 		v.kept = maps.Clone(values)
@@ -138,7 +137,7 @@ func (v *Value) keep(values map[string]int64) {
 	}
 }
 
-// settle says what the measures make of what was added.
+// settle computes the results after the last add.
 func (vs Values) settle() {
 	for i := range vs {
 		switch v := &vs[i]; v.Func {
@@ -151,7 +150,7 @@ func (vs Values) settle() {
 	}
 }
 
-// settle makes of a multiset what the measure says.
+// settle computes the result from a multiset.
 func (v *Value) settle() {
 	if v.Func == Distinct {
 		v.N = int64(len(v.kept))
@@ -176,7 +175,7 @@ func (v *Value) settle() {
 	}
 }
 
-// rank orders values for a list of the largest: by number, the larger first.
+// rank returns the number by which values are ordered, nil for none.
 func (v Value) rank() *big.Rat {
 	switch {
 	case v.None:
@@ -192,7 +191,7 @@ func (v Value) rank() *big.Rat {
 	}
 }
 
-// compareRank orders by rank, the largest first and none last.
+// compareRank orders by rank, largest first and none last.
 func compareRank(a, b Value) int {
 	x, y := a.rank(), b.rank()
 	if x == nil || y == nil {

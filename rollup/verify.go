@@ -15,35 +15,36 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Difference is a row of a generation that is not what the things in the cell make of it.
+// Difference is a stored row that differs from its recomputation.
 type Difference struct {
-	// Group are the values of the group's attributes.
+	// Group holds the values of the group's attributes.
 	Group []string `json:"group"`
-	// Stored and Recomputed say what is kept of the group, "" for nothing.
+	// Stored and Recomputed describe the row's content, "" for none.
 	Stored     string `json:"stored"`
 	Recomputed string `json:"recomputed"`
 }
 
-// Verification is what a comparison of a generation with its recomputation found in one cell.
+// Verification is the result of comparing a generation with its recomputation in one cell.
 type Verification struct {
 	Watermark changelog.Seq `json:"watermark,string"`
-	// Reason says why the generation stands still at the watermark, "" if it follows.
+	// Reason is why the generation does not advance, "" if it follows.
 	Reason string `json:"reason,omitempty"`
-	// Things were counted, Pending changes taken back, Rows compared.
+	// Things is the number of entities or records counted, Pending the changes subtracted, Rows the rows
+	// compared.
 	Things  int `json:"things"`
 	Pending int `json:"pending"`
 	Rows    int `json:"rows"`
-	// Differs is how many rows differ, and Differences the first of them.
+	// Differs is the number of rows that differ, Differences the first of them.
 	Differs     int          `json:"differs"`
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// maxDifferences is how many are told.
+// maxDifferences limits Differences.
 const maxDifferences = 100
 
-// Verify holds a generation of a cell against its recomputation, in one snapshot, while writers and
-// followers go on: everything that the cell holds, less the changes after the watermark, must be what is
-// stored. The error is ErrGone if the cell does not hold the generation whole.
+// Verify compares a generation of a cell with its recomputation, in one snapshot, while writers and followers
+// continue: all entities or records of the cell, less the changes after the watermark, must give the stored rows.
+// The error is ErrGone if the cell does not have a complete generation.
 func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted int)) (*Verification, error) {
 	s, err := whole(ctx, tx, generation)
 	if err != nil {
@@ -64,8 +65,8 @@ func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted 
 	return v, v.compare(&s.Definition, stored, want)
 }
 
-// Verify is the same of groups wherever they are. Those in documents are read before the snapshot and taken to
-// its place by the log, as a reader does.
+// Verify is the function Verify for groups anywhere. Documents are read before the snapshot and advanced to its
+// position by the log, as a reader does.
 func (db Database) Verify(ctx context.Context, generation int64, progress func(counted int)) (v *Verification, err error) {
 	for range attempts {
 		var s *Standing
@@ -84,7 +85,7 @@ func (db Database) Verify(ctx context.Context, generation int64, progress func(c
 	return nil, fmt.Errorf("%w: %w", ErrGone, errMeanwhile)
 }
 
-// verifyDocuments holds documents against a recomputation; s was the first look.
+// verifyDocuments compares documents with a recomputation; s was the first read of the cell.
 func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress func(int)) (*Verification, error) {
 	from, err := db.documents(&s.Generation)
 	if err != nil {
@@ -119,7 +120,7 @@ func (db Database) verifyDocuments(ctx context.Context, s *Standing, progress fu
 	return v, err
 }
 
-// recompute counts what the cell holds, less the changes after the watermark.
+// recompute counts what the cell has, less the changes after the watermark.
 func (v *Verification) recompute(ctx context.Context, tx Tx, d *Definition, progress func(int)) ([]Row, error) {
 	dl := newDelta(d)
 	if err := dl.recount(ctx, tx, func(n int) {
@@ -151,8 +152,7 @@ func (v *Verification) recompute(ctx context.Context, tx Tx, d *Definition, prog
 	return want, err
 }
 
-// compare walks through the rows that are stored, which come in pages until one is empty, and those that should
-// be, side by side.
+// compare merges the stored rows, read in pages until one is empty, with the recomputed ones.
 func (v *Verification) compare(d *Definition, stored func(after []byte) ([]Row, error), want []Row) error {
 	for after := []byte(nil); ; {
 		page, err := stored(after)
@@ -195,7 +195,6 @@ func (v *Verification) differ(d *Definition, key, stored, recomputed []byte) {
 	})
 }
 
-// describe says what a row says.
 func describe(d *Definition, key, body []byte) string {
 	if body == nil {
 		return ""
@@ -218,7 +217,7 @@ func describe(d *Definition, key, body []byte) string {
 	return strings.TrimSpace(strings.Join(parts, ", "))
 }
 
-// numbersOf are the numbers of a slot for people, a sum as one of them.
+// numbersOf formats the numbers of a slot, each sum as one number.
 func (d *Definition) numbersOf(s slot) []string {
 	numbers := []string{strconv.FormatInt(s[slotCount], 10), strconv.FormatInt(s[slotSkipped], 10)}
 	at := slotNumbers
@@ -234,7 +233,7 @@ func (d *Definition) numbersOf(s slot) []string {
 	return numbers
 }
 
-// describeValue says which value a row counts: see valueKey.
+// describeValue formats the value that a row counts: see valueKey.
 func describeValue(d *Definition, key []byte) string {
 	parts := strings.SplitN(string(key), separator, len(d.Group)+2)
 	last := parts[len(parts)-1]
@@ -248,7 +247,7 @@ func describeValue(d *Definition, key []byte) string {
 	return fmt.Sprintf("%q of %s under %q", value, m.Name, parts[len(d.Group)])
 }
 
-// Verified notes that a generation was found equal to its recomputation, in an update of the cell.
+// Verified records when a generation was found equal to its recomputation, in an update of the cell.
 func Verified(ctx context.Context, tx Tx, generation int64, at time.Time) error {
 	all, err := tx.Generations(ctx)
 	if err != nil {
@@ -263,17 +262,17 @@ func Verified(ctx context.Context, tx Tx, generation int64, at time.Time) error 
 	return nil
 }
 
-// Effect is what a change did to a group: how it counted before, and how it counts since, by the value of
-// the dimension; nil for not at all.
+// Effect is a change's effect on a group: the dimension values under which it counted before and after; nil for
+// none.
 type Effect struct {
 	changelog.Change
 	Before []string `json:"counted,omitempty"`
 	After  []string `json:"counts,omitempty"`
 }
 
-// Explain looks at the changes up to before, 0 for the end of the log, and answers with those that touched a
-// group, in order. It looks at a bounded number; more tells whether there are older ones, which are those
-// up to from.
+// Explain returns the changes up to before (0 is the end of the log) that touched a group, in order. It reads a
+// bounded number of changes, those after from; more reports whether there are older ones, to be read with before
+// set to from.
 func Explain(ctx context.Context, tx Tx, d *Definition, group []string, before changelog.Seq) (effects []Effect, from changelog.Seq, more bool, err error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {

@@ -135,8 +135,8 @@ func TestStanding_Lag(t *testing.T) {
 	}
 }
 
-// What has stood still for longer than the log is kept cannot be compared any more, and verification says why and what
-// to do, as of any mistake in a definition.
+// A generation that failed longer ago than the log is kept can no longer be verified; the error says why and what
+// to do.
 func TestP04_VerifyWithoutTheLogSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -10,13 +10,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Define makes a rollup, or gives one another definition, which is built beside the one that serves
-// and then takes its place. changed is false if that is the definition already. The error is a
-// *rollup.InvalidError with everything that is wrong.
+// Define creates a rollup or changes its definition. A changed definition is built beside the serving generation
+// and then replaces it. changed is false if the definition is the same. The error is a *rollup.InvalidError that
+// lists every problem.
 func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Status, changed bool, err error) {
 	schema := h.engine.Schema(d.Kind)
 	if schema == nil {
-		schema = h.engine.Schema("") // whose name the definition is told
+		schema = h.engine.Schema("") // Check compares its kind name with the definition's
 	}
 	kind := rollup.Kind{Name: schema.Kind, Many: map[string]bool{}}
 	for _, a := range schema.Attributes {
@@ -40,8 +40,8 @@ func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Statu
 	return h.statusOf(ctx, r), changed, nil
 }
 
-// Rebuild counts a rollup again, beside the generation that serves, and has the new one take its place.
-// It returns once that is under way; Get says how far it is. The error is rollup.ErrNotFound.
+// Rebuild rebuilds a rollup beside the serving generation and then replaces that. It returns once the rebuild is
+// requested; Get reports its progress. The error is rollup.ErrNotFound if the rollup does not exist.
 func (h *Handle) Rebuild(ctx context.Context, name string) (*Status, error) {
 	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (rollup.Rollup, error) {
 		return rollup.Rebuild(ctx, tx, name, h.engine.Now())
@@ -52,7 +52,7 @@ func (h *Handle) Rebuild(ctx context.Context, name string) (*Status, error) {
 	return h.statusOf(ctx, r), nil
 }
 
-// Drop removes a rollup. The error is rollup.ErrNotFound.
+// Drop removes a rollup. The error is rollup.ErrNotFound if it does not exist.
 func (h *Handle) Drop(ctx context.Context, name string) error {
 	_, err := h.alterCatalog(ctx, func(tx rollup.Tx) (rollup.Rollup, error) {
 		return rollup.Rollup{}, rollup.Drop(ctx, tx, name)
@@ -60,7 +60,7 @@ func (h *Handle) Drop(ctx context.Context, name string) error {
 	return err
 }
 
-// alterCatalog changes the catalogue, and wakes the followers of this process.
+// alterCatalog changes the catalogue and wakes the followers of this process.
 func (h *Handle) alterCatalog(ctx context.Context, change func(rollup.Tx) (rollup.Rollup, error)) (r rollup.Rollup, err error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return r, err

@@ -15,7 +15,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// A rollup counts the records of each source, and is read no older than a write.
+// A rollup counts the records of each source; the read waits for a write.
 func Example() {
 	dir, err := os.MkdirTemp("", "rollups")
 	check(err)

@@ -17,50 +17,49 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Handle defines, reads and verifies rollups, and keeps them up to date: DB.Rollups of package locus. It is safe for
-// concurrent use.
+// Handle defines, reads and verifies rollups, and keeps them up to date: DB.Rollups of package locus. It is safe
+// for concurrent use.
 type Handle struct {
 	engine  *engine.Engine
 	changes *changes.Handle
 	follow  *following
 }
 
-// Open returns the handle of an installation and starts the followers of its cells. Owner names the process in their
-// leases; retention is how long changes that every rollup has counted stay in the logs.
+// Open returns the handle of an installation and starts the followers of its cells. owner is the name of the
+// process in their leases; retention is how long changes stay in the logs after every rollup has applied them.
 func Open(e *engine.Engine, c *changes.Handle, owner string, retention time.Duration) *Handle {
 	return &Handle{e, c, follow(e, owner, retention)}
 }
 
-// Close stops the followers, which give their leases back.
+// Close stops the followers, which release their leases.
 func (h *Handle) Close() { h.follow.stop() }
 
-// Wake tells the followers of this process that there may be changes.
+// Wake wakes the followers of this process because there may be changes.
 func (h *Handle) Wake() { h.follow.wakeAll() }
 
 const (
-	// followTTL is how long a process that follows a cell may be silent before another one takes over.
+	// followTTL is how long a follower may be silent before another process takes over its cell.
 	followTTL = 5 * time.Second
-	// followPause is for how long at least a follower lets changes gather after it has applied some, since a
-	// commit costs a sync, and followLongest for how long at most.
+	// followPause and followLongest bound how long a follower lets changes gather after it has applied some,
+	// since every commit costs a sync.
 	followPause   = 2 * time.Millisecond
 	followLongest = 50 * time.Millisecond
-	// followIdle is how seldom it looks for changes that the resolver has not told it of, and followBusy while a
-	// generation is being built, or something does not work.
+	// followIdle is how often a follower polls for changes if it is not woken, followBusy while a generation is
+	// being built or after an error.
 	followIdle = 5 * time.Second
 	followBusy = 250 * time.Millisecond
-	// followElse is how often it looks whether a cell that another process follows is free.
+	// followElse is how often to check whether a cell followed by another process is free.
 	followElse = time.Second
-	// catalogEvery is how often the catalogue is read, and catalogBusy while a rollup is being built.
+	// catalogEvery is how often the catalogue is read, catalogBusy while a rollup is being built.
 	catalogEvery = time.Second
 	catalogBusy  = 50 * time.Millisecond
-	// trimEvery is how often the logs are trimmed, trimmed how many changes in one transaction.
+	// trimEvery is how often the logs are trimmed, trimmed the number of changes per transaction.
 	trimEvery = time.Minute
 	trimmed   = 5000
 )
 
-// following keeps the rollups of an installation: a follower for each cell, of which this process follows its
-// share, and one goroutine that reads the catalogue, lets new generations take their place, and trims the
-// logs.
+// following maintains the rollups of an installation: a follower for each cell, of which this process follows its
+// share, and one goroutine that reads the catalogue, promotes new generations, and trims the logs.
 type following struct {
 	engine    *engine.Engine
 	retention time.Duration
@@ -70,8 +69,8 @@ type following struct {
 	wake      chan struct{} // the catalogue may have changed
 
 	catalog atomic.Pointer[rollup.Catalog]
-	reading chan struct{} // a semaphore of one, so that a slow reading of the catalogue cannot overwrite a newer one
-	applied atomic.Int64  // changes, since the start
+	reading chan struct{} // semaphore of one: a slow read of the catalogue cannot overwrite a newer one
+	applied atomic.Int64  // changes since the start
 
 	mu      sync.Mutex
 	workers map[cell.ID]*worker
@@ -81,7 +80,7 @@ type following struct {
 func follow(e *engine.Engine, owner string, retention time.Duration) *following {
 	ctx, cancel := context.WithCancel(context.Background())
 	if owner == "" {
-		owner = "alone" // the same after a crash, so that no process waits for the lease of one that is gone
+		owner = "alone" // stable across restarts, so that after a crash no process waits for the old lease
 	}
 	f := &following{
 		engine: e, retention: retention, owner: owner, cancel: cancel,
@@ -91,13 +90,13 @@ func follow(e *engine.Engine, owner string, retention time.Duration) *following 
 	return f
 }
 
-// stop ends the followers, which give their leases back.
+// stop stops the followers, which release their leases.
 func (f *following) stop() {
 	f.cancel()
 	f.done.Wait()
 }
 
-// wakeAll tells all followers of this process that there may be changes.
+// wakeAll wakes all followers of this process.
 func (f *following) wakeAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +105,7 @@ func (f *following) wakeAll() {
 	}
 }
 
-// run reads the catalogue and does what it asks for.
+// run reads the catalogue and acts on it.
 func (f *following) run(ctx context.Context) {
 	failed := false
 	for ctx.Err() == nil {
@@ -127,7 +126,6 @@ func (f *following) run(ctx context.Context) {
 	}
 }
 
-// refresh reads the catalogue.
 func (f *following) refresh(ctx context.Context) error {
 	select {
 	case f.reading <- struct{}{}:
@@ -137,7 +135,7 @@ func (f *following) refresh(ctx context.Context) error {
 	}
 	catalog, err := f.readCatalog(ctx)
 	if err == nil && !f.engine.Alone() {
-		err = f.engine.Resolver.Reload(ctx) // a rollup may be of a kind that another process has created
+		err = f.engine.Resolver.Reload(ctx) // a rollup's kind may have been created by another process
 	}
 	if err == nil {
 		if before := f.catalog.Swap(&catalog); before != nil && !reflect.DeepEqual(*before, catalog) {
@@ -155,7 +153,7 @@ func (f *following) readCatalog(ctx context.Context) (catalog rollup.Catalog, er
 	return catalog, err
 }
 
-// known returns the catalogue as it was read last; ok reports whether it ever was.
+// known returns the catalogue as last read; ok reports whether it has been read.
 func (f *following) known() (catalog rollup.Catalog, ok bool) {
 	if c := f.catalog.Load(); c != nil {
 		return *c, true
@@ -163,7 +161,7 @@ func (f *following) known() (catalog rollup.Catalog, ok bool) {
 	return nil, false
 }
 
-// staff has a follower for each cell, as soon as there ever was a rollup.
+// staff starts a follower for each cell, once there has ever been a rollup.
 func (f *following) staff(ctx context.Context) {
 	if catalog, _ := f.known(); len(catalog) == 0 {
 		return
@@ -179,8 +177,7 @@ func (f *following) staff(ctx context.Context) {
 	}
 }
 
-// promote has generations that are built in all cells take their place, and answers whether there are others
-// that are not yet.
+// promote promotes generations that are built in all cells, and reports whether others are not ready yet.
 func (f *following) promote(ctx context.Context) (waiting bool) {
 	catalog, _ := f.known()
 	promoted := false
@@ -203,8 +200,8 @@ func (f *following) promote(ctx context.Context) (waiting bool) {
 	return waiting
 }
 
-// promoteOne lets the serving generation of every cell stand still once the next one has caught up there, and
-// then has the next one serve.
+// promoteOne freezes the serving generation of every cell once the next one has caught up there, and then makes
+// the next one serve.
 func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, error) {
 	from := int64(0)
 	yield := func(db rollup.Database) func(context.Context, func(rollup.Tx) error) error { return db.Update }
@@ -215,7 +212,7 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 		}
 	}
 	ids := f.engine.Map().Cells()
-	for _, id := range ids { // a look at each first: standing still is short if all are ready
+	for _, id := range ids { // check all cells first: the freeze is short if all are ready
 		ready := false
 		if err := f.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) error {
 			s, err := rollup.StandingOf(ctx, tx, r.Next.Generation)
@@ -238,7 +235,7 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 		}
 	}
 	if len(f.engine.Map().Cells()) != len(ids) {
-		return false, nil // cells were added meanwhile
+		return false, nil // cells were added
 	}
 	done := false
 	err := f.engine.RollupCell(f.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) (err error) {
@@ -251,7 +248,7 @@ func (f *following) promoteOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	return done, err
 }
 
-// trim deletes changes that are older than the log is to be kept for.
+// trim deletes changes older than the retention.
 func (f *following) trim(ctx context.Context) {
 	now := f.engine.Now()
 	if now.Sub(f.trimmed) < trimEvery {
@@ -272,7 +269,7 @@ func (f *following) trim(ctx context.Context) {
 	}
 }
 
-// shares counts the cells that this process follows, and the processes that share them as far as it knows.
+// shares counts the cells that this process follows, all cells, and the processes known to share them.
 func (f *following) shares() (held, cells, processes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,16 +16,15 @@ import (
 )
 
 const (
-	// readPatience is how long a reading waits for a watermark, or for a generation to be built.
+	// readPatience is how long a read waits for a watermark, or for a generation to be built.
 	readPatience = 5 * time.Second
-	// readPoll is how often it looks meanwhile.
+	// readPoll is how often it checks.
 	readPoll = 3 * time.Millisecond
 )
 
-// Query reads groups. The error is rollup.ErrNotFound if there is no such rollup or, where one group
-// is asked for, nothing in that group; rollup.ErrBuilding if it has never been whole;
-// rollup.ErrBehind if it did not come to the watermark in time; changelog.ErrTrimmed for a watermark of
-// a history that was lost.
+// Query reads groups. The error is rollup.ErrNotFound if the rollup does not exist or, for a query of one group,
+// if that group is empty; rollup.ErrBuilding if the rollup has never been complete; rollup.ErrBehind if it did
+// not reach the watermark in time; changelog.ErrTrimmed for a watermark of a lost history.
 func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, error) {
 	limit, err := engine.Limit(max(q.Limit, q.Top))
 	if err != nil {
@@ -58,7 +57,7 @@ func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, erro
 		answer, yields, err := r.read(ctx, serving)
 		switch {
 		case errors.Is(err, rollup.ErrGone):
-			// Another generation serves, or a cell was added and does not hold this one yet.
+			// Another generation serves, or a cell was added and does not have this one yet.
 			if err := r.wait(err); err != nil {
 				return nil, err
 			}
@@ -68,14 +67,14 @@ func (h *Handle) Query(ctx context.Context, name string, q Query) (*Answer, erro
 		if err := h.follow.refresh(ctx); err != nil {
 			return nil, fmt.Errorf("%w: the catalogue of rollups: %w", engine.ErrUnavailable, err)
 		}
-		// What stands still for another generation is further back than that one, which others may have read.
+		// A frozen generation is further back than the one that replaces it, which others may have read.
 		if catalog, _ := h.follow.known(); yields && catalog.Serves(serving.Generation) {
 			return answer, err
 		}
 	}
 }
 
-// serving is the version of a rollup that answers, which is waited for if the rollup is new.
+// serving returns the serving version of a rollup. It waits if the rollup is new.
 func (h *Handle) serving(ctx, deadline context.Context, name string) (*rollup.Version, error) {
 	for fresh := false; ; fresh = true {
 		catalog, known := h.follow.known()
@@ -104,18 +103,16 @@ func waitABit(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// reading is one question about groups.
 type reading struct {
 	engine   *engine.Engine
 	name     string
 	q        Query
-	asked    changelog.Watermark // by the caller; that of q is not behind it
+	asked    changelog.Watermark // by the caller; Min of q contains it
 	limit    int
 	deadline context.Context //nolint:containedctx // the end of the patience, beside the caller's context
 	cancel   context.CancelFunc
 }
 
-// wait waits a moment, or says why there is no more time to.
 func (r *reading) wait(why error) error {
 	switch err := waitABit(r.deadline); {
 	case err == nil:
@@ -129,7 +126,7 @@ func (r *reading) wait(why error) error {
 	}
 }
 
-// read returns the groups of a generation. yields reports that it stands still for another one in some cell.
+// read returns the groups of a generation. yields reports that it is frozen for another one in some cell.
 func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer, yields bool, err error) {
 	d := &serving.Definition
 	q := rollup.Query{Generation: serving.Generation, After: r.q.After, Limit: r.limit}
@@ -181,7 +178,7 @@ func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer,
 	return a, yields, nil
 }
 
-// stand says what the answer is true at.
+// stand sets the position and the age of the answer.
 func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
 	a.AsOf = now.UTC().Truncate(time.Millisecond)
 	first := true
@@ -201,7 +198,7 @@ func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
 	}
 }
 
-// parts asks the cells, several at a time, each until it has come to the watermark that is asked for.
+// parts reads the cells in parallel, each once it has reached the requested watermark.
 func (r *reading) parts(ctx context.Context, q rollup.Query) (map[cell.ID]*rollup.Part, []cell.ID, error) {
 	ids := r.engine.Map().Cells()
 	parts, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))

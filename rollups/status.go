@@ -28,7 +28,7 @@ func (h *Handle) List(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// Get returns a rollup. The error is rollup.ErrNotFound.
+// Get returns a rollup. The error is rollup.ErrNotFound if it does not exist.
 func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
 	catalog, err := h.current(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
 	return h.statusOf(ctx, r), nil
 }
 
-// statusOf asks all cells how a rollup stands.
+// statusOf reads the state of a rollup in all cells.
 func (h *Handle) statusOf(ctx context.Context, r rollup.Rollup) *Status {
 	st := &Status{Name: r.Name, State: Following, Watermark: changelog.Watermark{}}
 	shown := r.Serving
@@ -79,7 +79,7 @@ func (h *Handle) statusOf(ctx context.Context, r rollup.Rollup) *Status {
 	return st
 }
 
-// buildingOf adds how far the next generation is.
+// buildingOf adds the progress of the next generation.
 func (h *Handle) buildingOf(ctx context.Context, r rollup.Rollup, st *Status) {
 	if r.Next == nil {
 		return
@@ -123,7 +123,7 @@ func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
 	return c
 }
 
-// current reads the catalogue, without those that were dropped.
+// current reads the catalogue without dropped rollups.
 func (h *Handle) current(ctx context.Context) (rollup.Catalog, error) {
 	catalog, err := h.follow.readCatalog(ctx)
 	if err != nil {
@@ -132,5 +132,5 @@ func (h *Handle) current(ctx context.Context) (rollup.Catalog, error) {
 	return slices.DeleteFunc(catalog, func(r rollup.Rollup) bool { return r.Dropped() }), nil
 }
 
-// Applied is how many changes the followers in this process have counted since it started.
+// Applied returns the number of changes that the followers of this process have applied since it started.
 func (h *Handle) Applied() int64 { return h.follow.applied.Load() }

@@ -15,13 +15,13 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Verify recomputes a rollup in every cell, one after the other, while reads and writes go on, and hands
-// what it found to each. counted, if it is not nil, is told how far it is in a cell.
+// Verify recomputes a rollup in one cell after the other, while reads and writes continue, and calls each with
+// the result of each cell. counted, if not nil, is called with the progress in a cell.
 func (h *Handle) Verify(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
 	return h.verify(ctx, name, !h.engine.Passive(), each, counted)
 }
 
-// Compare is Verify that writes nothing: it does not note in cells where nothing differs that this is so.
+// Compare is Verify without writes: it does not record successful verifications in the cells.
 func (h *Handle) Compare(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
 	return h.verify(ctx, name, false, each, counted)
 }
@@ -43,7 +43,7 @@ func (h *Handle) verify(ctx context.Context, name string, note bool, each func(C
 	return nil
 }
 
-// verifyServing verifies the generation that serves; if another one takes its place meanwhile, that one.
+// verifyServing verifies the serving generation; if another one replaces it during the run, it verifies that one.
 func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, note bool, counted func(cell.ID, int)) (*rollup.Verification, error) {
 	deadline, cancel := context.WithTimeoutCause(ctx, readPatience, rollup.ErrBehind)
 	defer cancel()
@@ -62,7 +62,7 @@ func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, not
 	}
 }
 
-// verifyCell recomputes a generation in one cell, and notes that it is right if it is.
+// verifyCell recomputes a generation in one cell, and records a successful verification.
 func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
 	v, err = h.engine.RollupCell(id).Verify(ctx, generation, func(n int) {
 		if counted != nil {
@@ -84,8 +84,8 @@ func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, n
 	})
 }
 
-// Explain returns the latest changes that touched a group, as far as the log goes back, at most
-// limit of each cell, the latest last.
+// Explain returns the latest changes that touched a group, as far as the log goes back, at most limit per cell,
+// latest last.
 func (h *Handle) Explain(ctx context.Context, name string, group []string, limit int) ([]CellEffect, error) {
 	limit, err := engine.Limit(limit)
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *Handle) Explain(ctx context.Context, name string, group []string, limit
 	return all, nil
 }
 
-// explainCell reads the log of a cell from its end, a portion at a time, until there are enough effects.
+// explainCell reads the log of a cell backwards, page by page, until there are enough effects.
 func (h *Handle) explainCell(ctx context.Context, id cell.ID, d *rollup.Definition, group []string, limit int) (latest []rollup.Effect, err error) {
 	before := changelog.Seq(0)
 	for more := true; more && len(latest) < limit; {

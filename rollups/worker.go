@@ -24,13 +24,13 @@ type worker struct {
 	wake      chan struct{}
 	held      atomic.Bool            // this process follows the cell
 	other     atomic.Pointer[string] // or this one does
-	failed    bool                   // the last step; the log says so once
-	apart     bool                   // in it, what is kept in documents; the same
-	stale     bool                   // the catalogue is to be read before the next step
-	looked    time.Time              // when it was last asked whether another process wants the cell
+	failed    bool                   // the last step failed; logged once
+	apart     bool                   // the same for groups in documents
+	stale     bool                   // the catalogue must be read before the next step
+	looked    time.Time              // last check whether another process wants the cell
 
 	chores sync.WaitGroup
-	turn   atomic.Int64 // which of the generations that are missing is built next: another one after a failure
+	turn   atomic.Int64 // index of the missing generation to build next; advances after a failure
 	busy   atomic.Bool  // a generation is being built or erased
 }
 
@@ -82,10 +82,10 @@ func (w *worker) run(ctx context.Context) {
 	w.chores.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = w.follower.Release(ctx) // or it runs out
+	_ = w.follower.Release(ctx) // if this fails, the lease expires
 }
 
-// most is how seldom at most the cell is looked at while nothing is known to happen there.
+// most returns the longest pause between steps while nothing is known to happen.
 func (w *worker) most(catalog rollup.Catalog) time.Duration {
 	building := slices.ContainsFunc(catalog, func(r rollup.Rollup) bool { return r.Next != nil })
 	if building || w.failed || w.apart {
@@ -94,7 +94,7 @@ func (w *worker) most(catalog rollup.Catalog) time.Duration {
 	return followIdle
 }
 
-// freshen reads the catalogue, or waits a while if that cannot be.
+// freshen reads the catalogue, or waits a while after an error.
 func (w *worker) freshen(ctx context.Context) bool {
 	if err := w.following.refresh(ctx); err != nil {
 		w.report(ctx, rollup.Progress{Held: w.held.Load()}, err)
@@ -105,14 +105,14 @@ func (w *worker) freshen(ctx context.Context) bool {
 	return true
 }
 
-// pause is how long changes may gather after a step: writers need the processor and the disk as well, and
-// many cells that are followed at once take more of both.
+// pause returns how long changes may gather after a step. Writers need the processor and the disk, too, so the
+// pause grows with the duration of the step and the number of cells followed.
 func (w *worker) pause(step time.Duration) time.Duration {
 	held, _, _ := w.following.shares()
 	return min(max(step*time.Duration(held)/4, followPause), followLongest)
 }
 
-// report says what went wrong, once, and notes who follows the cell.
+// report logs a new error once, and records which process follows the cell.
 func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 	other := w.follower.Other()
 	w.other.Store(&other)
@@ -135,7 +135,7 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 	}
 }
 
-// share gives the cell to a process that wants it, if this one has more than its share.
+// share releases the cell to a process that wants it, if this one has more than its share.
 func (w *worker) share(ctx context.Context) {
 	now := w.following.engine.Now()
 	if w.following.engine.Alone() || now.Sub(w.looked) < followElse || w.busy.Load() {
@@ -143,7 +143,7 @@ func (w *worker) share(ctx context.Context) {
 	}
 	w.looked = now
 	held, cells, processes := w.following.shares()
-	if held <= (cells+processes)/(processes+1) { // there is one more, or nobody would want it
+	if held <= (cells+processes)/(processes+1) { // a process that wants a cell is one more
 		return
 	}
 	if wanted, err := w.follower.Wanted(ctx); err == nil && wanted && w.follower.Release(ctx) == nil {
@@ -152,7 +152,8 @@ func (w *worker) share(ctx context.Context) {
 	}
 }
 
-// chore builds a generation that is missing, or else erases one that is left, beside the steps.
+// chore builds a missing generation, or otherwise erases one that is no longer named, concurrently with the
+// steps.
 func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 	if !p.Held || len(p.Missing)+len(p.Left) == 0 || !w.busy.CompareAndSwap(false, true) {
 		return

@@ -15,14 +15,12 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// id is the n-th of a series of ids.
 func id(n int64) (id locality.ID) {
 	binary.BigEndian.PutUint64(id[:8], uint64(n)*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id
 }
 
-// change is the n-th of a series of changes.
 func change(n int64) changelog.Change {
 	return changelog.Change{
 		Time: time.UnixMilli(1_700_000_000_000 + n).UTC(), Kind: changelog.Changed, Cause: changelog.CausePut, Entity: id(n),
@@ -78,7 +76,7 @@ func comeBackWhole(t tester, c Cell) {
 	}
 }
 
-// numbersRise has changes that bring numbers of their own, which do not count.
+// numbersRise appends changes with numbers of their own, which are ignored.
 func numbersRise(t tester, c Cell) {
 	first := series(1, 5)
 	first[0].Seq, first[4].Seq = 1000, -1
@@ -175,8 +173,8 @@ func cancelledContext(t tester, c Cell) {
 	wantChanges(t, changesAfter(t, c, 0, everything), nil)
 }
 
-// concurrentAppends has eight writers. Each one's changes stand in its order, none is lost, and no
-// number is given twice.
+// concurrentAppends runs eight writers. The changes of each are in its order, none is lost, and no number is used
+// twice.
 func concurrentAppends(t tester, c Cell) {
 	const writers, each = conformance.Writers, 20
 	conformance.Together(t, c.Update, each, func(ctx context.Context, s changelog.Store, w, i int) error {

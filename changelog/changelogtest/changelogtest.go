@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package changelogtest is the conformance suite of changelog.Store. Whoever implements it calls
-// Run from a test of its own, with a function that opens a fresh cell:
+// Package changelogtest is the conformance suite of changelog.Store. An implementation calls Run from its own
+// test with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, Reopen} ──► backend ─┐
 //	                                           ├─ same calls, same answers
 //	         rapid draws batches ───► model ───┘
 //
-// Which numbers a log gives is its own affair, as long as they rise; all else is compared with
-// the model, which is a slice.
+// A log may choose its numbers, as long as they increase; everything else is compared with the model, which is a
+// slice.
 package changelogtest
 
 import (
@@ -22,26 +22,26 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
-// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+// Update runs fn in one transaction of the cell. It commits if fn returns nil; otherwise it rolls back and
+// returns an error that wraps fn's.
 type Update func(ctx context.Context, fn func(changelog.Store) error) error
 
 // Cell is a fresh, empty cell under test.
 type Cell struct {
 	Update Update
-	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
-	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot do this
+	// leaves it nil, and the cases that need it are skipped with that reason.
 	Reopen func() error
 }
 
-// Run checks an implementation of changelog.Store. open is called once for each case, and cleans
-// up by t.Cleanup; cases run in parallel.
+// Run checks an implementation of changelog.Store. open is called once per case and registers its cleanup with
+// t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{
@@ -86,12 +86,12 @@ func trim(t tester, c Cell, upTo changelog.Seq, limit int) int {
 	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) (int, error) { return s.Trim(ctx, upTo, limit) })
 }
 
-// differ says what differs between two lists of changes, their numbers left out.
+// differ returns the difference between two lists of changes, ignoring their numbers.
 func differ(got, want []changelog.Change) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(changelog.Change{}, "Seq"))
 }
 
-// wantChanges fails unless got is want, but for the numbers, and the numbers rise.
+// wantChanges fails unless got equals want, ignoring the numbers, and the numbers increase.
 func wantChanges(t tester, got, want []changelog.Change) {
 	t.Helper()
 	if diff := differ(got, want); diff != "" {

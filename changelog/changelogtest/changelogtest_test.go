@@ -20,11 +20,11 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// log is the model with at most one mistake that a backend could make.
+// log is the model with at most one bug that a backend could have.
 type log struct {
 	changelog.Store
 	bug string
-	// trimmed is what a transaction cannot take back.
+	// trimmed is not rolled back.
 	trimmed *changelog.Seq
 }
 
@@ -97,7 +97,7 @@ func (l log) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	return changes, err
 }
 
-// spoil is an image as a log with the bug keeps it.
+// spoil returns an image as a log with the bug stores it.
 func spoil(im *changelog.Image, bug string) *changelog.Image {
 	if im == nil {
 		return nil
@@ -179,8 +179,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 	}
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

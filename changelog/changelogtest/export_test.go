@@ -9,11 +9,10 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Cases are the suite, for its own test.
+// Cases is the suite, for its own test.
 var Cases = cases
 
-// Memory is a cell that keeps the model itself, seen through wrap, with the bug of
-// conformance.Memory if that is one.
+// Memory is a cell backed by the model, seen through wrap, with bug if it is one of conformance.Memory.
 func Memory(wrap func(changelog.Store) changelog.Store, bug string) Cell {
 	m := conformance.NewMemory(func() *model { return &model{} }, (*model).clone, bug)
 	return Cell{

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// model is a log: the change at position i has number i+1, and the first so many were trimmed.
+// model is a log: the change at position i has number i+1, and the first trimmed ones were trimmed.
 type model struct {
 	changes []changelog.Change
 	trimmed int
@@ -78,8 +78,8 @@ var (
 	})
 )
 
-// step is one call: an append; a read of a page that begins after the at-th of the changes of this
-// history; or a trim up to that.
+// step is one call: an append, a read of a page after the at-th change of this history, or a trim up to that
+// change.
 type step struct {
 	append    []changelog.Change
 	trim      bool
@@ -98,7 +98,7 @@ var drawStep = rapid.Custom(func(t *rapid.T) step {
 
 func init() { conformance.Share(drawID, drawVersions, drawImage, drawChange, drawStep) }
 
-// history is a model and the numbers that the store gave: positions are the same in both, numbers are not.
+// history is a model and the numbers that the store assigned: positions are the same in both, numbers are not.
 type history struct {
 	*model
 	begin   changelog.Seq // the last number before
@@ -107,7 +107,6 @@ type history struct {
 
 func (h history) clone() history { return history{h.model.clone(), h.begin, slices.Clip(h.numbers)} }
 
-// number is that of the at-th change.
 func (h history) number(at int) changelog.Seq {
 	if at == 0 {
 		return h.begin
@@ -166,7 +165,7 @@ func (h *history) step(ctx context.Context, s changelog.Store, do step) error {
 // agreesWithModel draws transactions of appends, reads and trims, some of which roll back.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
-		begin := boundsOf(t, c).Last // where the history before ended
+		begin := boundsOf(t, c).Last // end of the previous history
 		trim(t, c, begin, everything)
 		committed := history{model: &model{}, begin: begin}
 		for range rapid.IntRange(1, 4).Draw(t, "transactions") {

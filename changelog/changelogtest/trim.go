@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// image is the n-th of a series of images.
 func image(n int64) *changelog.Image {
 	return &changelog.Image{Sources: []string{"osm"}, Attributes: entity.Attributes{"name": {fmt.Sprint("Joe's ", n)}}}
 }
@@ -73,7 +72,7 @@ func boundsOfTheLog(t tester, c Cell) {
 	}
 }
 
-// trimsTheOldest trims in portions, and again, and what is there no more.
+// trimsTheOldest trims in portions, and repeats a complete trim.
 func trimsTheOldest(t tester, c Cell) {
 	appendChanges(t, c, series(1, 10)...)
 	all := changesAfter(t, c, 0, everything)
@@ -109,7 +108,7 @@ func trimsTheOldest(t tester, c Cell) {
 	}
 }
 
-// trimmedIsAnError asks for changes that were trimmed. The transaction goes on after the error.
+// trimmedIsAnError reads changes that were trimmed. The transaction continues after the error.
 func trimmedIsAnError(t tester, c Cell) {
 	appendChanges(t, c, series(1, 5)...)
 	all := changesAfter(t, c, 0, everything)
@@ -130,7 +129,7 @@ func trimmedIsAnError(t tester, c Cell) {
 	wantChanges(t, changesAfter(t, c, all[2].Seq, everything), series(4, 3))
 }
 
-// neverTrimsAhead trims more than there is: changes to come are there, under numbers of their own.
+// neverTrimsAhead trims beyond the end: later changes are kept, with numbers of their own.
 func neverTrimsAhead(t tester, c Cell) {
 	for n, upTo := range []changelog.Seq{math.MaxInt64, math.MaxInt64, 1 << 40} {
 		before := boundsOf(t, c)

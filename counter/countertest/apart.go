@@ -14,46 +14,46 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Step is one access of a transaction to a database that is Apart. Steps of others may fall between any two of
-// its own.
+// Step is one access of a transaction to an Apart database. Steps of other transactions may fall between any two
+// of its own.
 type Step struct {
 	Of    Document
 	Write bool
-	Day   counter.SpanKey // of DayDocument
+	Day   counter.SpanKey // for DayDocument
 }
 
 // Document is what a step reads or writes.
 type Document int
 
-// The documents of a database that is Apart.
+// The documents of an Apart database.
 const (
 	FloorDocument Document = iota
 	MetricDocument
 	DayDocument
 	SummaryDocument
-	Listing // of days or metrics: their keys are read
+	Listing // keys of days or metrics
 )
 
 // Fault is what happens at a step.
 type Fault int
 
-// The faults. A step that reads fails, whichever it is.
+// The faults. A step that reads fails with any of them.
 const (
 	NoFault     Fault = iota
-	Unavailable       // it is not done, which is known
-	Conflict          // somebody else was first
-	LostRequest       // it is not done, which nobody knows
-	LostReply         // it is done, which nobody knows
-	Crash             // it is not done, nor anything after it
+	Unavailable       // not done, and reported as such
+	Conflict          // another transaction was first
+	LostRequest       // not done, but the outcome is unknown
+	LostReply         // done, but the outcome is unknown
+	Crash             // not done, nor anything after it
 )
 
-// NewApart makes a database in memory whose days are written apart, as counter.Apart says: for tests of what stands
-// above. faults, if not nil, is asked before each step, and may let others go on before it answers.
+// NewApart returns an Apart database in memory, for tests of its users. faults, if not nil, is called before each
+// step, and may run other transactions before it returns.
 func NewApart(faults func(Step) Fault) counter.Database {
 	return newApart(faults, "").database()
 }
 
-// apart is the database: days, each with the part of the model that is its own, and all else.
+// apart is the database: days, each with its part of the model, and everything else.
 type apart struct {
 	faults func(Step) Fault
 	bug    string // see bugs_apart_test.go
@@ -65,9 +65,9 @@ type apart struct {
 	summaries map[batchName]summary
 }
 
-// apartDay is a document. The maps in it are changed by whoever has made the copy.
+// apartDay is a document. Only the owner of a copy may change its maps.
 type apartDay struct {
-	*model     // spans and what is closed
+	*model     // spans and closed days
 	v, tallied int64
 	memory     map[batchName]counter.Remembered
 }
@@ -106,7 +106,7 @@ var (
 	errReading = errors.New("countertest: a transaction that reads cannot write")
 )
 
-// step asks for a fault and does the step, as one.
+// step gets a fault and does the step, atomically.
 func (a *apart) step(of Step, do func() error) error {
 	fault := a.faults(of)
 	switch {
@@ -143,7 +143,7 @@ func (a *apart) update(ctx context.Context, fn func(counter.Tx) error) error {
 	}
 }
 
-// apartTx keeps what it read, each document once, and what it writes until it commits.
+// apartTx caches what it read, each document once, and its writes until it commits.
 type apartTx struct {
 	*apart
 	ctx       context.Context //nolint:containedctx // of the transaction
@@ -154,7 +154,7 @@ type apartTx struct {
 	floorRead bool
 	was, is   int64 // the floor
 	whole     map[batchName]*ownSummary
-	seen      map[batchName]bool // what days remember that were asked
+	seen      map[batchName]bool // batches whose day records were read
 }
 
 type ownDay struct {
@@ -189,7 +189,7 @@ func (d *apartDay) copy() *apartDay {
 	return &apartDay{model: d.clone(), v: d.v, tallied: d.tallied, memory: maps.Clone(d.memory)}
 }
 
-// day is a day as the transaction leaves it.
+// day returns a day with the transaction's changes.
 func (t *apartTx) day(key counter.SpanKey) (*ownDay, error) {
 	if d := t.days[key]; d != nil {
 		return d, nil
@@ -209,7 +209,7 @@ func (t *apartTx) day(key counter.SpanKey) (*ownDay, error) {
 	return d, t.unread(err, counter.UnreadError{Days: []counter.SpanKey{key}})
 }
 
-// unread is the error of a reading of what may be away while all else is there.
+// unread returns the error of a failed read of documents while others are readable.
 func (t *apartTx) unread(err error, what counter.UnreadError) error {
 	if t.reading || !errors.Is(err, errDown) {
 		return err
@@ -218,7 +218,6 @@ func (t *apartTx) unread(err error, what counter.UnreadError) error {
 	return &what
 }
 
-// dayOf is the day that a span lies in.
 func dayOf(table counter.Table, key counter.SpanKey) counter.SpanKey {
 	n := [...]int64{counter.Hours: 24, counter.Days: 1, counter.GaugeQuarters: 96, counter.GaugeDays: 1}[table]
 	unit := key.Unit() / n

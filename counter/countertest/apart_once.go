@@ -44,7 +44,7 @@ func (t *apartTx) PutDayBatches(ctx context.Context, of []counter.DayMemory) err
 	return ctx.Err()
 }
 
-// recall reads summaries, each once and by itself, and those of what was seen in days.
+// recall reads summaries one by one, and those of batches seen in days.
 func (t *apartTx) recall(names []batchName) ([]counter.Remembered, error) {
 	n := len(names)
 	names = append(names, slices.SortedFunc(maps.Keys(t.seen), batchName.compare)...)
@@ -56,7 +56,7 @@ func (t *apartTx) recall(names []batchName) ([]counter.Remembered, error) {
 			s = &ownSummary{}
 			err := t.step(Step{Of: SummaryDocument}, func() error { s.summary = t.summaries[name]; return nil })
 			if i >= n && errors.Is(err, errDown) {
-				continue // the day goes on to remember it
+				continue // the day keeps its record
 			}
 			if err != nil {
 				what := counter.UnreadError{Keys: []counter.Key{name.key}}

@@ -49,7 +49,6 @@ func (t *apartTx) PutMetrics(ctx context.Context, metrics []counter.Meta) error 
 	return nil
 }
 
-// all are the metrics, those of the transaction among them.
 func (t *apartTx) all() (*model, error) {
 	m := &model{}
 	err := t.step(Step{Of: Listing}, func() error {
@@ -94,7 +93,7 @@ func (t *apartTx) AddTallies(ctx context.Context, tallies []counter.Tally) (made
 		}
 		if len(fresh) > 0 {
 			made = append(made, key)
-			d.compared = true // of those who find it missing one opens it
+			d.compared = true // only one of several concurrent creators succeeds
 		}
 		d.tallies = append(d.tallies, tally)
 	}
@@ -114,7 +113,7 @@ func (t *apartTx) Spans(ctx context.Context, table counter.Table, keys []counter
 	return spans, ctx.Err()
 }
 
-// change changes days, each by what lies in it.
+// change applies changes to the days that they belong to.
 func (t *apartTx) change(ctx context.Context, table counter.Table, n int, key func(int) counter.SpanKey, do func(i int, d *ownDay) error) error {
 	if t.reading {
 		return errReading
@@ -155,8 +154,8 @@ func (t *apartTx) DeleteSpans(ctx context.Context, table counter.Table, keys []c
 	})
 }
 
-// list answers with days in which pick finds something: it is asked about them as they are now, and what the
-// transaction has read is as it was.
+// list returns days in which pick finds something: stored days in their current state, days already read as the
+// transaction sees them.
 func (t *apartTx) list(pick func(*model) []counter.SpanKey) (picked []counter.SpanKey, _ error) {
 	err := t.step(Step{Of: Listing}, func() error {
 		for key, d := range t.apart.days {

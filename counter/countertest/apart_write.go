@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// commit writes metrics, then days, then summaries, if the floor has not risen.
+// commit writes metrics, then days, then summaries, unless the floor has risen.
 func (t *apartTx) commit() error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (t *apartTx) writeMetrics() error {
 			return nil
 		})
 		if errors.Is(err, counter.ErrUnconfirmed) {
-			err = errDown // nothing is counted by that
+			err = errDown // this counts nothing
 		}
 		if err != nil {
 			return err
@@ -66,7 +66,6 @@ func (t *apartTx) writeMetrics() error {
 	return nil
 }
 
-// writeDays answers how many it wrote.
 func (t *apartTx) writeDays() (int, error) {
 	failed := map[counter.SpanKey]error{}
 	n, conflicts, crashed := 0, 0, false
@@ -107,7 +106,6 @@ func (t *apartTx) writeDays() (int, error) {
 	return 0, &counter.PartError{Days: failed}
 }
 
-// write writes a day, in one step.
 func (t *apartTx) write(d *ownDay) error {
 	there := t.apart.days[d.key]
 	if there == nil {
@@ -141,7 +139,7 @@ func (t *apartTx) write(d *ownDay) error {
 	return nil
 }
 
-// forget has a day forget what summaries say, and what lies below the floor.
+// forget removes the records of a day that summaries cover, or that are below the floor.
 func (t *apartTx) forget(d *ownDay) {
 	maps.DeleteFunc(d.memory, func(name batchName, of counter.Remembered) bool {
 		s := t.whole[name]
@@ -169,10 +167,10 @@ func (t *apartTx) writeSummaries() error {
 		}
 		err := t.step(Step{Of: SummaryDocument, Write: true}, func() error {
 			switch there := t.summaries[name]; {
-			case there.v != s.v && s.gone: // somebody has added to it
+			case there.v != s.v && s.gone: // another transaction has added to it
 			case there.v != s.v && t.bug != "summaries are not compared":
 				return errAnew
-			default: // nothing is left of one that is gone but its number
+			default: // only the version number of a deleted summary remains
 				t.summaries[name] = summary{v: there.v + 1, is: s.is}
 			}
 			return nil

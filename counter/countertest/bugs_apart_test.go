@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// openApart is the database in memory with at most one mistake: one of its own, or one of apartShelf.
+// openApart opens the database in memory with at most one bug: one of its own, or one of apartShelf.
 func openApart(_ *testing.T, bug string) countertest.Cell {
 	c := countertest.ApartMemory(bug)
 	run := c.Update
@@ -27,13 +27,12 @@ func openApart(_ *testing.T, bug string) countertest.Cell {
 	return c
 }
 
-// apartShelf is a Store that is Apart with at most one mistake in what days remember.
+// apartShelf is an Apart store with at most one bug in the records of days.
 type apartShelf struct {
 	counter.Apart
 	bug string
 }
 
-// name is what is made of what a batch is called by.
 func (s *apartShelf) name(b counter.DayBatch) counter.DayBatch {
 	switch s.bug {
 	case "days remember alike":
@@ -82,8 +81,7 @@ func TestRunApart_PassesWithoutBug(t *testing.T) {
 	countertest.RunApart(t, func(t *testing.T) countertest.Cell { t.Helper(); return openApart(t, "") })
 }
 
-// TestRunApart_FindsEveryBug plants one mistake after the other; each must be found by the case that is there
-// for it.
+// TestRunApart_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRunApart_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	countertest.ApartCases.FindsEveryBug(t, openApart, conformance.Bugs{ByCase: map[string]string{

@@ -15,7 +15,7 @@ func (s *shelf) Floor(ctx context.Context) (int64, error) {
 	floor, err := s.Store.Floor(ctx)
 	switch s.bug {
 	case "raising does not wait":
-		if s.others.second() { // the second time that a transaction reads it
+		if s.others.second() { // every second read
 			floor++
 		}
 	case "the floor falls":
@@ -37,7 +37,6 @@ func (s *shelf) RaiseFloor(ctx context.Context, floor int64) error {
 	return s.Store.RaiseFloor(ctx, floor)
 }
 
-// key is what is made of a key.
 func (s *shelf) key(key counter.Key) counter.Key {
 	switch s.bug {
 	case "keys fold":
@@ -50,7 +49,6 @@ func (s *shelf) key(key counter.Key) counter.Key {
 	return key
 }
 
-// kept is what is made of what is to be remembered.
 func (s *shelf) kept(of counter.Remembered) counter.Remembered {
 	switch s.bug {
 	case "prints of 8 bytes":
@@ -67,7 +65,6 @@ func (s *shelf) kept(of counter.Remembered) counter.Remembered {
 	return of
 }
 
-// found is what is made of what is remembered.
 func (s *shelf) found(all []counter.Remembered) []counter.Remembered {
 	switch s.bug {
 	case "what is not remembered is left out":
@@ -118,7 +115,6 @@ func (s *shelf) Producers(ctx context.Context, ids []counter.Producer) ([]counte
 	return s.found(all), err
 }
 
-// producer is what is made of a producer.
 func (s *shelf) producer(id counter.Producer) counter.Producer {
 	if i := slices.Index(id[:], 0); s.bug == "producers end at zero" && i >= 0 {
 		clear(id[i:])

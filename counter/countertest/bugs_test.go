@@ -13,15 +13,15 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// shelf is the model with at most one mistake that a backend could make.
+// shelf is the model with at most one bug that a backend could have.
 type shelf struct {
 	counter.Store
 	bug    string
-	floor  *int64 // as the transaction has read it first
+	floor  *int64 // as first read by the transaction
 	others *others
 }
 
-// others let every second reader see what the one before it saw.
+// others gives every second reader what the previous one saw.
 type others struct {
 	n      int
 	spans  map[counter.Table][][]int64
@@ -32,7 +32,6 @@ type others struct {
 	put    map[counter.ID]counter.Meta // the last one of each
 }
 
-// second tells whether this is every second call.
 func (o *others) second() bool { o.n++; return o.n%2 == 0 }
 
 func (s *shelf) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, error) {
@@ -180,7 +179,7 @@ func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]coun
 	return made, nil
 }
 
-// forgetLevel takes from a level what was added to it.
+// forgetLevel subtracts from a level what was added to it.
 func (s *shelf) forgetLevel(ctx context.Context, a counter.Tally) error {
 	table, key, i := counter.Days, counter.NewSpanKey(a.Minute.Day(), a.ID), counter.DayTotal
 	switch s.bug {
@@ -236,7 +235,7 @@ func (s *shelf) TopMetrics(ctx context.Context, day int64, prefix counter.Metric
 	return list, err
 }
 
-// half ranks by one of the two things that a day holds.
+// half ranks by only one of the open and closed parts of a day.
 func (s *shelf) half(ctx context.Context, day int64, prefix counter.Metric, k int) (list []counter.Ranked, _ error) {
 	metas, err := s.Store.ListMetrics(ctx, prefix, "", math.MaxInt)
 	for _, m := range metas {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package countertest is the conformance suite of counter.Store. Whoever implements it calls Run from a
-// test of its own, with a function that opens a fresh cell:
+// Package countertest is the conformance suite of counter.Store. An implementation calls Run from its own test
+// with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, View, Reopen} ──► backend ─┐
 //	                                                 ├─ same calls, same answers
@@ -30,31 +30,29 @@ type Transaction func(ctx context.Context, fn func(counter.Store) error) error
 
 // Cell is a fresh, empty cell under test.
 type Cell struct {
-	// Update commits if fn returns nil and leaves nothing behind if fn returns an error, which Update then
-	// returns, as errors.Is sees it.
+	// Update commits if fn returns nil; otherwise it rolls back and returns an error that wraps fn's.
 	Update Transaction
 	// View reads one snapshot.
 	View Transaction
-	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
-	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot do this
+	// leaves it nil, and the cases that need it are skipped with that reason.
 	Reopen func() error
-	// Many is more metrics than the backend asks for, or writes, at once. Defaults to 1,100.
+	// Many is more metrics than the backend reads or writes at once. Defaults to 1,100.
 	Many int
-	// Runs is how many random runs AgreesWithModel makes, see conformance.Check.
+	// Runs is the number of random runs of AgreesWithModel, see conformance.Check.
 	Runs int
 }
 
-// many returns Many.
 func (c Cell) many() int { return cmp.Or(c.Many, 1100) }
 
-// Run checks an implementation of counter.Store. open is called once for each case, and cleans
-// up by t.Cleanup; cases run in parallel.
+// Run checks an implementation of counter.Store. open is called once per case and registers its cleanup with
+// t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{
@@ -98,13 +96,12 @@ func update(t tester, c Cell, fn func(context.Context, counter.Store) error) {
 	conformance.Update(t, c.Update, fn)
 }
 
-// ask answers with what fn reads in a transaction of its own, which is a View.
+// ask returns what fn reads in a View.
 func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.View, fn)
 }
 
-// change is ask for an Update.
 func change[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.Update, fn)
@@ -120,7 +117,7 @@ func metrics(t tester, c Cell, ids ...counter.ID) []counter.Meta {
 	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Meta, error) { return s.Metrics(ctx, ids) })
 }
 
-// tally answers with the days that were made, in order.
+// tally adds tallies and returns the days created, sorted.
 func tally(t tester, c Cell, tallies ...counter.Tally) []counter.SpanKey {
 	t.Helper()
 	return change(t, c, func(ctx context.Context, s counter.Store) ([]counter.SpanKey, error) {
@@ -161,20 +158,19 @@ func closed(t tester, c Cell, keys ...counter.SpanKey) []counter.ClosedDay {
 // everything is more than any case writes.
 const everything = 1 << 20
 
-// differ says what differs. No list and an empty one are the same.
+// differ returns the difference. A nil list equals an empty one.
 func differ(got, want any) string {
 	if reflect.DeepEqual(got, want) {
-		return "" // at once: cmp takes its time
+		return "" // fast path: cmp is slow
 	}
 	return gocmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64]))
 }
 
-// whole compares lists that are not both empty as one value, for there are long ones.
+// whole compares long lists as one value, unless both are empty.
 func whole[T any](equal func(a, b []T) bool) gocmp.Option {
 	return gocmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, gocmp.Comparer(equal))
 }
 
-// same fails unless both are the same.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := differ(got, want); diff != "" {

@@ -38,8 +38,7 @@ func TestRun_SkipsReopeningByName(t *testing.T) {
 	}
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -9,14 +9,13 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Cases are the suite, for its own test.
+// Cases is the suite, for its own test.
 var Cases = cases
 
-// ApartCases are those of a Store that is Apart only.
+// ApartCases are the cases only for Apart stores.
 var ApartCases = apartCases
 
-// Memory is a cell that keeps the model itself, seen through wrap, with the bug of
-// conformance.Memory if that is one.
+// Memory is a cell backed by the model, seen through wrap, with bug if it is one of conformance.Memory.
 func Memory(wrap func(counter.Store) counter.Store, bug string) Cell {
 	m := conformance.NewMemory(newModel, (*model).clone, bug)
 	return Cell{
@@ -30,7 +29,7 @@ func Memory(wrap func(counter.Store) counter.Store, bug string) Cell {
 	}
 }
 
-// ApartMemory is a cell whose days are written apart, with a bug if that is not empty.
+// ApartMemory is a cell with an Apart store, with a bug if that is not empty.
 func ApartMemory(bug string) Cell {
 	db := newApart(nil, bug).database()
 	return Cell{

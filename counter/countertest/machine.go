@@ -14,7 +14,6 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// step is one call.
 type step struct {
 	call    string
 	n       int64
@@ -59,7 +58,6 @@ var (
 
 func init() { conformance.Share(drawID, drawTally, drawDay, drawKey, drawName, drawStep) }
 
-// answer is what a call answers with.
 func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	keys, ids := someKeys[:1+do.limit%4], someProducers[:1+do.limit%4]
 	switch do.call {
@@ -69,7 +67,7 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	case "put spans":
 		var put []counter.Span
 		for _, key := range do.keys {
-			put = append(put, span(counter.GaugeQuarters+do.table%2, key, do.n)) // of gauges, whose values may be any
+			put = append(put, span(counter.GaugeQuarters+do.table%2, key, do.n)) // gauges may have any values
 		}
 		return nil, s.PutSpans(ctx, counter.GaugeQuarters+do.table%2, put)
 	case "spans":
@@ -112,7 +110,7 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 		return nil, s.PutBatches(ctx, []counter.KeyedBatch{{Key: keys[len(keys)-1], Remembered: remembered(do.n)}})
 	case "batches":
 		return s.Batches(ctx, keys)
-	case "drop batches": // all or nothing, since which ones go is the store's affair
+	case "drop batches": // all or nothing, since the store chooses which ones go
 		return s.DropBatches(ctx, do.n, everything)
 	case "put producers":
 		return nil, s.PutProducers(ctx, []counter.ProducedBatch{{Producer: ids[len(ids)-1], Remembered: remembered(do.n)}})
@@ -124,7 +122,7 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	return nil, fmt.Errorf("no call %q", do.call)
 }
 
-// deleteDays deletes spans of Days, and those of their hours with them.
+// deleteDays deletes spans of Days together with their hours.
 func deleteDays(ctx context.Context, s counter.Store, days []counter.SpanKey) error {
 	var hours []counter.SpanKey
 	for _, key := range days {
@@ -135,7 +133,7 @@ func deleteDays(ctx context.Context, s counter.Store, days []counter.SpanKey) er
 	return errors.Join(s.DeleteSpans(ctx, counter.Hours, hours), s.DeleteSpans(ctx, counter.Days, days))
 }
 
-// step makes a call on both and compares the answers. It tells whether the transaction must roll back.
+// step makes a call on both and compares the results. It reports whether the transaction must roll back.
 func (m *model) step(ctx context.Context, s counter.Store, do step) (overflow bool, _ error) {
 	want, wantErr := do.answer(ctx, m)
 	got, err := do.answer(ctx, s)

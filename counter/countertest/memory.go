@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// NewMemory makes a cell in memory that behaves as the suite says: for tests of what stands above a Store.
+// NewMemory returns a cell in memory that passes the suite, for tests of the users of a Store.
 func NewMemory() counter.Database {
 	m := conformance.NewMemory(newModel, (*model).clone, "")
 	return counter.Database{

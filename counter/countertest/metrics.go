@@ -12,14 +12,14 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// oddNames are names that mean something elsewhere, or that people would order differently.
+// oddNames are names with a special meaning elsewhere, or that collations order differently.
 var oddNames = []counter.Metric{
 	" ", "\"quoted\"", "$inc", "$where", "%", "%s", "'; DROP TABLE metric; --", "-1", ".", "..", "/a.b", "00", "0x1F", "1e5", "A.B", "NULL", "__proto__",
 	"\\", "\\u0000", "a", "a b", "a$b", "a%", "a%b", "a.b", "a.b.c", "a/b", "a\\b", "a_b", "aa", "axb", "b", "cafe\u0301", "caf\u00e9", "page /a.b",
 	"{\"$gt\": \"\"}", "\u00e9", "\u00ff", "\u00ffa", "\u0130", "\u2028", "\uff21", "\ufffd", "\uffff", "\U0001f363", "\U0010ffff", "\U0010ffff\U0010ffff", "\U0010ffffa",
 }
 
-// named gives each name an id, none of them in the order of the names.
+// named gives each name an ID, in an order different from that of the names.
 func named(names []counter.Metric) []counter.Meta {
 	list := make([]counter.Meta, len(names))
 	for i, name := range names {
@@ -69,7 +69,7 @@ func listMetrics(t tester, c Cell, prefix, after counter.Metric, limit int) []co
 	})
 }
 
-// metricsInOrder asks for what begins with each name, and what comes after it.
+// metricsInOrder lists each prefix, after each name.
 func metricsInOrder(t tester, c Cell) {
 	all := named(oddNames)
 	m := newModel()
@@ -150,7 +150,6 @@ func theHighest(t tester, c Cell) {
 	sameTop(t, c, m, []int64{day - 1, day + 1, day + 2}, prefixes[:4], 1, counter.MaxTop)
 }
 
-// sameTop asks the store what the model was asked.
 func sameTop(t tester, c Cell, m *model, days []int64, prefixes []counter.Metric, ks ...int) {
 	t.Helper()
 	conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) error {
@@ -169,7 +168,7 @@ func sameTop(t tester, c Cell, m *model, days []int64, prefixes []counter.Metric
 	})
 }
 
-// theHighestAmongMany has ties at the end of what is asked for; names go down while ids go up.
+// theHighestAmongMany has ties at the limit; names decrease while IDs increase.
 func theHighestAmongMany(t tester, c Cell) {
 	many := c.many() * 6 / 11
 	var list []counter.Meta

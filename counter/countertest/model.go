@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// model is what a cell keeps of counters. The lists in it are never changed, but replaced.
+// model is a cell's counter state. Its lists are replaced and never modified.
 type model struct {
 	metrics   map[counter.ID]counter.Meta
 	spans     [4]map[counter.SpanKey][]int64
@@ -45,7 +45,6 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// under answers with what is under each key, the zero value where there is nothing.
 func under[K comparable, V any](ctx context.Context, all map[K]V, keys []K) ([]V, error) {
 	found := make([]V, len(keys))
 	for i, key := range keys {
@@ -116,7 +115,7 @@ func (m *model) AddTallies(ctx context.Context, tallies []counter.Tally) (made [
 func (m *model) Spans(ctx context.Context, table counter.Table, keys []counter.SpanKey) ([][]int64, error) {
 	spans, err := under(ctx, m.spans[table], keys)
 	for i := range spans {
-		spans[i] = slices.Clone(spans[i]) // the caller's to change
+		spans[i] = slices.Clone(spans[i]) // the caller may change it
 	}
 	return spans, err
 }
@@ -226,7 +225,7 @@ func (m *model) DropProducers(ctx context.Context, below int64, limit int) (int,
 	return forget(ctx, m.producers, below, limit)
 }
 
-// forget drops any of them; so may a store.
+// forget drops any of them; a store may, too.
 func forget[K comparable](ctx context.Context, all map[K]counter.Remembered, below int64, limit int) (dropped int, _ error) {
 	for key, of := range all {
 		if of.Newest < below && dropped < limit {

@@ -34,7 +34,7 @@ func producers(t tester, c Cell, of ...counter.Producer) []counter.Remembered {
 	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Producers(ctx, of) })
 }
 
-// remembered differs in every field with n.
+// remembered returns a record that differs in every field with n.
 func remembered(n int64) counter.Remembered {
 	of := counter.Remembered{Newest: n, Results: []byte{byte(n), 0, 0xff, '\\', '"'}}
 	for i := range of.Print {
@@ -113,7 +113,7 @@ func dropProducers(t tester, c Cell) {
 		func(ctx context.Context, s counter.Store) ([]counter.Remembered, error) { return s.Producers(ctx, ids) })
 }
 
-// forgets drops, in portions, of twelve whose times are 1 to 12.
+// forgets drops records in portions, from twelve with the times 1 to 12.
 func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, int) (int, error), read func(context.Context, counter.Store) ([]counter.Remembered, error)) {
 	t.Helper()
 	for i, call := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// asApart is a Store that is Apart. One that is not panics, which no other case would say so clearly.
+// asApart asserts that a Store is Apart. The panic is clearer than the failures of other cases.
 func asApart(s counter.Store) counter.Apart { return s.(counter.Apart) } //nolint:forcetypeassert // see above
 
 func dayBatches(t tester, c Cell, of ...counter.DayBatch) []counter.Remembered {
@@ -22,12 +22,12 @@ func dayBatches(t tester, c Cell, of ...counter.DayBatch) []counter.Remembered {
 	})
 }
 
-// memoryOf is what a day is to remember of a batch, which differs with n.
+// memoryOf returns a day's record of a batch, which differs with n.
 func memoryOf(of counter.DayBatch, n int64) counter.DayMemory {
 	return counter.DayMemory{DayBatch: of, Remembered: remembered(n)}
 }
 
-// daysRememberBatches has batches that differ in one thing each: the day, the metric, the key, the producer.
+// daysRememberBatches uses batches that differ in one part each: the day, the metric, the key, the producer.
 func daysRememberBatches(t tester, c Cell) {
 	at := theDay(1)
 	of := []counter.DayBatch{
@@ -88,8 +88,8 @@ func daysCountOnce(t tester, c Cell) {
 	same(t, "a day in which one batch was counted that was sent 32 times, and a hit before", total(t, c, 1), 2)
 }
 
-// aDayForgetsWhatIsSummarised has a day remember a batch, then a summary of it, and then somebody writes about
-// another batch in the day.
+// aDayForgetsWhatIsSummarised stores a day's record of a batch, then its summary, and then the record of another
+// batch in the day.
 func aDayForgetsWhatIsSummarised(t tester, c Cell) {
 	full := remembered(100)
 	full.Seq, full.Results = 5, []byte{0b0110, 1}

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// RunApart is Run for an implementation of counter.Apart. What it asks of many days at once, or of many
-// producers, is left out; what counter.Apart says of one day is asked instead.
+// RunApart is Run for an implementation of counter.Apart. It omits cases about many days or producers at once,
+// and adds cases for the promises of counter.Apart about one day.
 func RunApart(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	slices.Concat(cases.But(notApart), apartCases).Run(t, open)
@@ -25,7 +25,7 @@ const (
 	manyBatches = "nobody is kept from batches that were asked about: a summary is compared when it is written, as days are: counter.Apart"
 )
 
-// notApart are the cases that a Store that is Apart does not promise to pass, each with the reason.
+// notApart are the cases that an Apart store need not pass, each with the reason.
 var notApart = map[string]string{
 	"TalliesTogether":                    manyDays,
 	"NobodyElseChangesSpans":             manyDays,
@@ -49,10 +49,8 @@ var apartCases = conformance.Suite[Cell]{
 	{Name: "NobodyElseChangesASummary", Run: nobodyElseChangesASummary},
 }
 
-// theDay is the day of a metric that cases write to.
 func theDay(id counter.ID) counter.SpanKey { return counter.NewSpanKey(day, id) }
 
-// tallyOf is one hit at noon.
 func tallyOf(ids ...counter.ID) (tallies []counter.Tally) {
 	for _, id := range ids {
 		tallies = append(tallies, counter.Tally{ID: id, Minute: noon, N: 1})
@@ -65,7 +63,7 @@ func addTallies(ctx context.Context, s counter.Store, ids ...counter.ID) error {
 	return err
 }
 
-// total is what a day of a metric is, open and packed.
+// total returns the total of a metric's day, open and closed.
 func total(t tester, c Cell, id counter.ID) int64 {
 	t.Helper()
 	n := closed(t, c, theDay(id))[0].N
@@ -75,8 +73,8 @@ func total(t tester, c Cell, id counter.ID) int64 {
 	return n
 }
 
-// between runs an update and, when it has run for the first time and before it is written, another one. It
-// answers how often it ran.
+// between runs an update and, when it has first run and before it commits, another one. It returns how often the
+// first one ran.
 func between(c Cell, fn, other func(context.Context, counter.Store) error) (runs int, _ error) {
 	ctx := context.Background()
 	err := c.Update(ctx, func(s counter.Store) error {
@@ -89,7 +87,7 @@ func between(c Cell, fn, other func(context.Context, counter.Store) error) (runs
 	return runs, err
 }
 
-// begunAnew fails unless an update is run again for what another one has written meanwhile.
+// begunAnew fails unless an update is retried because of another one's write.
 func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) error) {
 	t.Helper()
 	if runs, err := between(c, fn, other); err != nil || runs != 2 {
@@ -97,8 +95,8 @@ func begunAnew(t tester, c Cell, fn, other func(context.Context, counter.Store) 
 	}
 }
 
-// disturbed has 8 writers do something twice each, and again in the middle of it the first time: so each
-// meets another writer. That makes 32.
+// disturbed runs do twice in each of 8 writers, and once more in the middle of each run, so that each run
+// conflicts with another writer: 32 runs in all.
 func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) error) {
 	t.Helper()
 	var mu sync.Mutex
@@ -121,7 +119,7 @@ func disturbed(t tester, c Cell, do func(ctx context.Context, s counter.Store) e
 	})
 }
 
-// talliesOfADayTogether has days be made by all at once. Each is made once.
+// talliesOfADayTogether creates the same days concurrently. Each is created once.
 func talliesOfADayTogether(t tester, c Cell) {
 	var mu sync.Mutex
 	made, met := map[[2]int][]counter.SpanKey{}, map[[2]int]bool{}
@@ -164,7 +162,7 @@ func talliesOfADayTogether(t tester, c Cell) {
 	sameSpans(t, c, m)
 }
 
-// talliesDoNotConflict counts in a day that is there, in the middle of an update that does.
+// talliesDoNotConflict counts in an existing day in the middle of an update that does the same.
 func talliesDoNotConflict(t tester, c Cell) {
 	tally(t, c, tallyOf(1)...)
 	add := func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) }
@@ -174,7 +172,7 @@ func talliesDoNotConflict(t tester, c Cell) {
 	same(t, "the day", total(t, c, 1), 3)
 }
 
-// whatWasReadIsCompared writes what it has read, though somebody counts in between.
+// whatWasReadIsCompared writes what it has read while another update counts in between.
 func whatWasReadIsCompared(t tester, c Cell) {
 	tally(t, c, tallyOf(1)...)
 	begunAnew(t, c, func(ctx context.Context, s counter.Store) error {
@@ -223,7 +221,7 @@ func nobodyElseChangesADay(t tester, c Cell) {
 	}
 }
 
-// nobodyElsePacksADay packs a day, while others count in it. The sum stays what it was.
+// nobodyElsePacksADay compacts a day while others count in it. The sum stays the same.
 func nobodyElsePacksADay(t tester, c Cell) {
 	add := func(ctx context.Context, s counter.Store) error { return addTallies(ctx, s, 1) }
 	update(t, c, add)
@@ -244,7 +242,7 @@ func nobodyElsePacksADay(t tester, c Cell) {
 	same(t, "24 hits, after the day was packed", closed(t, c, theDay(1))[0].N, 24)
 }
 
-// othersAreWritten has somebody else write about batches in one of the days of an update.
+// othersAreWritten writes batch records in one of the days of an update concurrently.
 func othersAreWritten(t tester, c Cell) {
 	fn := func(ctx context.Context, s counter.Store) error {
 		of := []counter.DayBatch{{Day: theDay(2), Key: "k"}, {Day: theDay(1), Key: "k"}, {Day: theDay(3), Key: "k"}}
@@ -284,7 +282,7 @@ func aFloorThatRose(t tester, c Cell) {
 	same(t, "the day", total(t, c, 1), 1)
 }
 
-// nobodyElseChangesASummary gives each batch of a producer the number after the last one's, and each of a key.
+// nobodyElseChangesASummary increments the number of a producer's last batch, and of a key's, concurrently.
 func nobodyElseChangesASummary(t tester, c Cell) {
 	disturbed(t, c, func(ctx context.Context, s counter.Store) error {
 		last, err := s.Producers(ctx, someProducers[1:2])

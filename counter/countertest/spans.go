@@ -14,16 +14,16 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// talliesAdd compares every span after each batch with what the model has.
+// talliesAdd compares every span with the model after each batch.
 func talliesAdd(t tester, c Cell) {
 	const midnight = noon - 720
 	m := newModel()
 	for i, tallies := range [][]counter.Tally{
 		{{ID: 1, Minute: noon, N: 3}},
 		{{ID: 1, Minute: noon, N: 4}},
-		// Minutes of one hour and of one quarter, not in order.
+		// Minutes of one hour and of one quarter, out of order.
 		{{ID: 1, Minute: noon + 59, N: 1}, {ID: 1, Minute: noon + 14, N: 1 << 40}, {ID: 1, Minute: noon, N: counter.MaxN}, {ID: 1, Minute: noon + 15, N: 1}},
-		// Both sides of midnight, and the edges of an hour, of metrics whose ids differ much.
+		// Both sides of midnight, and the edges of an hour, with very different IDs.
 		{
 			{ID: counter.MaxID, Minute: midnight, N: 2},
 			{ID: 7, Minute: midnight - 1, N: 3},
@@ -41,7 +41,7 @@ func talliesAdd(t tester, c Cell) {
 		same(t, fmt.Sprintf("days that batch %d made", i), tally(t, c, tallies...), want)
 		sameSpans(t, c, m)
 	}
-	// A day that was prepared is not made, and a day that is there may lack its hour.
+	// A prepared day is not reported as created, and an existing day may lack its hour.
 	hour, today := counter.NewSpanKey(noon.Hour(), 9), counter.NewSpanKey(day, 9)
 	prepare := func(ctx context.Context, s counter.Store) error {
 		_, err := s.PrepareSpans(ctx, counter.Days, []counter.SpanKey{today, counter.NewSpanKey(day, 10)})
@@ -56,7 +56,6 @@ func talliesAdd(t tester, c Cell) {
 	sameSpans(t, c, m)
 }
 
-// sameSpans compares all spans.
 func sameSpans(t tester, c Cell, m *model) {
 	t.Helper()
 	for _, table := range counter.Tables {
@@ -79,7 +78,7 @@ func talliesOfManyMetrics(t tester, c Cell) {
 	sameSpans(t, c, m)
 }
 
-// talliesOverflow adds what just fits, and then one too many in a minute, or in a day only.
+// talliesOverflow adds the maximum, and then one too many in a minute, or only in a day.
 func talliesOverflow(t tester, c Cell) {
 	const half = math.MaxInt64/2 + 1
 	tally(t, c, counter.Tally{ID: 1, Minute: noon, N: math.MaxInt64 - 5}, counter.Tally{ID: 2, Minute: noon, N: half})
@@ -101,7 +100,7 @@ func talliesOverflow(t tester, c Cell) {
 	same(t, "totals", []int64{total[0][counter.DayTotal], total[1][counter.DayTotal]}, []int64{math.MaxInt64, math.MaxInt64})
 }
 
-// span has values that differ in every place, table and key, and in signs.
+// span returns values that differ in every index, table and key, and in sign.
 func span(table counter.Table, key counter.SpanKey, n int64) counter.Span {
 	values := make([]int64, table.Width())
 	for i := range values {
@@ -115,7 +114,7 @@ func spansComeBackWhole(t tester, c Cell) {
 	keys := []counter.SpanKey{math.MinInt64, -1, 0, 1, 2, 1<<40 - 1, 1 << 40, 1<<53 + 1, counter.NewSpanKey(noon.Hour(), counter.MaxID), math.MaxInt64}
 	want := map[counter.Table][][]int64{}
 	for n, table := range counter.Tables {
-		for again := range int64(2) { // which replaces what is there
+		for again := range int64(2) { // replaces what is there
 			var put []counter.Span
 			want[table] = nil
 			for i, key := range keys {
@@ -195,7 +194,7 @@ func firstSpans(t tester, c Cell) {
 		_ = m.PutSpans(context.Background(), table, put)
 		conformance.Update(t, c.View, func(ctx context.Context, s counter.Store) error {
 			for i, below := range append(slices.Clone(keys), 50) {
-				limit := []int{1, 3, everything}[(i+int(table))%3] // each with each in one table at least
+				limit := []int{1, 3, everything}[(i+int(table))%3] // each with each in at least one table
 				want, _ := m.FirstSpans(ctx, table, below, limit)
 				got, err := s.FirstSpans(ctx, table, below, limit)
 				if diff := differ(got, want); err != nil || diff != "" {

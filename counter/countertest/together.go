@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// talliesTogether counts in spans that are there and in spans that all make at once. Each is made once.
+// talliesTogether counts concurrently in existing and in new spans. Each is created once.
 func talliesTogether(t tester, c Cell) {
 	m := newModel()
 	all := func(who, i int) (tallies []counter.Tally) {
@@ -29,7 +29,7 @@ func talliesTogether(t tester, c Cell) {
 		}
 	}
 	var mu sync.Mutex
-	made := map[[2]int][]counter.SpanKey{} // by update, since a backend may run one again
+	made := map[[2]int][]counter.SpanKey{} // by update, since a backend may retry one
 	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
 		keys, err := s.AddTallies(ctx, all(who, i))
 		mu.Lock()
@@ -51,7 +51,7 @@ func talliesTogether(t tester, c Cell) {
 	same(t, "the first day", metrics(t, c, 1), []counter.Meta{{ID: 1, Name: "a", First: day}})
 }
 
-// nobodyElseChangesSpans adds one to what was read. The spans are there.
+// nobodyElseChangesSpans adds one to what was read. The spans exist.
 func nobodyElseChangesSpans(t tester, c Cell) {
 	keys := []counter.SpanKey{3, 1, 2}
 	update(t, c, func(ctx context.Context, s counter.Store) error {
@@ -89,8 +89,8 @@ func nobodyElseChangesSpans(t tester, c Cell) {
 	}
 }
 
-// nobodyElseChangesFirstSpans packs days, which moves what was counted from one table to the other, while
-// others count. The sum stays what it was.
+// nobodyElseChangesFirstSpans compacts days, which moves counts from one table to the other, while others count.
+// The sum stays the same.
 func nobodyElseChangesFirstSpans(t tester, c Cell) {
 	keys := make([]counter.SpanKey, 3)
 	for i := range keys {
@@ -118,7 +118,7 @@ func nobodyElseChangesFirstSpans(t tester, c Cell) {
 	}
 }
 
-// pack adds the first days to those that are closed, and deletes them.
+// pack adds the first days to the closed ones, and deletes them.
 func pack(ctx context.Context, s counter.Store) error {
 	list, err := s.FirstSpans(ctx, counter.Days, math.MaxInt64, 2)
 	if err != nil || len(list) == 0 {
@@ -138,8 +138,8 @@ func pack(ctx context.Context, s counter.Store) error {
 	return errors.Join(s.PutClosedDays(ctx, days), s.DeleteSpans(ctx, counter.Days, keys))
 }
 
-// raisingWaits remembers batches at the floor while it is raised and what lies below it is forgotten. If
-// raising did not wait for those who have read the floor, some would stay behind below it.
+// raisingWaits stores batches at the floor while it is raised and records below it are dropped. If raising did
+// not wait for transactions that have read the floor, some would remain below it.
 func raisingWaits(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s counter.Store, who, i int) error {
 		if who == 0 {
@@ -202,7 +202,7 @@ func nobodyElseIsAnsweredAboutBatches(t tester, c Cell) {
 	}
 }
 
-// nobodyElseIsAnsweredAboutProducers gives each batch the number after the last one's.
+// nobodyElseIsAnsweredAboutProducers gives each batch the number after the last one.
 func nobodyElseIsAnsweredAboutProducers(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
 		ids := slices.Clone(someProducers)

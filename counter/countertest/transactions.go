@@ -12,14 +12,14 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// The keys, producers and metrics that everyWrite and the model's calls use.
+// The keys, producers and metrics used by everyWrite and the model's calls.
 var (
 	someKeys      = []counter.Key{"k0", "k1", "k2", "k3"}
 	someProducers = []counter.Producer{{}, {1}, {2}, {3}}
 	someIDs       = []counter.ID{1, 2, 3, 4}
 )
 
-// state is all that a cell holds of the keys above, and all else.
+// state is the whole content of a cell, for the keys above and everything else.
 type state struct {
 	Metrics            []counter.Meta
 	Count              int
@@ -47,7 +47,7 @@ func stateOf(ctx context.Context, s counter.Store) (st state, err error) {
 	return st, errors.Join(errs[:]...)
 }
 
-// everyWrite writes by every method, n from 1 on.
+// everyWrite calls every write method, with n from 1.
 func everyWrite(ctx context.Context, s counter.Store, n int64) error {
 	_, err := s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: noon, N: n}, {ID: counter.ID(n), Minute: noon + 1, N: n}})
 	err = errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: counter.ID(n), Name: counter.Metric(fmt.Sprint("m", n)), First: n}, {ID: 100, Name: "first", First: -n}}))
@@ -65,7 +65,7 @@ func everyWrite(ctx context.Context, s counter.Store, n int64) error {
 		s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[n%4], Remembered: of}}))
 }
 
-// prepare writes something for everyWrite to change.
+// prepare stores data for everyWrite to change.
 func prepare(t tester, c Cell) state {
 	t.Helper()
 	update(t, c, func(ctx context.Context, s counter.Store) error {
@@ -127,7 +127,7 @@ func cancelledContext(t tester, c Cell) {
 	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
 }
 
-// together runs 8 times 5 updates, and fails if one of them does.
+// together runs 8 times 5 updates concurrently, and fails if one of them does.
 func together(t tester, c Cell, do func(ctx context.Context, s counter.Store, who, i int) error) {
 	t.Helper()
 	conformance.Together(t, c.Update, 5, do)

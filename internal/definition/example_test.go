@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// An alarm says when it rings and whom it wakes; here three things are wrong with one.
+// An alarm has a time and a list of people to wake; this one has three mistakes.
 func Example() {
 	text := "alarm: kitchen\nhour: seven\nwakse: everybody\nhour: 8\n"
 

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a definition.
+// Problem is one problem of a definition.
 type Problem struct {
-	// Line of the text, from 1; 0 if there is none.
+	// Line of the text, from 1; 0 if unknown.
 	Line int `json:"line,omitempty"`
-	// Field is the way to it, such as measures.weight.scale.
+	// Field is the path of the field, such as measures.weight.scale.
 	Field string `json:"field"`
 	Text  string `json:"text"` // for people; says what to try
 }
 
-// String is the problem in one line.
+// String returns the problem in one line.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return Clip(p.Field) + ": " + p.Text
@@ -26,7 +26,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d, %s: %s", p.Line, Clip(p.Field), p.Text)
 }
 
-// Join is all of several problems in one line.
+// Join returns several problems in one line.
 func Join(problems []Problem) string {
 	lines := make([]string, len(problems))
 	for i, p := range problems {
@@ -35,14 +35,14 @@ func Join(problems []Problem) string {
 	return strings.Join(lines, "; ")
 }
 
-// Sort puts problems in the order of the text.
+// Sort sorts problems by line and field.
 func Sort(problems []Problem) {
 	slices.SortStableFunc(problems, func(x, y Problem) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Field, y.Field))
 	})
 }
 
-// Clip keeps a hostile value from filling a message: it is at most 60 bytes of it.
+// Clip shortens a hostile value for a message, to at most 60 bytes of it.
 func Clip(s string) string {
 	const limit = 60
 	if len(s) <= limit {
@@ -51,8 +51,8 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// Meant is the end of a sentence about a word that is none of several: it says which one was probably meant,
-// "" if none is written almost like it.
+// Meant returns the end of a sentence about an unknown word: a suggestion of the word that was probably meant, ""
+// if none is similar.
 func Meant(word string, words []string) string {
 	if best := Nearest(word, words); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
@@ -60,8 +60,8 @@ func Meant(word string, words []string) string {
 	return ""
 }
 
-// Nearest is the word that is written almost like another one, in small letters, "" if none is: every fourth
-// letter may be another one, and one more.
+// Nearest returns the most similar of words, which are in lower case, "" if none is similar: at most one edit
+// plus one for every four bytes.
 func Nearest(word string, words []string) string {
 	word = strings.ToLower(Clip(word))
 	best, least := "", 1+len(word)/4
@@ -73,7 +73,7 @@ func Nearest(word string, words []string) string {
 	return best
 }
 
-// distance is how many letters are added, left out or exchanged from one word to another (Levenshtein).
+// distance is the Levenshtein distance of two words in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

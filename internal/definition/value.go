@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Reader reads one definition and notes what is wrong with it, and where each field stands.
+// Reader reads one definition and records its problems and the lines of its fields.
 type Reader struct {
 	Problems []Problem
 
@@ -25,8 +25,9 @@ type Reader struct {
 	broken  bool
 }
 
-// Read begins to read a definition of something, a kind or a rollup, of at most so many bytes. The subject is
-// the field whose name stands for the whole of it. The value holds all fields, and nothing if the text is broken.
+// Read parses a definition of at most most bytes. subject is the field that names the kind of definition, such as
+// kind or rollup; problems of the whole text are reported there. The returned value has all fields, or none if
+// the text is broken.
 func Read(subject string, most int, text []byte) (*Reader, Value) {
 	r := &Reader{subject: subject, lines: map[string]int{}}
 	stop := func(line int, format string, args ...any) (*Reader, Value) {
@@ -55,10 +56,10 @@ func Read(subject string, most int, text []byte) (*Reader, Value) {
 	return r, Value{r, document.Content[0], ""}
 }
 
-// Broken tells whether the text holds no fields at all, so that whatever else is missing need not be said.
+// Broken reports whether the text could not be parsed at all, so that reports of missing fields are pointless.
 func (r *Reader) Broken() bool { return r.broken }
 
-// Line is that of a field, or of what it is in; 0 if there is none.
+// Line returns the line of a field, or of its nearest parent; 0 if unknown.
 func (r *Reader) Line(field string) int {
 	for {
 		if line, ok := r.lines[field]; ok {
@@ -72,7 +73,7 @@ func (r *Reader) Line(field string) int {
 	}
 }
 
-// Failed tells whether a field has been complained about: what was read of it is then nobody's word.
+// Failed reports whether a field has a problem, in which case its value must not be used.
 func (r *Reader) Failed(field string) bool {
 	for _, problem := range r.Problems {
 		if problem.Field == field {
@@ -86,7 +87,7 @@ func (r *Reader) note(line int, field, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{line, field, fmt.Sprintf(format, args...)})
 }
 
-// syntax is what the reader of YAML says, which names the line in its text.
+// syntax splits a YAML error into its line and text.
 func (r *Reader) syntax(err error) (line int, text string) {
 	if errors.Is(err, io.EOF) {
 		return 0, fmt.Sprintf("the text is empty: it begins with \"%s: \" and a name", r.subject)
@@ -101,29 +102,28 @@ func (r *Reader) syntax(err error) (line int, text string) {
 	return 0, text
 }
 
-// Value is what stands at a field, such as measures.weight.scale. One that is not what it is read as is noted as a
-// problem.
+// Value is the value of a field, such as measures.weight.scale. Reading it as the wrong form records a problem.
 type Value struct {
 	r     *Reader
 	node  *yaml.Node
 	field string
 }
 
-// Fail notes a problem with the value.
+// Fail records a problem of the value.
 func (v Value) Fail(format string, args ...any) {
 	v.r.note(v.node.Line, v.field, format, args...)
 }
 
-// Failed tells whether the value has been complained about.
+// Failed reports whether the value has a problem.
 func (v Value) Failed() bool { return v.r.Failed(v.field) }
 
-// HasFields tells whether the value is read by Fields.
+// HasFields reports whether the value can be read by Fields.
 func (v Value) HasFields() bool { return v.node.Kind == yaml.MappingNode }
 
-// Single tells whether the value is read by Text, Whole, Number or Truth.
+// Single reports whether the value can be read by Text, Whole, Number or Truth.
 func (v Value) Single() bool { return v.node.Kind == yaml.ScalarNode && v.node.Tag != "!!null" }
 
-// Names are those of the fields of a value.
+// Names returns the names of a value's fields.
 func (v Value) Names() []string {
 	var names []string
 	for i := 0; v.HasFields() && i+1 < len(v.node.Content); i += 2 {
@@ -132,8 +132,8 @@ func (v Value) Names() []string {
 	return names
 }
 
-// Fields calls each with every field. One that each does not know is a problem, which says the words, such as
-// "min, max and exists", that it would have known.
+// Fields calls each with every field. If each returns false the field is unknown; the problem lists the known
+// words, such as "min, max and exists".
 func (v Value) Fields(words string, each func(name string, v Value) bool) {
 	if v.r.broken {
 		return
@@ -167,7 +167,7 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 	}
 }
 
-// Text is a single value as it is written.
+// Text returns a single value as written.
 func (v Value) Text() string {
 	if !v.Single() {
 		v.Fail("want one value, not %s", what(v.node))
@@ -176,7 +176,7 @@ func (v Value) Text() string {
 	return v.node.Value
 }
 
-// List is one value, or several.
+// List returns one value, or several.
 func (v Value) List() []string {
 	if v.node.Kind != yaml.SequenceNode {
 		if text := v.Text(); v.Single() {
@@ -191,7 +191,7 @@ func (v Value) List() []string {
 	return values
 }
 
-// Whole is a whole number.
+// Whole returns a whole number.
 func (v Value) Whole() int {
 	text := v.Text()
 	n, err := strconv.Atoi(text)
@@ -202,7 +202,7 @@ func (v Value) Whole() int {
 	return n
 }
 
-// Number is a finite number.
+// Number returns a finite number.
 func (v Value) Number() float64 {
 	text := v.Text()
 	n, err := strconv.ParseFloat(text, 64)
@@ -213,7 +213,7 @@ func (v Value) Number() float64 {
 	return n
 }
 
-// Truth is true or false.
+// Truth returns true or false.
 func (v Value) Truth() bool {
 	switch text := v.Text(); {
 	case text == "true":
@@ -224,7 +224,7 @@ func (v Value) Truth() bool {
 	return false
 }
 
-// what names a node to people.
+// what describes a node for people.
 func what(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

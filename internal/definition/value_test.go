@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/definition"
 )
 
-// thing has a field of every sort.
+// thing has a field of every form.
 type thing struct {
 	Text   string
 	List   []string
@@ -139,7 +139,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, and JSON means what it means.
+// Any text is read or refused, and JSON keeps its meaning.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"text: a", "{\"text\": \"\\ud83d\\ude00 \\/\"}", "inner: {a: &b c, d: *b}", "a: [", "? a", "\x00", "text: \"\u2028\""} {
 		f.Add(text)

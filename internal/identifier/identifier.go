@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Problem says what keeps a text from being an identifier of at most so many bytes, "" if nothing does. It is
-// the end of a sentence, whose subject is the caller's.
+// Problem returns why s is not a valid identifier of at most most bytes, "" if it is valid. The text is the
+// predicate of a sentence; the caller adds the subject.
 func Problem(s string, most int) string {
 	switch {
 	case s == "":

@@ -16,7 +16,7 @@ func TestProblem(t *testing.T) {
 		{"a", ""},
 		{"a b", ""},
 		{"$set.a/b ü", ""},
-		{"a\u00a0b", ""}, // white space within may stay
+		{"a\u00a0b", ""}, // white space inside is allowed
 		{"a\u3000b", ""},
 		{"日本語", ""},
 		{"e\u0301", ""},
@@ -30,7 +30,7 @@ func TestProblem(t *testing.T) {
 		{strings.Repeat("\xff", most+1), "has 13 bytes, more than 12"},
 		{"a\xff", "is not valid UTF-8"},
 		{"\xc3", "is not valid UTF-8"},
-		{"\xed\xa0\x80", "is not valid UTF-8"}, // half a pair of UTF-16
+		{"\xed\xa0\x80", "is not valid UTF-8"}, // half of a UTF-16 surrogate pair
 		{" ", "begins or ends with white space"},
 		{" a", "begins or ends with white space"},
 		{"a ", "begins or ends with white space"},

@@ -2,5 +2,5 @@
 
 package mirrortest
 
-// Cases are the suite, for its own test.
+// Cases is the suite, for its own test.
 var Cases = cases

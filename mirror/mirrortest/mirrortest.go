@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mirrortest is the conformance suite of mirror.Target, and a target in memory. Whoever implements one calls
-// Run from a test of its own, with a function that opens an empty target.
+// Package mirrortest has the conformance suite of mirror.Target, and a target in memory. An implementation calls
+// Run from its own test with a function that opens an empty target.
 package mirrortest
 
 import (
@@ -23,14 +23,14 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// Run checks an implementation of mirror.Target. open is called once for each case, and cleans up by t.Cleanup; cases
-// run in parallel.
+// Run checks an implementation of mirror.Target. open is called once per case and registers its cleanup with
+// t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) mirror.Target) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[mirror.Target]{
@@ -49,7 +49,7 @@ var cases = conformance.Suite[mirror.Target]{
 	{Name: "LateControlsAreRefused", Run: lateControlsAreRefused},
 }
 
-// idOf is an id by its first and last byte.
+// idOf returns an ID with the given first and last byte.
 func idOf(first, last byte) locality.ID { return locality.ID{0: first, 15: last} }
 
 func tombstone(id locality.ID, version int64) mirror.Document {
@@ -60,7 +60,7 @@ func redirect(id, to locality.ID, version int64) mirror.Document {
 	return mirror.Document{State: mirror.State{ID: id, Kind: mirror.Redirect, To: to, Cell: cell.ID{Gen: 1, Index: 2}, At: 7}, Version: version}
 }
 
-// sample is an entity whose numbers do not fit into 53 bits.
+// sample is an entity with numbers that do not fit into 53 bits.
 func sample(id locality.ID, version int64) mirror.Document {
 	name := "Joe's\nDiner"
 	return mirror.Document{Version: version, State: mirror.State{
@@ -123,7 +123,7 @@ func documents(t tester, target mirror.Target, ids ...locality.ID) []mirror.Docu
 	return docs
 }
 
-// same fails unless the documents are these; no list and an empty one are the same.
+// same fails unless the documents are equal; a nil list equals an empty one.
 func same(t tester, what string, got, want []mirror.Document) {
 	t.Helper()
 	if len(got) == len(want) && slices.EqualFunc(got, want, func(a, b mirror.Document) bool {

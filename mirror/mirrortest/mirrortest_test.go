@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// flawed is a target with at most one mistake that an implementation could make.
+// flawed is a target with at most one bug that an implementation could have.
 type flawed struct {
 	*mirrortest.Model
 	bug string
@@ -116,7 +116,7 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	mirrortest.Run(t, func(*testing.T) mirror.Target { return mirrortest.NewModel() })
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	mirrortest.Cases.FindsEveryBug(t, func(_ *testing.T, bug string) mirror.Target {

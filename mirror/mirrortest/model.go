@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// Model is a target in memory. It is safe for many goroutines.
+// Model is a target in memory. It is safe for concurrent use.
 type Model struct {
 	mu       sync.Mutex
 	docs     map[locality.ID]mirror.Document
@@ -24,7 +24,7 @@ type Model struct {
 
 var _ mirror.Target = (*Model)(nil)
 
-// NewModel makes an empty one.
+// NewModel returns an empty target.
 func NewModel() *Model {
 	return &Model{docs: map[locality.ID]mirror.Document{}, controls: map[cell.ID]mirror.Control{}}
 }
@@ -119,14 +119,14 @@ func (m *Model) PutControl(ctx context.Context, was, is mirror.Control) (bool, e
 	return true, ctx.Err()
 }
 
-// Put writes a document over whatever is there, as somebody who is no mirror.
+// Put overwrites a document without a version check, as a user other than a mirror would.
 func (m *Model) Put(d mirror.Document) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.docs[d.ID] = copied(d)
 }
 
-// Drop removes the document of an id, as somebody who is no mirror.
+// Drop deletes the document of an ID, as a user other than a mirror would.
 func (m *Model) Drop(id locality.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *Model) Drop(id locality.ID) {
 
 func byID(a, b mirror.Document) int { return a.ID.Compare(b.ID) }
 
-// copied is a document that shares nothing with another one.
+// copied returns a deep copy of a document.
 func copied(d mirror.Document) mirror.Document {
 	if d.Thing != nil {
 		text, err := json.Marshal(d.Thing)

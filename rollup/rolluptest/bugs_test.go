@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// shelf is the model with at most one mistake that a backend could make.
+// shelf is the model with at most one bug that a backend could have.
 type shelf struct {
 	rollup.Store
 	bug string
@@ -24,7 +24,7 @@ type shelf struct {
 	others     *others
 }
 
-// others let every second reader see what the one before it saw.
+// others gives every second reader what the previous one saw.
 type others struct {
 	n           int
 	generations []rollup.Generation
@@ -121,7 +121,7 @@ func (s *shelf) number(generation int64) int64 {
 	return generation
 }
 
-// key is what is made of a key.
+// key returns the key as the bug changes it.
 func (s *shelf) key(key []byte) []byte {
 	switch s.bug {
 	case "keys end at zero":
@@ -186,7 +186,7 @@ func (s *shelf) ScanRows(ctx context.Context, generation int64, ranges []rollup.
 		switch s.bug {
 		case "after is included":
 			if len(r.After) > 0 {
-				r.After = r.After[:len(r.After)-1] // of which After is the next one, at times
+				r.After = r.After[:len(r.After)-1] // After may be the key of the next row
 			}
 		case "after is ignored by the last":
 			if r.Last {
@@ -220,7 +220,7 @@ func (s *shelf) ScanRows(ctx context.Context, generation int64, ranges []rollup.
 	return answers, nil
 }
 
-// signed are the rows of a range in the order of signed bytes.
+// signed returns the rows of a range in the order of signed bytes.
 func signed(rows []rollup.Row, r rollup.Range) []rollup.Row {
 	order := func(a, b []byte) int {
 		return slices.CompareFunc(a, b, func(x, y byte) int { return cmp.Compare(int8(x), int8(y)) })

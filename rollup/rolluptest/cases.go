@@ -19,7 +19,7 @@ import (
 var (
 	at = time.Date(2026, 11, 20, 12, 0, 0, 5e6, time.UTC)
 
-	// plain is a definition with as little as there can be, and rich is one with all there is.
+	// plain is a minimal definition, rich one with every part.
 	plain = rollup.Definition{
 		Name: "plain", Kind: "place", Over: rollup.Entities, Group: []string{"city"},
 		Measures: []rollup.Measure{{Name: "count", Func: rollup.Count}},
@@ -75,7 +75,7 @@ func rollupsComeBackWhole(t tester, c Cell) {
 	}
 }
 
-// rollupsInOrder has names that people would order differently.
+// rollupsInOrder uses names that collations order differently.
 func rollupsInOrder(t tester, c Cell) {
 	names := []string{"a", "a-b", "a0", "a9", "a_b", "aa", "ab", "b", "ba", "z"}
 	var want []rollup.Rollup
@@ -141,7 +141,7 @@ func deletedGenerationKeepsRows(t tester, c Cell) {
 	same(t, "rows of a deleted generation", all(t, c, 1), rows)
 }
 
-// state is all that a cell with generations 1 to 3 holds.
+// state is the whole content of a cell with generations 1 to 3.
 type state struct {
 	Rollups     []rollup.Rollup
 	Generations []rollup.Generation
@@ -165,7 +165,7 @@ func stateOf(ctx context.Context, s rollup.Store) (st state, err error) {
 	return st, nil
 }
 
-// everyWrite writes by every method.
+// everyWrite calls every write method.
 func everyWrite(ctx context.Context, s rollup.Store, n int64) error {
 	key := []byte{byte(n)}
 	_, err := s.DropRows(ctx, 2, 1)
@@ -174,7 +174,7 @@ func everyWrite(ctx context.Context, s rollup.Store, n int64) error {
 		s.PutRows(ctx, 1, []rollup.Row{{Key: key, Body: key}, {Key: []byte("a"), Body: key}, {Key: []byte{byte(n - 1)}}}))
 }
 
-// prepare writes something for everyWrite to change.
+// prepare stores data for everyWrite to change.
 func prepare(t tester, c Cell) state {
 	t.Helper()
 	update(t, c, func(ctx context.Context, s rollup.Store) error {
@@ -231,13 +231,13 @@ func cancelledContext(t tester, c Cell) {
 	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
 }
 
-// together runs 8 times 5 updates, and fails if one of them does.
+// together runs 8 times 5 updates concurrently and fails if one of them does.
 func together(t tester, c Cell, do func(ctx context.Context, s rollup.Store, who, i int) error) {
 	t.Helper()
 	conformance.Together(t, c.Update, 5, do)
 }
 
-// nobodyElseChangesGenerations counts in a generation that is not there at first.
+// nobodyElseChangesGenerations increments a counter in a generation that does not exist at first, concurrently.
 func nobodyElseChangesGenerations(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s rollup.Store, _, _ int) error {
 		g := generation(1)
@@ -256,7 +256,7 @@ func nobodyElseChangesGenerations(t tester, c Cell) {
 	}
 }
 
-// nobodyElseChangesRollups gives every new rollup the number after the highest one.
+// nobodyElseChangesRollups gives every new rollup the number after the highest one, concurrently.
 func nobodyElseChangesRollups(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s rollup.Store, who, i int) error {
 		there, err := s.Rollups(ctx)

@@ -13,16 +13,16 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Shelf is a fresh, empty database of documents under test.
+// Shelf is a fresh, empty document database under test.
 type Shelf struct {
 	// Of opens the documents of a cell in it.
 	Of func(cell string) rollup.Documents
-	// Runs is how many random runs AgreesWithModel makes, see conformance.Check.
+	// Runs is the number of random runs of AgreesWithModel, see conformance.Check.
 	Runs int
 }
 
-// RunDocuments checks an implementation of rollup.Documents. open is called once for each case, and cleans up
-// by t.Cleanup; cases run in parallel.
+// RunDocuments checks an implementation of rollup.Documents. open is called once per case and registers its
+// cleanup with t.Cleanup; cases run in parallel.
 func RunDocuments(t *testing.T, open func(t *testing.T) Shelf) {
 	t.Helper()
 	documentCases.Run(t, open)
@@ -48,7 +48,7 @@ func document(key, body string, at changelog.Seq) rollup.Document {
 	return rollup.Document{Key: []byte(key), Body: []byte(body), Watermark: at}
 }
 
-// anew writes a document where none is, over one that is.
+// anew creates a document, over replaces one.
 func anew(d rollup.Document) rollup.Swap { return rollup.Swap{Document: d} }
 
 func over(d rollup.Document, was changelog.Seq) rollup.Swap {
@@ -57,7 +57,6 @@ func over(d rollup.Document, was changelog.Seq) rollup.Swap {
 
 var inOne = rollup.Space{Generation: 1, Fill: 1}
 
-// told fails for errors.
 func told[T any](t tester, what string) func(got T, err error) T {
 	return func(got T, err error) T {
 		t.Helper()
@@ -103,7 +102,7 @@ func dropped(t tester, d rollup.Documents, generation int64, limit int) int {
 	return told[int](t, "drop")(d.Drop(context.Background(), generation, limit))
 }
 
-// sameDocuments fails unless both are the same. No body and an empty one are: a group of nothing.
+// sameDocuments fails unless both are equal. A nil body equals an empty one: both are an empty group.
 func sameDocuments(t tester, what string, got, want []rollup.Document) {
 	t.Helper()
 	show := func(docs []rollup.Document) (lines []string) {

@@ -20,23 +20,21 @@ import (
 	"github.com/locus-db/locus/rollup/rolluptest"
 )
 
-// drawer keeps documents in memory, with at most one mistake that a backend could make.
+// drawer keeps documents in memory, with at most one bug that a backend could have.
 type drawer struct {
 	mu   sync.Mutex
 	bug  string
 	docs map[place]rollup.Document
-	// before is what was there before the last write.
+	// before holds the state before the last write.
 	before map[place]rollup.Document
 }
 
-// place is where a document is.
 type place struct {
 	cell string
 	in   rollup.Space
 	key  string
 }
 
-// documents are those of a cell.
 type documents struct {
 	*drawer
 	cell string
@@ -54,7 +52,7 @@ func (d documents) Home() string {
 	return "drawer"
 }
 
-// at is where a document is, with what the bug makes of it.
+// at returns the place of a document, as the bug changes it.
 func (d documents) at(in rollup.Space, key []byte) place {
 	p := place{d.cell, in, string(key)}
 	switch d.bug {
@@ -105,7 +103,6 @@ func (d documents) cancelled(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// order is that of keys.
 func (d documents) order(a, b string) int {
 	if d.bug == "keys by their length" { // as BSON orders binary values
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -227,8 +224,7 @@ func TestRunDocuments_PassesWithoutBug(t *testing.T) {
 	rolluptest.RunDocuments(t, func(t *testing.T) rolluptest.Shelf { t.Helper(); return openDocuments(t, "") })
 }
 
-// TestRunDocuments_FindsEveryBug plants one mistake after the other; each must be found by the case that is there
-// for it.
+// TestRunDocuments_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRunDocuments_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	rolluptest.DocumentCases.FindsEveryBug(t, openDocuments, conformance.Bugs{

@@ -76,7 +76,6 @@ func scansInTheOrderOfBytes(t tester, s Shelf) {
 	}
 }
 
-// numbered are n documents in order.
 func numbered(n int) []rollup.Document {
 	docs := make([]rollup.Document, n)
 	for i := range docs {
@@ -121,7 +120,7 @@ func swapsCompareTheWatermark(t tester, s Shelf) {
 			}
 		}
 		sameDocuments(t, "a document that nobody wrote over", documentsOf(t, d, inOne, key), []rollup.Document{first})
-		second := document(key, "second", at-3) // which may be lower: documents do not know what is meant
+		second := document(key, "second", at-3) // may be lower: documents do not interpret watermarks
 		same(t, "a swap", swap(t, d, inOne, over(second, at)), []bool{true})
 		same(t, "the same again", swap(t, d, inOne, over(document(key, "third", at-2), at)), []bool{false})
 		sameDocuments(t, "a document that was written over", documentsOf(t, d, inOne, key), []rollup.Document{second})
@@ -149,7 +148,7 @@ func manyDocuments(t tester, s Shelf) {
 	var keys []string
 	var want []bool
 	for i := range 600 {
-		keys = append(keys, fmt.Sprint("g", i), fmt.Sprint("h", i)) // nothing is there
+		keys = append(keys, fmt.Sprint("g", i), fmt.Sprint("h", i)) // does not exist
 	}
 	for i := range docs {
 		is := &docs[len(docs)-1-i]
@@ -234,7 +233,8 @@ func cancelledCall(t tester, s Shelf) {
 	}
 }
 
-// oneOfManyWins has several write the same documents from the same place: of each exactly one does.
+// oneOfManyWins runs concurrent swaps of the same documents from the same watermark: exactly one succeeds for
+// each.
 func oneOfManyWins(t tester, s Shelf) {
 	d := s.Of("a")
 	docs := numbered(30)

@@ -15,7 +15,6 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// documentsModel is a map.
 type documentsModel map[rollup.Space]map[string]rollup.Document
 
 func (m documentsModel) swap(in rollup.Space, s rollup.Swap) bool {
@@ -30,7 +29,7 @@ func (m documentsModel) swap(in rollup.Space, s rollup.Swap) bool {
 	return true
 }
 
-// alike tells whether a document is another one already, so that both answers to a swap are right.
+// alike reports whether two documents are equal, in which case both results of a swap are correct.
 func alike(a, b rollup.Document) bool {
 	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Body, b.Body) && a.Watermark == b.Watermark
 }
@@ -60,7 +59,7 @@ var (
 
 func init() { conformance.Share(drawSpace, drawSwap, drawSwaps) }
 
-// documentsAgreeWithModel draws calls, each history in a cell of its own.
+// documentsAgreeWithModel draws calls, each history in its own cell.
 func documentsAgreeWithModel(t tester, s Shelf) {
 	cell := 0
 	conformance.Check(t, s.Runs, func(t *rapid.T) {
@@ -88,7 +87,7 @@ func documentsAgreeWithModel(t tester, s Shelf) {
 			case "scan":
 				after, limit := drawEnd.Draw(t, "after"), rapid.IntRange(1, 6).Draw(t, "limit")
 				sameDocuments(t, "a scan", scanned(t, d, in, after, limit), m.scan(in, after, limit))
-			case "drop": // all, since which ones go first is the store's affair
+			case "drop": // all of them, since the store chooses which ones go first
 				want := 0
 				for of, docs := range m {
 					if of.Generation == in.Generation {

@@ -15,8 +15,7 @@ var (
 	DocumentCases = documentCases
 )
 
-// Memory is a cell that keeps the model itself, seen through wrap, with the bug of
-// conformance.Memory if that is one.
+// Memory is a cell backed by the model, seen through wrap, with bug if it is one of conformance.Memory.
 func Memory(wrap func(rollup.Store) rollup.Store, bug string) Cell {
 	m := conformance.NewMemory(newModel, (*model).clone, bug)
 	return Cell{

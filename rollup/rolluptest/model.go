@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// model is what a cell keeps of rollups.
+// model is a cell's rollup state.
 type model struct {
 	rollups     map[string]rollup.Rollup
 	generations map[int64]rollup.Generation
@@ -100,7 +100,7 @@ func (m *model) PutRows(ctx context.Context, generation int64, rows []rollup.Row
 	return ctx.Err()
 }
 
-// DropRows drops the first ones; a store may drop any.
+// DropRows drops the first rows; a store may drop any.
 func (m *model) DropRows(ctx context.Context, generation int64, limit int) (int, error) {
 	keys := slices.Sorted(maps.Keys(m.rows[generation]))
 	keys = keys[:min(limit, len(keys))]
@@ -110,7 +110,6 @@ func (m *model) DropRows(ctx context.Context, generation int64, limit int) (int,
 	return len(keys), ctx.Err()
 }
 
-// step is one call.
 type step struct {
 	call       string
 	generation int64
@@ -156,7 +155,6 @@ var (
 
 func init() { conformance.Share(drawKey, drawEnd, drawRange, drawRows, drawStep) }
 
-// step makes a call on both and compares the answers.
 func (m *model) step(ctx context.Context, s rollup.Store, do step) error {
 	var got, want any
 	var err error
@@ -170,7 +168,7 @@ func (m *model) step(ctx context.Context, s rollup.Store, do step) error {
 		want, _ = m.ScanRows(ctx, do.generation, do.ranges)
 		got, err = s.ScanRows(ctx, do.generation, do.ranges)
 	case "drop":
-		// All or nothing, since which ones go is the store's affair.
+		// All or nothing, since the store chooses which rows go.
 		want, _ = m.DropRows(ctx, do.generation, everything)
 		got, err = s.DropRows(ctx, do.generation, everything)
 	case "put rollup":

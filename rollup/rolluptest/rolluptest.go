@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rolluptest is the conformance suites of rollup.Store and, by RunDocuments, of rollup.Documents.
-// Whoever implements a Store calls Run from a test of its own, with a function that opens a fresh cell:
+// Package rolluptest has the conformance suites of rollup.Store and, by RunDocuments, of rollup.Documents. An
+// implementation of Store calls Run from its own test with a function that opens a fresh cell:
 //
 //	open ──► Cell{Update, Reopen} ──► backend ─┐
 //	                                           ├─ same calls, same answers
@@ -22,26 +22,26 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Update runs fn in one transaction of the cell, which commits if fn returns nil and leaves
-// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+// Update runs fn in one transaction of the cell. It commits if fn returns nil; otherwise it rolls back and
+// returns an error that wraps fn's.
 type Update func(ctx context.Context, fn func(rollup.Store) error) error
 
 // Cell is a fresh, empty cell under test.
 type Cell struct {
 	Update Update
-	// Reopen ends all use of the cell's database and begins it anew, as a restart does. A backend
-	// that cannot leaves it nil, and the cases that need it are skipped with that reason.
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot do this
+	// leaves it nil, and the cases that need it are skipped with that reason.
 	Reopen func() error
 }
 
-// Run checks an implementation of rollup.Store. open is called once for each case, and cleans
-// up by t.Cleanup; cases run in parallel.
+// Run checks an implementation of rollup.Store. open is called once per case and registers its cleanup with
+// t.Cleanup; cases run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that a case needs, so that the suite's own test can observe a failing case.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{
@@ -73,7 +73,7 @@ func update(t tester, c Cell, fn func(context.Context, rollup.Store) error) {
 	conformance.Update(t, c.Update, fn)
 }
 
-// ask answers with what fn reads in a transaction of its own.
+// ask returns what fn reads in its own transaction.
 func ask[T any](t tester, c Cell, fn func(context.Context, rollup.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.Update, fn)
@@ -114,22 +114,20 @@ func drop(t tester, c Cell, generation int64, limit int) int {
 // everything is more than any case writes.
 const everything = 1 << 20
 
-// all are the rows of a generation.
 func all(t tester, c Cell, generation int64) []rollup.Row {
 	t.Helper()
 	return scan(t, c, generation, rollup.Range{Limit: everything})[0]
 }
 
-// differ says what differs. No list and an empty one are the same, but no body and an empty one are not.
+// differ returns the difference. A nil list equals an empty one, but a nil body differs from an empty one.
 func differ(got, want any) string {
 	if reflect.DeepEqual(got, want) {
-		return "" // at once: cmp takes its time
+		return "" // fast path: cmp is slow
 	}
 	lists := func(p cmp.Path) bool { return p.Last().Type() != reflect.TypeFor[[]byte]() }
 	return cmp.Diff(want, got, cmp.FilterPath(lists, cmpopts.EquateEmpty()))
 }
 
-// same fails unless both are the same.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if diff := differ(got, want); diff != "" {

@@ -11,10 +11,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// row has a key of these bytes.
 func row(key string, body string) rollup.Row { return rollup.Row{Key: []byte(key), Body: []byte(body)} }
 
-// awkward are keys that are easily mistreated, in order.
+// awkward are keys that are easily mishandled, in order.
 var awkward = []string{
 	"\x00", "\x00\x00", "\x00\xff", "\x01", "'", "0", "10", "2", "A", "B", `\`, `\x61`, "a", "a\x00", "a\x00b", "a ", "aa", "b", "\x7f", "\x80",
 	"\xc3", "é", "ÿ", "寿司", "\xff", "\xff\x00", "\xff\xfe", "\xff\xff", "\xff\xff\xff", strings.Repeat("\xff", 2000),
@@ -38,7 +37,7 @@ func rowsAreBytes(t tester, c Cell) {
 	}
 }
 
-// sameRows is same for rows that are too long to be shown.
+// sameRows is same for rows that are too long to print.
 func sameRows(t tester, what string, got, want []rollup.Row) {
 	t.Helper()
 	if !slices.EqualFunc(got, want, func(a, b rollup.Row) bool { return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Body, b.Body) }) {
@@ -63,7 +62,6 @@ func puttingReplacesAndDeletes(t tester, c Cell) {
 	same(t, "rows, one back again", all(t, c, 1), []rollup.Row{row("a", "1"), row("b", "2"), row("c", "3"), row("d", "5")})
 }
 
-// series are n rows in order.
 func series(n int) []rollup.Row {
 	rows := make([]rollup.Row, n)
 	for i := range rows {
@@ -90,7 +88,6 @@ func thousandRows(t tester, c Cell) {
 	same(t, "rows that are left", all(t, c, 1), want[1500:])
 }
 
-// rowsIn are what a range asks for.
 func rowsIn(rows []rollup.Row, r rollup.Range) (found []rollup.Row) {
 	for _, row := range rows {
 		if bytes.HasPrefix(row.Key, r.Prefix) && (r.After == nil || bytes.Compare(row.Key, r.After) > 0) {
