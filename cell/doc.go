@@ -53,11 +53,14 @@
 //
 //   - Before a writer puts a key, it has sealed the key's cell in every older generation and read that cell after
 //     sealing
+//
 // it. Sealing waits for writers in flight and rejects later ones.
 //   - A put succeeds only in an open cell. It reads the cell's [Head] in its own transaction, under a lock that
 //     conflicts
+//
 // with sealing.
 //   - "Not found" is valid only if the newest cell read was open. Otherwise there is a newer generation, and the walk
+//
 // refreshes the map and starts again.
 //   - A cell that cannot be reached is an error, never "not found".
 //
