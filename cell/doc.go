@@ -52,16 +52,11 @@
 // generation, and no index could detect that. So each step is one transaction in one cell, and these rules apply:
 //
 //   - Before a writer puts a key, it has sealed the key's cell in every older generation and read that cell after
-//     sealing
-//
-// it. Sealing waits for writers in flight and rejects later ones.
+//     sealing it. Sealing waits for writers in flight and rejects later ones.
 //   - A put succeeds only in an open cell. It reads the cell's [Head] in its own transaction, under a lock that
-//     conflicts
-//
-// with sealing.
+//     conflicts with sealing.
 //   - "Not found" is valid only if the newest cell read was open. Otherwise there is a newer generation, and the walk
-//
-// refreshes the map and starts again.
+//     refreshes the map and starts again.
 //   - A cell that cannot be reached is an error, never "not found".
 //
 // It follows that a key has one puid. Suppose it had two, in g1 and in g2. The writer of the second had sealed the cell
