@@ -119,7 +119,7 @@ func duplicatesInBatch(t tester, c Cell) {
 	wantPuids(t, c, []cell.Key{b, a, b}, []int64{as[1].PUID, as[0].PUID, as[1].PUID})
 }
 
-// sameRingOtherDigest has keys whose 64-bit hashes collide.
+// sameRingOtherDigest uses keys whose 64-bit hashes collide.
 func sameRingOtherDigest(t tester, c Cell) {
 	a := key(7)
 	b := cell.Key{Ring: a.Ring, Digest: [16]byte{15: 1}}
@@ -239,7 +239,7 @@ func noRoom(t tester, c Cell) {
 	}
 }
 
-// concurrentAllocation has eight writers that want the same keys.
+// concurrentAllocation runs eight writers that allocate the same keys.
 func concurrentAllocation(t tester, c Cell) {
 	const writers, count = conformance.Writers, 20
 	var answers [writers][]cell.Allocation
