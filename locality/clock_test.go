@@ -18,7 +18,7 @@ type machine struct {
 	wall time.Time
 }
 
-// pass lets time pass on both clocks.
+// pass advances both clocks.
 func (m *machine) pass(d time.Duration) {
 	m.mono += d
 	m.wall = m.wall.Add(d)
@@ -36,7 +36,7 @@ func (m *machine) on(t testing.TB, opts *locality.Options) *locality.Generator {
 	return g
 }
 
-// mint returns the time and the node of the next id.
+// mint returns the time and the node of the next ID.
 func mint(g *locality.Generator) (time.Time, uint32) {
 	id := g.New()
 	at, _ := id.Time()
@@ -206,8 +206,7 @@ func TestP07_SequentialWithFixedNodeNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestP07_AnyHistoryOfTheClock plays clocks that are set at will: under one identity time
-// never goes back, and no id comes twice.
+// TestP07_AnyHistoryOfTheClock sets clocks at random: under one identity time never goes back, and no ID repeats.
 func TestP07_AnyHistoryOfTheClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
