@@ -215,7 +215,6 @@ func (c *Cells[T]) ensure(ctx context.Context, m *Map, ids []ID, made func()) er
 	})
 }
 
-// create creates the database of a cell of a map.
 func (c *Cells[T]) create(ctx context.Context, m *Map, id ID) error {
 	if c.Map().Has(id) {
 		h, err := c.home(id)
@@ -316,7 +315,6 @@ func (c *Cells[T]) Close() error {
 	return err
 }
 
-// errClosed returns the error of a cell of a closed installation.
 func errClosed(id ID) error {
 	return fmt.Errorf("cell %v: %w: the installation was closed", id, ErrUnavailable)
 }

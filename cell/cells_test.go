@@ -34,7 +34,6 @@ func options(memory *celltest.Memory, cells uint64) cell.CellsOptions[cell.Store
 	return o
 }
 
-// open opens an installation until the end of the test.
 func open(t *testing.T, memory *celltest.Memory, cells uint64) *process {
 	t.Helper()
 	c, err := cell.OpenCells(t.Context(), options(memory, cells))
@@ -52,7 +51,6 @@ func closeCells(t *testing.T, c *process) {
 	}
 }
 
-// head returns the head of a cell.
 func head(t *testing.T, c *process, id cell.ID) (h cell.Head) {
 	t.Helper()
 	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {

@@ -44,7 +44,6 @@ func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Pr
 	return nil
 }
 
-// compact carries out one step of a Compaction.
 func (w *worker[T]) compact(ctx context.Context, p Compaction) (Reply, error) {
 	r := p.Want()
 	gen := int(r.Gen)
@@ -75,7 +74,6 @@ func (w *worker[T]) raise(ctx context.Context, m *Map, floor int) error {
 	return nil
 }
 
-// drop deletes the keys of a retired cell, and its filter.
 func (w *worker[T]) drop(ctx context.Context, id ID) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		for n := dropPage; n == dropPage; {

@@ -22,7 +22,6 @@ import (
 
 type directory = cell.Directory[cell.Store]
 
-// keysOf returns the keys with numbers from to to-1.
 func keysOf(c *process, from, to int) (keys []cell.Key) {
 	for n := from; n < to; n++ {
 		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
@@ -30,7 +29,6 @@ func keysOf(c *process, from, to int) (keys []cell.Key) {
 	return keys
 }
 
-// current makes a generation the current one.
 func current(gen int) func(*cell.Spec) {
 	return func(s *cell.Spec) { s.Current, s.Until = gen, s.Until.Add(time.Hour) }
 }
@@ -221,7 +219,6 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// frozen never gets a newer map.
 type frozen struct {
 	*process
 	m       *cell.Map

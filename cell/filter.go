@@ -53,7 +53,6 @@ func (f *filter) lacks(k Key) bool {
 	return f.fuse == nil || !f.fuse.Contains(uint64(k.Ring))
 }
 
-// marshal returns the encoded filter.
 func (f *filter) marshal() []byte {
 	fuse := f.fuse
 	if fuse == nil {
@@ -94,7 +93,6 @@ func parseFilter(b []byte) (*filter, error) {
 	return f, nil
 }
 
-// size returns the memory used by the filter, in bytes.
 func (f *filter) size() int {
 	if f.fuse == nil {
 		return filterHead

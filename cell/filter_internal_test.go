@@ -16,7 +16,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// rings returns n distinct ring values.
 func rings(n int) []uint64 {
 	r := rand.New(rand.NewPCG(1, 2))
 	vs := make([]uint64, n)

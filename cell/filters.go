@@ -113,7 +113,6 @@ func (c *Cells[T]) fetch(id ID) {
 	})
 }
 
-// readFilter reads the stored filter of a cell, nil if it has none.
 func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
 	h, err := c.home(id)
 	if err != nil {

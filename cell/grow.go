@@ -137,7 +137,6 @@ func (m *Map) announced(gen int) error {
 	return fmt.Errorf("%w: another growth has announced generation %d of %d cells at %v: grow to that first", ErrConflict, gen, g.Cells, g.URLs)
 }
 
-// grown returns the next version of the map, with the generation added.
 func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 	if m.until == 0 {
 		return nil, fmt.Errorf("%w: a map without a date cannot grow: ids of any time may have been routed with it", ErrMap)
@@ -153,7 +152,6 @@ type worker[T Store] struct {
 	progress func(Progress)
 }
 
-// activate carries out one step of an Activation.
 func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, error) {
 	gen := int(r.Gen)
 	switch r.Do {
@@ -280,7 +278,6 @@ func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 	return nil
 }
 
-// seal seals the cells of a generation.
 func (w *worker[T]) seal(ctx context.Context, r Request) error {
 	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error { return w.advance(ctx, id, Sealed, r.Epoch) })
 }
@@ -364,7 +361,6 @@ func (w *worker[T]) counter(p Progress) func() {
 	}
 }
 
-// cells returns the cells of one generation.
 func (m *Map) cells(gen int) []ID {
 	ids := make([]ID, m.gens[gen].cells)
 	for i := range ids {

@@ -19,7 +19,6 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// linked maps keys to their puids.
 type linked map[cell.Key]int64
 
 // put puts the keys with these numbers, and checks the puids of those that have one.
@@ -38,7 +37,6 @@ func (l linked) put(ctx context.Context, c *process, from, to int) error {
 	return nil
 }
 
-// mustPut is put that must succeed.
 func (l linked) mustPut(t *testing.T, c *process, from, to int) {
 	t.Helper()
 	if err := l.put(t.Context(), c, from, to); err != nil {
@@ -65,7 +63,6 @@ func (l linked) check(t *testing.T, c *process) {
 	}
 }
 
-// rows returns all rows of a cell.
 func rows(t *testing.T, c *process, id cell.ID) (rs []cell.Row) {
 	t.Helper()
 	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {

@@ -23,7 +23,7 @@ const (
 	timeFormat = "2006-01-02T15:04:05.000Z"
 )
 
-// mapText is the text form of a map, in the order in which it is written.
+// mapText is the text form of a map; its fields are in the order of output.
 type mapText struct {
 	Format      string           `json:"format"`
 	ID          string           `json:"id"`

@@ -19,7 +19,6 @@ var (
 	ErrStaleMap = errors.New("cell: the cell map is too old for this id: refresh it and try again")
 )
 
-// ring is the number of positions: 2^32.
 const ring = 1 << 32
 
 // Map is a version of the cell map: where keys, puids and IDs live. It is immutable and safe for concurrent use. Any

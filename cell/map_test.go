@@ -26,7 +26,6 @@ func newMap(t testing.TB, s cell.Spec) *cell.Map {
 	return m
 }
 
-// arithmetic returns a map of one generation without URLs.
 func arithmetic(t testing.TB, salt [16]byte, cells uint64) *cell.Map {
 	t.Helper()
 	return newMap(t, cell.Spec{ID: "test", Salt: salt, Generations: []cell.Generation{{Cells: cells}}})

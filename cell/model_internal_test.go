@@ -37,7 +37,6 @@ type scenario struct {
 	long bool
 }
 
-// modelCell is a cell.
 type modelCell struct {
 	keys Keys
 	// row is the key's: Nothing, or a puid. twin is a second one, which only a table without primary key has.
@@ -50,10 +49,8 @@ type modelCell struct {
 	posts uint8
 }
 
-// modelProc is a process.
 type modelProc struct {
-	walk Walk
-	// known is its map.
+	walk  Walk
 	known modelMap
 	// call is the number of calls it has finished, phase its progress in the current one.
 	call  uint8
@@ -77,7 +74,6 @@ const (
 	failed  // the cell could not be asked: no result
 )
 
-// modelMap is a version of the map.
 type modelMap struct{ generations, current, floor uint8 }
 
 func (m modelMap) view() View {
@@ -87,13 +83,11 @@ func (m modelMap) view() View {
 	}
 }
 
-// state is the whole state of the model.
 type state struct {
 	cells  [modelGens]modelCell
 	procs  [modelProcs]modelProc
 	newest modelMap
-	// puids is how many were allocated.
-	puids int8
+	puids  int8
 	// grows is how many activations are done, grower the current one.
 	grows      uint8
 	grower     Activation
@@ -146,7 +140,6 @@ func (e event) String() string {
 	return fmt.Sprintf("%s: %s g%d", who, e.what, e.gen)
 }
 
-// model explores a scenario.
 type model struct {
 	scenario
 	seed maphash.Seed
@@ -154,7 +147,6 @@ type model struct {
 	emit func(next *state, e event, wrong error)
 }
 
-// modelDB is a cell of a state as a database.
 type modelDB struct {
 	s    *state
 	gen  uint16
@@ -260,7 +252,6 @@ func (m *model) successors(s *state) {
 	}
 }
 
-// filterOf returns the filter of a cell with this row.
 func filterOf(row int8) uint8 {
 	if row == Nothing {
 		return 1

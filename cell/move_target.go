@@ -150,5 +150,4 @@ func (m *mover[T]) emptyTables(ctx context.Context) error {
 	return m.each(ctx, m.target, func(keys [][]any) error { return m.opts.Make(ctx, nil, m.target, keys) })
 }
 
-// key returns the key of a row.
 func key(t Table, row []any) []any { return row[:t.Key] }

@@ -48,7 +48,6 @@ func TestP08_GrowthPlans(t *testing.T) {
 	t.Logf("%d plans, %d edges", plans, edges.Load())
 }
 
-// plan is a sequence of growths.
 type plan struct {
 	rng    *rand.Rand
 	counts []uint64

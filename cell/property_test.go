@@ -54,7 +54,6 @@ func drawCell(t *rapid.T, m *cell.Map) cell.ID {
 	return cell.ID{Gen: uint16(g), Index: uint32(i)}
 }
 
-// segment returns the positions of a cell: lo to hi-1.
 func segment(m *cell.Map, c cell.ID) (lo, hi uint64) {
 	p, _ := cell.NewRouter(m).ExplainPuid(first(m, c))
 	return p.Lo, p.Hi
@@ -287,7 +286,6 @@ func TestT5_GrowthChangesNoAnswer(t *testing.T) {
 	})
 }
 
-// drawID draws an ID dated z.
 func drawID(t *rapid.T, z int64) locality.ID {
 	id := locality.ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	for i := range 6 {

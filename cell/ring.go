@@ -8,7 +8,6 @@ import "github.com/locus-db/locus/locality"
 // and few enough that they stay together when segments are halved later.
 const family = 1 << 16
 
-// segment returns the index of the cell whose segment contains a position.
 func (g generation) segment(position uint32) uint32 {
 	return uint32(uint64(position) * g.cells >> 32)
 }

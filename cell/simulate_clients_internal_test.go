@@ -10,7 +10,6 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// simOp is the operation of a call on a key.
 type simOp uint8
 
 const (
@@ -18,7 +17,6 @@ const (
 	simLookup
 )
 
-// simCall is a call of a client in flight.
 type simCall struct {
 	op    simOp
 	keys  []int
@@ -79,7 +77,6 @@ var register = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// simClient is a client of a server.
 type simClient struct {
 	*simTask
 	server *simServer
@@ -134,7 +131,6 @@ func (c *simClient) failed(err error) {
 	c.call = nil
 }
 
-// keysOf returns the keys with these numbers.
 func (c *simClient) keysOf(numbers []int) []Key {
 	keys := make([]Key, len(numbers))
 	for i, n := range numbers {

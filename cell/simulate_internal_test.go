@@ -22,7 +22,6 @@ const (
 	simKeys = 3
 )
 
-// simSizes are the cells of each generation.
 var simSizes = [simGens]uint64{2, 4, 8, 16}
 
 // simMaps are all possible versions of the map, by generations, current and floor.
@@ -61,7 +60,6 @@ type simCell struct {
 	down int
 }
 
-// simWorld is one run.
 type simWorld struct {
 	rng     *rand.Rand
 	now     int
@@ -93,8 +91,7 @@ type simTask struct {
 	over   bool
 	// asleep is until when it pauses, drawn at random.
 	asleep int
-	// call is its current call.
-	call *simCall
+	call   *simCall
 }
 
 var (
@@ -103,7 +100,6 @@ var (
 	errSimLost   = fmt.Errorf("%w: simulated", ErrUnknownOutcome)
 )
 
-// task starts a coroutine.
 func (w *simWorld) task(run func(*simTask)) *simTask {
 	t := &simTask{w: w}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {

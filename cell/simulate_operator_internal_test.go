@@ -2,7 +2,6 @@
 
 package cell
 
-// simOperator grows and compacts the installation.
 type simOperator struct {
 	*simTask
 	server *simServer

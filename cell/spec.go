@@ -78,7 +78,6 @@ const maxPlaced = 1 << 20
 // lastTime is the last millisecond that RFC 3339 can write; IDs reach to the year 10889.
 var lastTime = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
 
-// withDefaults returns a copy that shares nothing with s.
 func (s Spec) withDefaults() (Spec, error) {
 	s.Generations = slices.Clone(s.Generations)
 	for i := range s.Generations {

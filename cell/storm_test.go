@@ -126,7 +126,6 @@ func TestP06_Storm(t *testing.T) {
 	}
 }
 
-// dial opens an installation, with retries.
 func dial(t *testing.T, memory *celltest.Memory) *process {
 	t.Helper()
 	for {

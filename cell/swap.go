@@ -103,7 +103,6 @@ func putNews[T Store](ctx context.Context, t T, epoch uint64, text []byte) error
 	return tell(ctx, t, epoch)
 }
 
-// putNewer writes a map into a cell that has an older one, or none.
 func putNewer[T Store](ctx context.Context, t T, epoch uint64, text []byte) error {
 	has, _, err := t.CellMap(ctx)
 	if err != nil || has >= epoch {
@@ -212,7 +211,6 @@ func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
 	}
 }
 
-// change replaces the map m by a changed version.
 func (c *Cells[T]) change(ctx context.Context, m *Map, change func(*Spec)) error {
 	next, err := m.successor(change)
 	if err != nil {
@@ -233,7 +231,6 @@ func (m *Map) successor(change func(*Spec)) (*Map, error) {
 	return next, nil
 }
 
-// next returns the changed version after m.
 func (m *Map) next(change func(*Spec)) (*Map, error) {
 	s := m.Spec()
 	s.Epoch++
@@ -241,5 +238,4 @@ func (m *Map) next(change func(*Spec)) (*Map, error) {
 	return NewMap(s)
 }
 
-// later returns the later of two times.
 func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -21,7 +21,6 @@ type batch[T Store] struct {
 	trips []trip
 }
 
-// trip is a walk and its result.
 type trip struct {
 	key   Key
 	walk  Walk

@@ -90,7 +90,6 @@ func (f *facts) found(k Key, puid int64) {
 	f.young[k] = puid
 }
 
-// forget removes a key from the cache.
 func (f *facts) forget(k Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

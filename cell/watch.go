@@ -38,7 +38,6 @@ func (w *watch) raise(id ID, p Pulse) bool {
 	return true
 }
 
-// highest returns the highest pulse of a cell that was seen.
 func (w *watch) highest(id ID) Pulse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +147,6 @@ func (c *Cells[T]) learned(id ID, p Pulse, told map[ID]Pulse) {
 	}
 }
 
-// wrote records that a cell was written to.
 func (c *Cells[T]) wrote(id ID, db Opened[T]) {
 	p, more := db.Latest()
 	w := &c.watch

@@ -20,7 +20,6 @@ func (l *Lease) ask(what string) {
 	l.Asks += strconv.FormatInt(l.Asked, 10) + " " + what + "\n"
 }
 
-// finish removes the requests up to number.
 func (l *Lease) finish(number int64) {
 	l.Done = max(l.Done, number)
 	var left strings.Builder

@@ -82,7 +82,6 @@ func (h *Holder) Seen() Lease {
 // Lost records that a cell has rejected the token of the lease: it has been taken over.
 func (h *Holder) Lost() { h.note(Lease{}, false) }
 
-// note records whether this process holds the lease.
 func (h *Holder) note(l Lease, mine bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -325,7 +324,6 @@ func (h *Holder) Wanted(ctx context.Context) (bool, error) {
 	return l.Wanted && err == nil, err
 }
 
-// read returns the stored lease.
 func (h *Holder) read(ctx context.Context) (l Lease, err error) {
 	if err := h.opts.View(ctx, func(s Store) (err error) {
 		l, err = s.Lease(ctx, h.opts.Name)

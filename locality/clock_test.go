@@ -18,7 +18,6 @@ type machine struct {
 	wall time.Time
 }
 
-// pass advances both clocks.
 func (m *machine) pass(d time.Duration) {
 	m.mono += d
 	m.wall = m.wall.Add(d)
@@ -29,7 +28,6 @@ func (m *machine) set(d time.Duration) { m.wall = m.wall.Add(d) }
 
 func newMachine() *machine { return &machine{mono: time.Hour, wall: time.UnixMilli(1.7e12)} }
 
-// on returns a generator on the machine.
 func (m *machine) on(t testing.TB, opts *locality.Options) *locality.Generator {
 	g := generator(t, opts)
 	g.SetClocks(func() time.Duration { return m.mono }, func() time.Time { return m.wall })

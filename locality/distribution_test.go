@@ -20,7 +20,6 @@ func lot(t testing.TB, order locality.Order, seed int) *locality.Generator {
 	return generator(t, &locality.Options{Order: order, Now: at(1.7e12), Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 3})})
 }
 
-// cells counts positions in n equal cells.
 func cells(ids []locality.ID, n int) []int {
 	hits := make([]int, n)
 	for _, id := range ids {

@@ -44,7 +44,6 @@ type Options struct {
 	OnEvent func(Event)
 }
 
-// check returns the first invalid option as an error.
 func (o *Options) check() error {
 	switch {
 	case o.Order != Variable && o.Order != Sequential && o.Order != Scatter:
@@ -98,7 +97,6 @@ type Generator struct {
 // fillRun is how many IDs of Fill share one clock reading.
 const fillRun = 4096
 
-// reseeds counts the calls of Reseed.
 var reseeds atomic.Uint64
 
 // NewGenerator returns a generator, or ErrOptions. It draws the identity, so that a failing source of randomness is

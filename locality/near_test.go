@@ -137,7 +137,6 @@ func TestBlocks_StepsAreMinimal(t *testing.T) {
 	})
 }
 
-// reverse is the naive reversal of eight hex digits.
 func reverse(c uint32) (w uint32) {
 	for range 8 {
 		w, c = w<<4|c&0xf, c>>4

@@ -52,7 +52,6 @@ const (
 	windowMillis = 10 * 60 * 1000
 )
 
-// stride returns what is added to the counter for each ID.
 func (o Order) stride() uint32 {
 	if o == Variable {
 		return stride
@@ -73,7 +72,6 @@ func (o Order) position(c uint32, key scatterKey) uint32 {
 	}
 }
 
-// reverseDigits reverses the eight hex digits of v.
 func reverseDigits(v uint32) uint32 {
 	v = bits.ReverseBytes32(v)
 	return v>>4&0x0f0f0f0f | v&0x0f0f0f0f<<4

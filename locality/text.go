@@ -14,7 +14,6 @@ import (
 // allocate; callers add context.
 var ErrMalformed = errors.New("locality: malformed id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2, or 16 bytes")
 
-// textLen is the length of an ID as text.
 const textLen = 36
 
 const hexDigits = "0123456789abcdef"

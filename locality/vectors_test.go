@@ -43,7 +43,6 @@ func vectors[T any](t *testing.T, name string, lines int) []T {
 	return all
 }
 
-// javaTrim removes what the reference class removes: characters up to U+0020.
 func javaTrim(s string) string { return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }) }
 
 // javaPosition returns the position that the Java class makes of a counter: it shifts the top digit arithmetically, so

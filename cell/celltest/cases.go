@@ -21,7 +21,6 @@ func key(n uint64) (k cell.Key) {
 	return k
 }
 
-// keys returns the keys from n to n+count-1.
 func keys(n, count uint64) []cell.Key {
 	ks := make([]cell.Key, count)
 	for i := range ks {
@@ -239,7 +238,6 @@ func noRoom(t tester, c Cell) {
 	}
 }
 
-// concurrentAllocation runs eight writers that allocate the same keys.
 func concurrentAllocation(t tester, c Cell) {
 	const writers, count = conformance.Writers, 20
 	var answers [writers][]cell.Allocation

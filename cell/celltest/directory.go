@@ -13,13 +13,11 @@ import (
 	"github.com/locus-db/locus/conformance"
 )
 
-// update runs calls of a Store in a transaction that must commit.
 func update(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
 	t.Helper()
 	conformance.Update(t, c.Update, fn)
 }
 
-// exclusive runs calls of a Store in an exclusive transaction that must commit.
 func exclusive(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
 	t.Helper()
 	conformance.Update(t, c.Exclusive, fn)

@@ -113,7 +113,7 @@ func (k kind) identified(t tester, name string) handle {
 	return db
 }
 
-// takesWrites checks Writable before, while and after the cell is written to, until it is closed.
+// takesWrites checks that Writable returns nil, also during an update, until the database is closed.
 func takesWrites(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "one")

@@ -30,7 +30,6 @@ func setHead(t tester, c Cell, head cell.Head) {
 	exclusive(t, c, func(ctx context.Context, s cell.Store) error { return s.SetHead(ctx, head) })
 }
 
-// seal seals a cell and leaves the rest of its head unchanged.
 func seal(ctx context.Context, s cell.Store) error {
 	head, err := s.Head(ctx)
 	if err != nil {

@@ -185,13 +185,11 @@ type state struct {
 	commits uint64
 }
 
-// version is a version of the cell map.
 type version struct {
 	epoch uint64
 	text  []byte
 }
 
-// opened is a handle to a database.
 type opened struct {
 	memory *Memory
 	db     *database
@@ -228,7 +226,6 @@ func (o *opened) enter() error {
 	return nil
 }
 
-// run runs one transaction.
 func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) error {
 	if err := o.enter(); err != nil {
 		return err

@@ -64,7 +64,6 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	return nil
 }
 
-// copy models Store.Copy.
 func (m model) copy(rows []cell.Row) {
 	for _, row := range rows {
 		if m.row[row.Key] == cell.Nothing {
@@ -76,7 +75,6 @@ func (m model) copy(rows []cell.Row) {
 // histories numbers the histories of agreesWithModel, so that each has keys of its own in the cell that they share.
 var histories atomic.Uint64
 
-// call is one call of a Store, on some keys.
 type call struct {
 	name string // lookup, allocate, copy
 	keys []cell.Key

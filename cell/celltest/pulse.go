@@ -116,7 +116,6 @@ func pulse(t tester, k kind) {
 	}
 }
 
-// rename gives a cell to another map.
 func rename(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")

@@ -70,7 +70,6 @@ func (r *rows) put(row cell.Row) *rows {
 	return &n
 }
 
-// dropFirst returns the rows without the first.
 func (r *rows) dropFirst() *rows {
 	if r.left == nil {
 		return r.right

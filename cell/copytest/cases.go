@@ -74,7 +74,6 @@ func write(t tester, c resolve.Cell, table string, rows ...[]any) {
 	update(t, c, func(ctx context.Context, c cell.Copier) error { return c.WriteRows(ctx, table, rows) })
 }
 
-// keysOf returns the keys of rows.
 func keysOf(table cell.Table, rows [][]any) [][]any {
 	keys := make([][]any, len(rows))
 	for i, row := range rows {

@@ -110,7 +110,6 @@ func hasOne(table cell.Table) bool { return table.Columns[0] == "one" }
 // many exceeds the rows of any table of a case.
 const many = 1 << 20
 
-// read returns all rows of a table, read in pages.
 func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
 	t.Helper()
 	for after := []any(nil); ; {
@@ -131,7 +130,6 @@ func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
 	}
 }
 
-// contents returns all rows of all tables.
 func contents(t tester, c resolve.Cell) map[string][][]any {
 	t.Helper()
 	all := map[string][][]any{}
@@ -143,7 +141,6 @@ func contents(t tester, c resolve.Cell) map[string][][]any {
 
 func key(table cell.Table, row []any) []any { return row[:table.Key:table.Key] }
 
-// compareKeys orders keys.
 func compareKeys(a, b []any) int {
 	for i := range a {
 		c := 0

@@ -93,7 +93,6 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 	return w
 }
 
-// define gives the thing its rollup.
 func (w *thing) define(n int, version int64, at time.Time) {
 	d := rollup.Definition{
 		Name: fmt.Sprintf("r-%d", n), Kind: "place", Over: rollup.Entities, Group: []string{"city"},
@@ -143,7 +142,6 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
-// trim trims n changes.
 func trim(ctx context.Context, tx resolve.Tx, n int) error {
 	b, err := tx.Bounds(ctx)
 	if err != nil {
