@@ -123,7 +123,7 @@ func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 }
 
 // copyInto copies into one cell of the current generation. Because segments nest, its rows come from one cell of each
-// older generation, in the order in which they are copied.
+// older generation, in copy order.
 func (w *worker[T]) copyInto(ctx context.Context, m *Map, p Compaction, target ID, copied func(rows int)) error {
 	lo, end := m.bounds(target)
 	newest, oldest := p.From()

@@ -30,8 +30,8 @@ type Head struct {
 	// Images says which entries of the changelog carry before and after images, for rollups: the text of an Images of
 	// package changelog.
 	Images string `json:"images,omitempty"`
-	// Rules is the version of the rules by which records may be written here (package resolve). It only rises; a writer
-	// with other rules reloads them and starts again.
+	// Rules is the version of the matching rules that writers of records must use here (package resolve). It only
+	// rises; a writer with other rules reloads them and starts again.
 	Rules int64 `json:"rules,omitempty"`
 	// Returns counts how often the cell was restored from a copy of itself. Settled is the last return whose losses
 	// were repaired in all cells (package resolve).

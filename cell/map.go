@@ -22,7 +22,7 @@ var (
 const ring = 1 << 32
 
 // Map is a version of the cell map: where keys, puids and IDs live. It is immutable and safe for concurrent use. Any
-// version, however old, gives the same routes as the newest or an error. NewMap and ParseMap make one.
+// version, however old, routes like the newest or returns an error. NewMap and ParseMap make one.
 type Map struct {
 	spec   Spec
 	gens   []generation

@@ -28,8 +28,8 @@ func (c *Cells[T]) Learn(id ID, head Head) {
 func (c *Cells[T]) Stale() bool { return c.told.Load() > c.Map().Epoch() }
 
 // Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.
-// It never goes back to an older one. The error is ErrUnavailable if neither yields a newer map. Concurrent calls share
-// one read.
+// It never goes back to an older one. If neither yields a newer map, it returns the error of the authority, usually
+// ErrUnavailable. Concurrent calls share one read.
 func (c *Cells[T]) Refresh(ctx context.Context) error {
 	return c.refresh.share(ctx, func() error {
 		for {

@@ -4,8 +4,8 @@ package cell
 
 import "github.com/locus-db/locus/locality"
 
-// family is the number of positions around a key in which its IDs may lie: enough for 65,536 IDs of one millisecond,
-// and few enough that they stay together when segments are halved later.
+// family is the number of positions around a key for its IDs: enough for 65,536 IDs of one millisecond, and few enough
+// that they stay together when segments are halved later.
 const family = 1 << 16
 
 func (g generation) segment(position uint32) uint32 {
@@ -23,10 +23,10 @@ func (g generation) start(index uint64) uint64 {
 // ceilDiv returns a / b, rounded up. It cannot overflow here: a is a multiple of 2^32 and b at most 2^32.
 func ceilDiv(a, b uint64) uint64 { return (a + b - 1) / b }
 
-// Segment returns the positions and the time in which an ID must be minted to live in a cell close to a key: the cell's
-// segment, cut to the 2^16 aligned positions around the key's position, from the start of the cell's generation until
-// the next one starts or the map ends, whichever is first. Key, record and ID then share a cell, whatever the clock
-// says. A position outside the cell's segment yields the whole segment. It panics if the map does not list the cell.
+// Segment returns the positions and times for minting an ID that lives in a cell close to a key: the cell's segment,
+// cut to the 2^16 aligned positions around the key's position, from the start of the cell's generation until the next
+// one starts or the map ends, whichever is first. Key, record and ID then share a cell, whatever the clock says. A
+// position outside the cell's segment yields the whole segment. It panics if the map does not list the cell.
 func (m *Map) Segment(c ID, position uint32) locality.Segment {
 	lo, hi := m.bounds(c)
 	if from := uint64(position) &^ (family - 1); max(lo, from) < min(hi, from+family) {

@@ -66,7 +66,7 @@ type Range struct {
 	Hi int64 `json:"hi,string"`
 }
 
-// Window is the part of the ring and of time in which an ID is minted to live beside a key (locality.Segment).
+// Window is where on the ring, and with what date, an ID is minted to live beside a key (locality.Segment).
 type Window struct {
 	Lo uint64 `json:"segment_lo"`
 	Hi uint64 `json:"segment_hi"`
@@ -88,8 +88,8 @@ type KeyRoute struct {
 	Digest string `json:"digest"`
 	// Layers are all generations at the position, the oldest first.
 	Layers []Layer `json:"layers"`
-	// Probes are in the order in which they are made. A Router only lists them; the process that makes them records the
-	// results with Saw.
+	// Probes are in the order of execution. A Router only lists them; the process that makes them records the results
+	// with Saw.
 	Probes []Probe `json:"probes"`
 	// Mint is where an ID is minted to live beside the key, Window the same for readers.
 	Mint   locality.Segment `json:"-"`

@@ -202,8 +202,8 @@ func (h *Holder) courteous(l Lease, now time.Time) bool {
 	return l.Owner == "" && l.Wanted && now.Sub(h.gave) < courtesy
 }
 
-// free reports whether the lease may be acquired: it has no owner, or its owner has not renewed it for its TTL by this
-// process's clock.
+// free reports whether the lease may be acquired: it has no owner, its owner is this process, or its owner has not
+// renewed it for its TTL by this process's clock.
 func (h *Holder) free(l Lease, now time.Time) bool {
 	if l.Owner == "" || l.Owner == h.opts.Owner {
 		return true

@@ -71,8 +71,8 @@ func (n *NullID) UnmarshalBSONValue(typ byte, data []byte) error {
 	return n.set(id, err)
 }
 
-// LegacyOrder is the order in which a driver wrote the bytes of a BSON binary of subtype 3, named as uuidRepresentation
-// in connection strings.
+// LegacyOrder is the byte order that a driver used for a BSON binary of subtype 3, named as uuidRepresentation in
+// connection strings.
 type LegacyOrder string
 
 // The orders that MongoDB's drivers had before subtype 4. Source: MongoDB's specification "Handling of Native UUID

@@ -89,7 +89,7 @@
 // None of these allocates; [ID.AppendText] and [Parse] do not either, nor does [ID.String] if the text does not leave
 // the function.
 //
-// # Why ids do not repeat
+// # Why IDs do not repeat
 //
 // A lane is one counter with one identity, x and y. A generator has a main lane, and others for Near and NewIn, for
 // each past period, and for [Generator.NewAt]. The time of a lane never goes back, and its counter does not repeat

@@ -116,7 +116,7 @@ func (e Envelope) nodeBits() int {
 // identity is what distinguishes lanes: all bits of an ID but its position and its time, as two big-endian halves.
 type identity struct{ high, low uint64 }
 
-// identity encodes process x and node y, of which it uses the low nodeBits.
+// identity encodes process x and the low nodeBits of node y.
 func (e Envelope) identity(x uint16, y uint32) identity {
 	if e == Version8 {
 		return identity{

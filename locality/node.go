@@ -27,7 +27,7 @@ const (
 
 // RandomNode draws the bits at random, once per lane and again whenever the identity changes. Among 1,000 lanes with
 // one process number 0.0019 pairs are expected to agree, and such a pair must also agree in counter and millisecond to
-// mint a duplicate ID. A draw already used in this process is repeated.
+// mint a duplicate ID. An identity already used in this process is redrawn.
 func RandomNode() Node { return Node{} }
 
 // FixedNode uses v, below 2^27 (2^25 in Version8), in every ID: the ordinal of a replica, for example. Processes with

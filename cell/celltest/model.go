@@ -119,8 +119,8 @@ func (m model) run(ctx context.Context, s cell.Store, c Cell, calls []call) erro
 	return nil
 }
 
-// agreesWithModel draws transactions, some of which roll back, and compares every result with the model. A transaction
-// is drawn before it runs, since a backend may run it again.
+// agreesWithModel draws transactions, rolls some back, and compares every result with the model. A transaction is drawn
+// before it runs, since a backend may run it again.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := histories.Add(1) << 32
