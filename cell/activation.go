@@ -2,35 +2,35 @@
 
 package cell
 
-// Activation makes a generation of cells the current one. Like Walk it is a value that
-// says what it wants and is told what came of it:
+// Activation makes a generation of cells the current one. Like Walk, it is a value that returns its next request and is
+// given the reply:
 //
 //	make databases ─► announce ─► wait ─► publish ─► seal all older cells ─► their filters
 //	                  (map: ids)  (clock) (map: keys)
 //
-// It may be stopped between any two steps and begun again by anybody, and several may
-// run at one time. There is no moment without writes: the new cells are open at once,
-// and who needs an older cell sealed before the turn comes to it seals it himself.
+// It can be interrupted between any two steps and resumed by any process, and several can run concurrently. Writes are
+// never interrupted: the new cells are open at once, and a writer that needs an older cell sealed before the activation
+// has reached it seals it itself.
 type Activation struct {
-	gen  uint16 // the generation that becomes current
+	gen  uint16 // generation that becomes current
 	view View
 	do   Do
-	at   uint16 // the generation whose cells are worked on
+	at   uint16 // generation whose cells are being processed
 }
 
-// NewActivation begins, or goes on with, the activation of generation gen, with the newest
-// map. A generation that the map does not list yet must be its next.
+// NewActivation starts or resumes the activation of generation gen, given the newest map. A generation that the map
+// does not list yet must be the map's next one.
 func NewActivation(gen int, newest View) Activation {
 	return Activation{gen: uint16(gen)}.plan(newest)
 }
 
-// plan goes on from what the map says has been done.
+// plan determines the next step from what the map says has been done.
 func (a Activation) plan(v View) Activation {
 	made := a.do == DoAnnounce
 	a.view, a.at = v, a.gen
 	switch {
 	case v.Generations <= a.gen && made:
-		a.do = DoAnnounce // somebody else changed the map meanwhile
+		a.do = DoAnnounce // another process changed the map
 	case v.Generations <= a.gen:
 		a.do = DoMake
 	case v.Current < a.gen:
@@ -41,8 +41,7 @@ func (a Activation) plan(v View) Activation {
 	return a
 }
 
-// each wants something done with the older generations, one after the other from this
-// one, then what comes after it.
+// each requests do for the older generations one by one, starting at gen, then the step that follows.
 func (a Activation) each(do Do, gen uint16) Activation {
 	switch {
 	case gen < a.gen:
@@ -55,14 +54,14 @@ func (a Activation) each(do Do, gen uint16) Activation {
 	return a
 }
 
-// Want returns what is to be done next: DoMake, DoAnnounce, DoWait, DoPublish, then
-// DoSeal and DoFilter for one generation after the other, DoDone.
+// Want returns the next request: DoMake, DoAnnounce, DoWait, DoPublish, then DoSeal and then DoFilter for each older
+// generation, and finally DoDone.
 func (a Activation) Want() Request {
 	return Request{Do: a.do, Gen: a.at, Epoch: a.view.Epoch}
 }
 
-// Got goes on after what was wanted was done, or, for DoAnnounce and DoPublish, after
-// somebody else changed the map first: both reply with the newest map.
+// Got returns the activation after its request was carried out. For DoAnnounce and DoPublish it must also be called if
+// another process changed the map first; their replies carry the newest map.
 func (a Activation) Got(r Reply) Activation {
 	switch a.do {
 	case DoMake:

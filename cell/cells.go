@@ -13,111 +13,106 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrMissing says that there is no database where one must be: no installation, or
-// a cell of one that was lost. Drivers wrap it when they dial without making one.
+// ErrMissing means that there is no database where one must be: no installation, or one of its cells was lost. Drivers
+// wrap it when they dial without creating.
 var ErrMissing = errors.New("cell: no database there")
 
-// abreast is how many cells are worked on at the same time.
+// abreast is how many cells are processed concurrently.
 const abreast = 8
 
 // CellsOptions are options of OpenCells.
 type CellsOptions[T Store] struct {
-	// Authority is the URL of the cell that keeps the newest cell map.
+	// Authority is the URL of the cell that stores the newest cell map.
 	Authority string
-	// Driver answers with the driver of a URL. Required.
+	// Driver returns the driver of a URL. Required.
 	Driver func(url string) (Driver[T], error)
-	// New is the first cell map of an installation that is not there yet. Its Until
-	// defaults to Notice from now. nil refuses to make an installation: ErrMissing.
+	// New is the first cell map of an installation that does not exist yet. Its Until defaults to Notice from now. If
+	// nil, no installation is created: ErrMissing.
 	New *Spec
-	// Rules name what the derived rows of the cells are made with; see Identity.
+	// Rules identifies the rules that derived rows are made with; see Identity.
 	Rules string
-	// Alone promises that no other process has these cells open, nor will while this one
-	// does.
+	// Alone promises that no other process has these cells open or will open them while this one does.
 	Alone bool
-	// Notice is how long before its start a generation is announced: for how long a map
-	// speaks. Defaults to one minute.
+	// Notice is how long before its start a generation is announced, which is also how long a map is valid. Defaults to
+	// one minute.
 	Notice time.Duration
-	// MovePatience is for how long the process that moves a cell may give no sign of life before another one takes the
-	// move over. Defaults to 15 s.
+	// MovePatience is how long a process that moves a cell may be silent before another process takes the move over.
+	// Defaults to 15 s.
 	MovePatience time.Duration
 	// FilterMemory is the memory for filters of sealed cells, in bytes. Defaults to 256 MiB.
 	FilterMemory int
-	// Now is the clock that ids are minted by. Defaults to time.Now.
+	// Now is the clock that IDs are minted by. Defaults to time.Now.
 	Now func() time.Time
-	// OnEvent is told what happens besides what was asked for; nil if nobody listens. It
-	// is called from many goroutines and must not wait.
+	// OnEvent is called for background events; may be nil. It is called from many goroutines and must not block.
 	OnEvent func(Event)
-	// Ledger keeps the pulses of the cells outside of them; nil if nothing does.
+	// Ledger stores the pulses of the cells outside of them; may be nil.
 	Ledger Ledger
-	// Beat is how often, while cells are written to, their pulses are attested in others.
-	// 0 never does.
+	// Beat is the interval at which the pulses of written cells are attested in other cells. 0 disables it.
 	Beat time.Duration
-	// Others are URLs where cells of the first generation may be found, the i-th at Others[i],
-	// while the authority cannot be reached. Empty ones are passed over.
+	// Others are URLs at which to look for cells of the first generation, the i-th at Others[i], while the authority
+	// cannot be reached. Empty ones are skipped.
 	Others []string
-	// Restored takes cells that went back as they are: for Reincarnate.
+	// Restored accepts cells that went back as they are. For Reincarnate.
 	Restored bool
-	// Readdress, if set, makes a copy an installation of its own. It comes with Restored.
+	// Readdress, if set, turns a copy into an installation of its own. It requires Restored.
 	Readdress *Readdress
-	// Check, if set, is asked about the map of the authority before another database is opened.
+	// Check, if set, is called with the map of the authority before any other database is opened.
 	Check func(*Map) error
-	// OnClose gives back what the drivers hold besides the databases, such as the lock of a
-	// directory. Close calls it once, last, also after an OpenCells that failed.
+	// OnClose releases what the drivers hold besides the databases, such as the lock of a directory. Close calls it
+	// once, last, also after a failed OpenCells.
 	OnClose func() error
 }
 
-// Event is something that an opened installation did by itself.
+// Event is something that an open installation did in the background.
 type Event struct {
 	// What is one of the names below.
 	What string
-	// Cell that it happened to, if to one.
+	// Cell is the cell it concerns, if any.
 	Cell ID
-	// Epoch of the cell map that it is about, if about one.
+	// Epoch is the epoch of the cell map it concerns, if any.
 	Epoch uint64
-	// Err says why it did not work, nil if it did.
+	// Err is the reason for a failure, nil on success.
 	Err error
 }
 
-// What an Event may be.
+// Values of Event.What. Err distinguishes success from failure.
 const (
-	EventMap    = "map"    // a newer cell map is worked with
-	EventCopied = "copied" // a cell got a copy of the map, or did not
-	EventOpened = "opened" // the database of a cell was opened, or was not
+	EventMap    = "map"    // a newer cell map is in use
+	EventCopied = "copied" // the map was copied to a cell
+	EventOpened = "opened" // the database of a cell was opened
 	EventClosed = "closed" // the database that a cell has left was closed
-	EventFilter = "filter" // the filter of a sealed cell was read, or could not be
-	EventBeat   = "beat"   // the pulse of a cell could not be read, or was not attested
-	EventBack   = "back"   // a cell went back and is not used any more
+	EventFilter = "filter" // the filter of a sealed cell was read
+	EventBeat   = "beat"   // the pulse of a cell could not be read or attested
+	EventBack   = "back"   // a cell went back and is no longer used
 )
 
-// Cells is an opened installation: the newest cell map that the process knows, and
-// the databases of its cells, each opened when it is first asked for something. It is
-// safe for many goroutines.
+// Cells is an open installation: the newest cell map that the process knows, and the databases of its cells, each
+// opened on first use. It is safe for concurrent use.
 type Cells[T Store] struct {
 	opts CellsOptions[T]
 	m    atomic.Pointer[Map]
-	// told is the highest epoch that a cell has told of.
+	// told is the highest epoch reported by a cell.
 	told atomic.Uint64
 
 	mu    sync.Mutex
 	homes map[ID]*home[T]
-	// moving says where this process is moving cells to.
+	// moving holds the target URLs of the cells that this process is moving.
 	moving map[ID]string
-	// work counts what goes on by itself, until closing.
+	// work counts background goroutines, until closing.
 	work            sync.WaitGroup
 	closing, closed bool
 
 	refresh turn
-	// making is held by the growth of this process that makes its cells and announces them.
+	// making is held by a Grow of this process until its generation is announced.
 	making  chan struct{}
 	filters shelf
 	watch   watch
 }
 
-// OpenCells opens an installation, or makes one if New says how. An installation is
-// made in an order in which a crash leaves nothing that the next call does not finish:
-// the authority gets the map, all other cells are made, then the authority's head says
-// that it was told of the map, and only then it is one. Two processes that begin the
-// same installation agree on the map of one of them.
+// OpenCells opens an installation, or creates it if New is set. Creation is ordered so that the next call finishes what
+// a crash left undone: the authority gets the map, all other cells are created, and then the authority's head records
+// the map's epoch, which completes the installation. Two processes that create the same installation agree on the map
+// of one of them.
 func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], error) {
 	if opts.Notice == 0 {
 		opts.Notice = time.Minute
@@ -141,12 +136,12 @@ func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], e
 	return c, nil
 }
 
-// horizon is until when a map may speak that is written now, on a whole second.
+// horizon returns the Until, a whole second, for a map written now.
 func (c *Cells[T]) horizon() time.Time {
 	return wholeSecond(c.opts.Now().Add(c.opts.Notice))
 }
 
-// wholeSecond is t, or the next whole second after it.
+// wholeSecond rounds t up to a whole second, in UTC.
 func wholeSecond(t time.Time) time.Time {
 	if s := t.Truncate(time.Second); s.Before(t) {
 		return s.Add(time.Second).UTC()
@@ -160,8 +155,8 @@ func (c *Cells[T]) Alone() bool { return c.opts.Alone }
 // Map returns the newest cell map that the process knows.
 func (c *Cells[T]) Map() *Map { return c.m.Load() }
 
-// Cell returns a cell, wherever it is and will be; its database is opened when it is
-// first asked for something. The error is ErrNoCell.
+// Cell returns a handle to a cell that follows the cell when it moves; the database is opened on first use. The error
+// is ErrNoCell.
 func (c *Cells[T]) Cell(id ID) (Database[T], error) {
 	h, err := c.home(id)
 	if err != nil {
@@ -187,7 +182,7 @@ func (c *Cells[T]) home(id ID) (*home[T], error) {
 	return h, nil
 }
 
-// url is where a cell is. The authority is where the caller found it, until it moves.
+// url returns where a cell is. The authority is at the URL given by the caller until it moves.
 func (c *Cells[T]) url(m *Map, id ID) string {
 	if _, moved := m.spec.Moved[id]; !moved && id == m.spec.Authority {
 		return c.opts.Authority
@@ -195,7 +190,7 @@ func (c *Cells[T]) url(m *Map, id ID) string {
 	return m.URL(id)
 }
 
-// Dial opens the database at a URL without asking which cell it is; the caller closes it.
+// Dial opens the database at a URL without checking which cell it is; the caller closes it.
 func (c *Cells[T]) Dial(ctx context.Context, url string, create bool) (Opened[T], error) {
 	driver, err := c.driver(url)
 	if err != nil {
@@ -204,13 +199,12 @@ func (c *Cells[T]) Dial(ctx context.Context, url string, create bool) (Opened[T]
 	return driver.Dial(ctx, url, create)
 }
 
-// Ensure makes the databases of cells that are not there yet; those that are stay as
-// they are. It may be repeated.
+// Ensure creates the databases of cells that do not exist yet; existing ones are unchanged. It is idempotent.
 func (c *Cells[T]) Ensure(ctx context.Context, ids []ID) error {
 	return c.ensure(ctx, c.Map(), ids, func() {})
 }
 
-// ensure makes the databases of cells of a map that nobody works with yet.
+// ensure creates the databases of cells of a map that is not in use yet.
 func (c *Cells[T]) ensure(ctx context.Context, m *Map, ids []ID, made func()) error {
 	return each(ctx, ids, func(ctx context.Context, id ID) error {
 		if err := c.create(ctx, m, id); err != nil {
@@ -221,7 +215,6 @@ func (c *Cells[T]) ensure(ctx context.Context, m *Map, ids []ID, made func()) er
 	})
 }
 
-// create makes the database of a cell of a map.
 func (c *Cells[T]) create(ctx context.Context, m *Map, id ID) error {
 	if c.Map().Has(id) {
 		h, err := c.home(id)
@@ -237,7 +230,7 @@ func (c *Cells[T]) create(ctx context.Context, m *Map, id ID) error {
 	return conn.Close()
 }
 
-// OpenAll opens all cells of the map now, and says which cannot be.
+// OpenAll opens all cells of the map now and returns an error if one cannot be opened.
 func (c *Cells[T]) OpenAll(ctx context.Context) error {
 	return each(ctx, c.Map().Cells(), func(ctx context.Context, id ID) error {
 		h, err := c.home(id)
@@ -248,7 +241,7 @@ func (c *Cells[T]) OpenAll(ctx context.Context) error {
 	})
 }
 
-// each does something with cells, several at a time, and stops at the first error.
+// each calls do for cells, up to abreast at a time, and stops at the first error.
 func each(ctx context.Context, ids []ID, do func(context.Context, ID) error) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(abreast)
@@ -264,7 +257,7 @@ func each(ctx context.Context, ids []ID, do func(context.Context, ID) error) err
 	return context.Cause(ctx)
 }
 
-// Stats tells how full a cell is; ErrNoCell if the map does not list it.
+// Stats returns the statistics of a cell; ErrNoCell if the map does not list it.
 func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 	h, err := c.home(id)
 	if err != nil {
@@ -276,7 +269,7 @@ func (c *Cells[T]) Stats(ctx context.Context, id ID) (Stats, error) {
 	return stats, err
 }
 
-// Writable says why a cell takes no writes at the moment, see Opened.
+// Writable returns why a cell takes no writes at the moment; see Opened.
 func (c *Cells[T]) Writable(ctx context.Context, id ID) error {
 	h, err := c.home(id)
 	if err != nil {
@@ -285,7 +278,7 @@ func (c *Cells[T]) Writable(ctx context.Context, id ID) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Writable(ctx) })
 }
 
-// Vacuum writes the database of a cell anew, see Opened.
+// Vacuum rewrites the database of a cell; see Opened.
 func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	h, err := c.home(id)
 	if err != nil {
@@ -294,8 +287,8 @@ func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Vacuum(ctx) })
 }
 
-// Close waits for what goes on by itself and for the transactions in flight, and closes
-// all cells. Calling it again does nothing.
+// Close waits for background work and for the transactions in flight, and closes all cells. Calling it again does
+// nothing.
 func (c *Cells[T]) Close() error {
 	c.mu.Lock()
 	again := c.closing
@@ -322,12 +315,11 @@ func (c *Cells[T]) Close() error {
 	return err
 }
 
-// errClosed is what a cell of a closed installation answers.
 func errClosed(id ID) error {
 	return fmt.Errorf("cell %v: %w: the installation was closed", id, ErrUnavailable)
 }
 
-// goes runs fn beside the caller, and Close waits for it; after Close the caller does.
+// goes runs fn in the background, and Close waits for it. After Close, fn runs synchronously.
 func (c *Cells[T]) goes(fn func()) {
 	c.mu.Lock()
 	closing := c.closing

@@ -8,9 +8,8 @@ import (
 	"fmt"
 )
 
-// open reads the map of the authority and finishes making the installation if need be.
-// While the authority cannot be reached it works with the newest copy of the map that
-// another cell has.
+// open reads the map of the authority and finishes creating the installation if needed. While the authority cannot be
+// reached it uses the newest copy of the map that another cell has.
 func (c *Cells[T]) open(ctx context.Context) error {
 	db, err := c.Dial(ctx, c.opts.Authority, c.opts.New != nil)
 	if err != nil {
@@ -59,7 +58,7 @@ func (c *Cells[T]) open(ctx context.Context) error {
 	return c.listen(ctx)
 }
 
-// away reports whether an error says no more than that a database cannot be reached.
+// away reports whether an error means only that a database cannot be reached.
 func away(err error) bool {
 	for _, other := range []error{ErrMissing, ErrIdentity, ErrFormat, ErrPreflight, ErrWentBack} {
 		if errors.Is(err, other) {
@@ -69,8 +68,8 @@ func away(err error) bool {
 	return errors.Is(err, ErrUnavailable)
 }
 
-// openWithout takes the newest copy of the map that the other cells have, and reports
-// whether one of them had a copy. The authority is where that says.
+// openWithout adopts the newest copy of the map found in the cells at Others, including its URL of the authority, and
+// reports whether there was one.
 func (c *Cells[T]) openWithout(ctx context.Context) bool {
 	var newest *Map
 	for i, url := range c.opts.Others {
@@ -91,7 +90,7 @@ func (c *Cells[T]) openWithout(ctx context.Context) bool {
 	return true
 }
 
-// copyAt reads the copy of the map that a cell has, which must be where that says.
+// copyAt reads a cell's copy of the map, and checks that the map places the cell at this database.
 func (c *Cells[T]) copyAt(ctx context.Context, id ID, url string) (m *Map, err error) {
 	db, err := c.Dial(ctx, url, false)
 	if err != nil {
@@ -112,7 +111,7 @@ func (c *Cells[T]) copyAt(ctx context.Context, id ID, url string) (m *Map, err e
 	return m, db.Identify(ctx, m.IdentityOf(id, c.opts.Rules))
 }
 
-// firstMap reads the map of the authority, and writes the first one into a new database.
+// firstMap reads the map of the authority, and writes the first map into a new database.
 func (c *Cells[T]) firstMap(ctx context.Context, db Opened[T]) (Head, *Map, error) {
 	head, m, err := readMap(ctx, db)
 	if m != nil || err != nil {
@@ -137,10 +136,10 @@ func (c *Cells[T]) firstMap(ctx context.Context, db Opened[T]) (Head, *Map, erro
 	if err := putFirst(ctx, db, m); err != nil {
 		return head, nil, err
 	}
-	return readMap(ctx, db) // of whoever was first
+	return readMap(ctx, db) // another process may have been first
 }
 
-// finish makes the other cells unless the head of the authority says that it is done.
+// finish creates the other cells unless the head of the authority says that this was done.
 func (c *Cells[T]) finish(ctx context.Context, head Head, m *Map) error {
 	if head.Told > 0 {
 		return nil
@@ -155,7 +154,7 @@ func (c *Cells[T]) finish(ctx context.Context, head Head, m *Map) error {
 	return authority.Exclusive(ctx, func(t T) error { return tell(ctx, t, m.Epoch()) })
 }
 
-// readMap reads what a database says about itself and the newest map it has, nil if none.
+// readMap reads a database's head and the newest map it has, nil if none.
 func readMap[T Store](ctx context.Context, db Database[T]) (head Head, m *Map, err error) {
 	var text []byte
 	err = db.View(ctx, func(t T) (err error) {

@@ -18,14 +18,14 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// process is a process that works with an installation in memory.
+// process is a process that uses an installation in memory.
 type process = cell.Cells[cell.Store]
 
 const template = "mem:g{g}-{i}"
 
 var errTold = errors.New("told to fail")
 
-// options are those of an installation of so many cells; 0 must find one.
+// options returns the options of an installation with this many cells; with 0 the installation must exist.
 func options(memory *celltest.Memory, cells uint64) cell.CellsOptions[cell.Store] {
 	o := cell.CellsOptions[cell.Store]{Authority: "mem:g0-0", Driver: memory.Driver, Rules: "r", Notice: time.Hour}
 	if cells > 0 {
@@ -34,7 +34,6 @@ func options(memory *celltest.Memory, cells uint64) cell.CellsOptions[cell.Store
 	return o
 }
 
-// open opens an installation until the end of the test.
 func open(t *testing.T, memory *celltest.Memory, cells uint64) *process {
 	t.Helper()
 	c, err := cell.OpenCells(t.Context(), options(memory, cells))
@@ -52,7 +51,6 @@ func closeCells(t *testing.T, c *process) {
 	}
 }
 
-// head is what a cell says about itself.
 func head(t *testing.T, c *process, id cell.ID) (h cell.Head) {
 	t.Helper()
 	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {
@@ -64,7 +62,7 @@ func head(t *testing.T, c *process, id cell.ID) (h cell.Head) {
 	return h
 }
 
-// copyOf is the newest map that a cell has.
+// copyOf returns the epoch of the newest map that a cell has.
 func copyOf(t *testing.T, c *process, id cell.ID) (epoch uint64) {
 	t.Helper()
 	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {
@@ -87,8 +85,7 @@ func update(t *testing.T, c *process, id cell.ID, run transaction, fn func(cell.
 	return run(db, t.Context(), fn)
 }
 
-// failing makes the n-th step from now fail, and all after it if forever; it returns how
-// many there were.
+// failing makes the n-th step from now fail, and all after it if forever; the counter returned counts the steps.
 func failing(memory *celltest.Memory, n int64, forever bool) *atomic.Int64 {
 	var steps atomic.Int64
 	memory.Hook(func(context.Context, celltest.Step) error {
@@ -123,7 +120,7 @@ func TestOpenCells_MakesAnInstallation(t *testing.T) {
 	if _, err := c.Cell(cell.ID{Index: 4}); !errors.Is(err, cell.ErrNoCell) {
 		t.Errorf("a cell that the map does not list: %v, want ErrNoCell", err)
 	}
-	again := open(t, memory, 7) // what is there counts
+	again := open(t, memory, 7) // the existing installation decides
 	if got, want := text(t, again.Map()), text(t, m); !bytes.Equal(got, want) {
 		t.Errorf("opened again: %s, was %s", got, want)
 	}
@@ -190,7 +187,7 @@ func TestOpenCells_RefusesOtherCells(t *testing.T) {
 	}
 }
 
-// A cell of an installation that is complete is never made anew, empty.
+// A lost cell of a complete installation is never recreated empty.
 func TestP06_ALostCellIsNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -209,7 +206,7 @@ func TestP06_ALostCellIsNotMadeAnew(t *testing.T) {
 	}
 }
 
-// Making an installation is stopped at every step, and begun again.
+// Creating an installation is interrupted at every step and repeated.
 func TestOpenCells_AfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, forever := range []bool{false, true} {
@@ -264,7 +261,7 @@ func TestOpenCells_SeveralMakeOne(t *testing.T) {
 	}
 }
 
-// next is the version after the newest that a process knows.
+// next returns the changed version after the newest that a process knows.
 func next(t *testing.T, c *process, change func(*cell.Spec)) *cell.Map {
 	t.Helper()
 	s := c.Map().Spec()
@@ -317,7 +314,7 @@ func TestSwap_OneOfTwo(t *testing.T) {
 	}
 }
 
-// All cells get copies, and those of a map that says something new tell of it.
+// All cells get copies of a map, and report its epoch if it says something new.
 func TestSwap_Copies(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -340,7 +337,7 @@ func TestSwap_Copies(t *testing.T) {
 			t.Errorf("cell %v was told of epoch %d, want %d", id, got, want.told)
 		}
 	}
-	// Another process learns it from any cell that it meets.
+	// Another process learns it from the head of any cell.
 	if a.Stale() {
 		t.Error("stale before anybody told")
 	}
@@ -353,7 +350,7 @@ func TestSwap_Copies(t *testing.T) {
 	}
 }
 
-// Every cell learns of a map that says something new, and has a copy of it: also the last one of the newest generation.
+// Every cell learns of a map that says something new and gets a copy, including the last cell of the newest generation.
 func TestSwap_ReachesEveryCell(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -380,7 +377,7 @@ func TestSwap_ReachesEveryCell(t *testing.T) {
 	})
 }
 
-// While the authority leaves its database no map is written there: the copy of it that goes along may have been made.
+// While the authority moves no map is written there: the move may have copied the maps already.
 func TestSwap_NotWhileTheAuthorityMoves(t *testing.T) {
 	t.Parallel()
 	for _, home := range []cell.Residence{cell.Moving, cell.Moved} {
@@ -429,13 +426,13 @@ func TestRefresh_WithoutAuthority(t *testing.T) {
 	if err := b.Refresh(t.Context()); err != nil || b.Map().Epoch() != 2 {
 		t.Errorf("from the copies: epoch %d, %v", b.Map().Epoch(), err)
 	}
-	// Growth is not for who cannot ask the authority.
+	// Growth needs the authority.
 	if err := b.Swap(t.Context(), next(t, b, extended)); !errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("Swap without authority: %v, want ErrUnavailable", err)
 	}
 }
 
-// An authority that came back from a backup has forgotten versions that others know.
+// An authority restored from a backup lacks versions that others know.
 func TestRefresh_NeverGoesBack(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -451,7 +448,7 @@ func TestRefresh_NeverGoesBack(t *testing.T) {
 	}
 }
 
-// Many who need a newer map at once read it once, and none before it was there.
+// Concurrent refreshes share one read, which never began before the call.
 func TestRefresh_IsShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -480,7 +477,8 @@ func TestRefresh_IsShared(t *testing.T) {
 	})
 }
 
-// A clock before 1970 is refused at the start, before anything is made, and by name: an id cannot hold its time.
+// A clock before 1970 is rejected at the start, before anything is created, with ErrClock: an ID cannot represent its
+// time.
 func TestP07_ClockBefore1970(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -513,7 +511,7 @@ func TestExtend(t *testing.T) {
 		extend(a, 1, time.Hour)
 		time.Sleep(30*time.Minute + 300*time.Millisecond) //nolint:forbidigo // the time of a bubble
 		extend(a, 2, 90*time.Minute+time.Second)
-		extend(b, 2, 90*time.Minute+time.Second) // found that it was done
+		extend(b, 2, 90*time.Minute+time.Second) // has nothing to do
 		extend(a, 2, 90*time.Minute+time.Second)
 		time.Sleep(10 * time.Hour) //nolint:forbidigo // the time of a bubble
 		extend(b, 3, 11*time.Hour+30*time.Minute+time.Second)
@@ -553,8 +551,7 @@ func TestDate(t *testing.T) {
 	})
 }
 
-// A cell that moved is opened where it is now, and the old database closed once its
-// transactions have ended.
+// A moved cell is opened at its new place, and the old database is closed once its transactions have ended.
 func TestCells_FollowsAMove(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -602,7 +599,7 @@ func TestCells_FollowsAMove(t *testing.T) {
 	}
 }
 
-// The authority itself has moved; the old database was left with the map that says so.
+// The authority itself has moved; the old database still has the map that says so.
 func TestOpenCells_FollowsTheAuthority(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -632,7 +629,7 @@ func TestOpenCells_FollowsTheAuthority(t *testing.T) {
 	}
 }
 
-// Of many who need a cell that does not answer, one dials; when it answers, all go on.
+// Concurrent users of an unreachable cell share one dial; when it is reachable, all continue.
 func TestCells_OneDials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -706,7 +703,7 @@ func TestCells_Close(t *testing.T) {
 	}
 }
 
-// An installation in memory, as tests of what works on cells use it.
+// An installation in memory, for tests of code that uses cells.
 func ExampleOpenCells() {
 	memory := &celltest.Memory{}
 	cells, err := cell.OpenCells(context.Background(), cell.CellsOptions[cell.Store]{

@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// copyPage is how many rows of a cell are read at a time to be copied.
+	// copyPage is how many rows of a cell are read at a time when copying.
 	copyPage = 5000
 	// dropPage is how many rows are deleted in one transaction.
 	dropPage = 5000
 )
 
-// Compact makes generation to the oldest one that is asked for keys, while everybody goes
-// on: it copies the puids of older keys into the cells of the current generation, then
-// raises the floor of the map, and deletes the keys below. Records stay where they are.
-// It may be stopped anywhere, also by a crash; the same call goes on, here or elsewhere.
-// The error is ErrMap if to is no generation that takes or took keys.
+// Compact makes generation to the oldest one that is searched for keys, without interrupting reads or writes: it copies
+// the puids of older keys into the cells of the current generation, raises the floor of the map, and deletes the keys
+// below it. Records stay where they are. It can be interrupted at any point, also by a crash; repeating the call, in
+// any process, resumes it. The error is ErrMap if to is negative or newer than the current generation.
 func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Progress)) error {
 	if progress == nil {
 		progress = func(Progress) {}
@@ -45,7 +44,6 @@ func Compact[T Store](ctx context.Context, c *Cells[T], to int, progress func(Pr
 	return nil
 }
 
-// compact does one step of a Compaction.
 func (w *worker[T]) compact(ctx context.Context, p Compaction) (Reply, error) {
 	r := p.Want()
 	gen := int(r.Gen)
@@ -76,7 +74,6 @@ func (w *worker[T]) raise(ctx context.Context, m *Map, floor int) error {
 	return nil
 }
 
-// drop deletes the keys of a retired cell, and its filter.
 func (w *worker[T]) drop(ctx context.Context, id ID) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		for n := dropPage; n == dropPage; {
@@ -100,10 +97,9 @@ func (w *worker[T]) drop(ctx context.Context, id ID) error {
 	})
 }
 
-// copyKeys copies what p chooses of all older rows into the cells of the current
-// generation, several at a time. The reply is Fenced if a cell to be copied into takes no
-// keys. Rows of a retired cell may be gone while it is read: whoever retired it has copied
-// them.
+// copyKeys copies the older rows that p selects into the cells of the current generation, several cells at a time. The
+// reply is Fenced if a target cell takes no keys. Rows of a cell that is retired during the read may be missing: the
+// process that retired it has copied them.
 func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 	m := w.cells.Map()
 	began := w.cells.opts.Now()
@@ -126,8 +122,8 @@ func (w *worker[T]) copyKeys(ctx context.Context, p Compaction) (Reply, error) {
 	return Reply{}, err
 }
 
-// copyInto copies into one cell of the current generation. Segments nest: what it needs
-// lies in one cell of each older generation, in the order in which it is copied.
+// copyInto copies into one cell of the current generation. Because segments nest, its rows come from one cell of each
+// older generation, in copy order.
 func (w *worker[T]) copyInto(ctx context.Context, m *Map, p Compaction, target ID, copied func(rows int)) error {
 	lo, end := m.bounds(target)
 	newest, oldest := p.From()
@@ -166,8 +162,7 @@ func (w *worker[T]) copyInto(ctx context.Context, m *Map, p Compaction, target I
 	}
 }
 
-// put writes rows into a cell that admits who routes with a map of this epoch; ErrFenced
-// if it does not.
+// put writes rows into a cell; ErrFenced if the cell does not admit writers with a map of this epoch.
 func (w *worker[T]) put(ctx context.Context, id ID, epoch uint64, rows []Row) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		return h.Update(ctx, func(t T) error {
@@ -183,7 +178,7 @@ func (w *worker[T]) put(ctx context.Context, id ID, epoch uint64, rows []Row) er
 	})
 }
 
-// Compare orders keys as the ring does, and keys at one place by their digests.
+// Compare orders keys by ring position, then by digest.
 func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Ring, other.Ring), bytes.Compare(k.Digest[:], other.Digest[:]))
 }
@@ -192,12 +187,12 @@ func (k Key) Compare(other Key) int {
 type source[T Store] struct {
 	home  *home[T]
 	after *Key
-	end   uint64 // the first position that is not read
+	end   uint64 // first position that is not read
 	page  []Row
 	done  bool
 }
 
-// newSource reads the positions from lo to end-1.
+// newSource returns a source of the positions from lo to end-1.
 func newSource[T Store](h *home[T], lo, end uint64) *source[T] {
 	s := &source[T]{home: h, end: end}
 	if lo > 0 {
@@ -210,7 +205,7 @@ func newSource[T Store](h *home[T], lo, end uint64) *source[T] {
 	return s
 }
 
-// next returns the next row without taking it, nil at the end.
+// next returns the next row without consuming it, nil at the end.
 func (s *source[T]) next(ctx context.Context) (*Row, error) {
 	if len(s.page) == 0 && !s.done {
 		if err := s.home.View(ctx, func(t T) error {
@@ -237,7 +232,7 @@ func (s *source[T]) next(ctx context.Context) (*Row, error) {
 	return &s.page[0], nil
 }
 
-// take takes the next row if it is that of a key, and returns it; Nothing if not.
+// take consumes the next row if its key is k and returns its puid, otherwise Nothing.
 func (s *source[T]) take(k Key) int64 {
 	if len(s.page) == 0 || s.page[0].Key != k {
 		return Nothing
@@ -247,7 +242,7 @@ func (s *source[T]) take(k Key) int64 {
 	return puid
 }
 
-// firstKey returns the first key that a source has next, nil at the end of all.
+// firstKey returns the lowest key that any source has next, nil if all are at their end.
 func firstKey[T Store](ctx context.Context, sources []*source[T]) (first *Key, err error) {
 	for _, s := range sources {
 		row, err := s.next(ctx)

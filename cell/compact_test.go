@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// threeGenerations is an installation of 2, 4 and 8 cells with keys in all of them.
+// threeGenerations returns an installation of 2, 4 and 8 cells with keys in all of them.
 func threeGenerations(t *testing.T, memory *celltest.Memory) (*process, linked) {
 	t.Helper()
 	c, keys := open(t, memory, 2), linked{}
@@ -27,7 +27,7 @@ func threeGenerations(t *testing.T, memory *celltest.Memory) (*process, linked) 
 	return c, keys
 }
 
-// compacted fails unless generations below to hold no keys, and nobody asks them.
+// compacted fails unless generations below to hold no keys and are not read.
 func compacted(t *testing.T, c *process, to int) {
 	t.Helper()
 	m := c.Map()
@@ -71,8 +71,7 @@ func TestP06_CompactionKeepsEveryKey(t *testing.T) {
 	}
 }
 
-// A compaction is stopped at every step, once and for good, and begun again; others work
-// meanwhile.
+// A compaction is interrupted at every step, once and permanently, and repeated, while others work.
 func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, forever := range []bool{false, true} {
@@ -108,8 +107,7 @@ func TestP06_CompactionAfterACrashAnywhere(t *testing.T) {
 	}
 }
 
-// A generation comes while keys are copied: what was meant for cells that are sealed now
-// goes to the new ones.
+// A generation is added while keys are copied: keys meant for cells that are sealed by then go to the new ones.
 func TestP06_CompactionMeetsGrowth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +130,7 @@ func TestP06_CompactionMeetsGrowth(t *testing.T) {
 			t.Fatal("no generation came while keys were copied")
 		}
 		for _, p := range []*process{c, other, open(t, memory, 0)} {
-			keys.check(t, p) // meets the sealed cells, which have filters
+			keys.check(t, p) // reads the heads of the sealed cells, which have filters
 			synctest.Wait()
 			keys.check(t, p)
 			if err := keys.put(t.Context(), p, 0, 2000); err != nil {
@@ -143,11 +141,10 @@ func TestP06_CompactionMeetsGrowth(t *testing.T) {
 	})
 }
 
-// who names the process that makes a step.
+// who is the context key of the process that makes a step.
 type who struct{}
 
-// A compaction that stops for long finds that another one has done it all and deleted the
-// rows.
+// A compaction that pauses for long finds that another one has finished and deleted the rows.
 func TestP06_SlowCompactionLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,8 +192,7 @@ func TestCompact_Refuses(t *testing.T) {
 	}
 }
 
-// All cells come back from a backup. What was given away since is not known any more, and
-// not given again.
+// All cells are restored from a backup. Puids allocated since are lost, and not allocated again.
 func TestP07_ARestoredInstallationGivesNoPuidAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,7 +230,7 @@ func TestP07_ARestoredInstallationGivesNoPuidAgain(t *testing.T) {
 	})
 }
 
-// One cell comes back from a backup that was made before it was sealed.
+// One cell is restored from a backup that was made before it was sealed.
 func TestReincarnate_SealsWhatWasSealed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

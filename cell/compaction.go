@@ -2,28 +2,27 @@
 
 package cell
 
-// Compaction takes the keys out of the oldest generations, so that nobody need look
-// there any more: their puids are copied to the cells of the current generation. Records
-// stay where they are. Like Walk it is a value that says what it wants:
+// Compaction removes the oldest generations from key lookups: it copies their puids to the cells of the current
+// generation. Records stay where they are. Like Walk, it is a value that returns its next request:
 //
 //	seal all older cells ─► copy ─► raise the floor ─► retire what is below ─► drop its rows
 //	                        (if refused: a newer generation came, begin again with it)
 //
-// It may be stopped between any two steps and begun again by anybody.
+// It can be interrupted between any two steps and resumed by any process.
 type Compaction struct {
-	to   uint16 // the floor that it makes
+	to   uint16 // the new floor
 	view View
 	do   Do
-	at   uint16 // the generation whose cells are worked on
+	at   uint16 // generation whose cells are being processed
 }
 
-// NewCompaction begins, or goes on with, the compaction of all generations below to, with the
-// newest map. to is at most the current generation.
+// NewCompaction starts or resumes the compaction of all generations below to, given the newest map. to must not exceed
+// the current generation.
 func NewCompaction(to int, newest View) Compaction {
 	return Compaction{to: uint16(to)}.plan(newest)
 }
 
-// plan begins with what the map says has not been done.
+// plan starts at the first step that the map does not show as done.
 func (c Compaction) plan(v View) Compaction {
 	c.view = v
 	if v.Floor >= c.to {
@@ -32,12 +31,11 @@ func (c Compaction) plan(v View) Compaction {
 	return c.each(DoSeal, v.Floor)
 }
 
-// each wants something done with the cells of one generation after the other from this
-// one, then what comes after it.
+// each requests do for the cells of each generation, starting at gen, then the step that follows.
 func (c Compaction) each(do Do, gen uint16) Compaction {
 	end := c.to
 	if do == DoSeal {
-		end = c.view.Current // what is read to be copied must not change
+		end = c.view.Current // rows must not change while they are read to be copied
 	}
 	c.do, c.at = do, gen
 	switch {
@@ -52,21 +50,20 @@ func (c Compaction) each(do Do, gen uint16) Compaction {
 	return c
 }
 
-// Want returns what is to be done next: DoSeal for one generation after the other,
-// DoCopy, DoFloor, then DoRetire and DoDrop for one generation after the other, DoDone.
+// Want returns the next request: DoSeal for each older generation, DoCopy, DoFloor, then DoRetire and then DoDrop for
+// each generation below the floor, and finally DoDone.
 func (c Compaction) Want() Request {
 	return Request{Do: c.do, Gen: c.at, Epoch: c.view.Epoch}
 }
 
-// From returns the generations whose rows DoCopy looks at: from the newest, which is the
-// one before the current, down to the oldest. All their cells are sealed.
+// From returns the generations that DoCopy reads: from the newest, which is the one before the current, down to the
+// oldest. All their cells are sealed.
 func (c Compaction) From() (newest, oldest int) {
 	return int(c.view.Current) - 1, int(c.view.Floor)
 }
 
-// Carry chooses what DoCopy copies of a key: its puid, or Nothing. rows are what the
-// generations that From names have of it, Nothing included, the newest first. A key is
-// copied unless a generation that will still be asked has it.
+// Carry returns the puid that DoCopy copies for a key, or Nothing. rows are the key's puids in the generations of From,
+// newest first, Nothing where there is none. A key is copied unless a generation that stays above the floor has it.
 func (c Compaction) Carry(rows []int64) int64 {
 	newest, _ := c.From()
 	for i, row := range rows {
@@ -82,9 +79,9 @@ func (c Compaction) Carry(rows []int64) int64 {
 	return Nothing
 }
 
-// Got goes on after what was wanted was done. The reply to DoCopy is Fenced if a cell
-// that is copied into refused (Head.Admits). To DoRefresh and DoFloor, which somebody else
-// may have been in the way of, it is the newest map.
+// Got returns the compaction after its request was carried out. The reply to DoCopy is Fenced if a target cell refused
+// the rows (Head.Admits). The replies to DoRefresh and DoFloor carry the newest map, also if another process changed
+// the map first.
 func (c Compaction) Got(r Reply) Compaction {
 	switch c.do {
 	case DoSeal, DoRetire, DoDrop:
@@ -96,7 +93,7 @@ func (c Compaction) Got(r Reply) Compaction {
 		}
 	case DoFloor:
 		if r.View.Floor < c.to {
-			c.view = r.View // what was copied stays copied, however many generations came
+			c.view = r.View // copied rows stay copied, however many generations were added
 			break
 		}
 		return c.plan(r.View)

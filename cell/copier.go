@@ -4,8 +4,8 @@ package cell
 
 import "context"
 
-// Copier is what a transaction of a cell can do besides, so that a cell can move to
-// another database, of the same kind or of another, while it is written to:
+// Copier is implemented by the transactions of a cell so that the cell can be moved to another database, of the same or
+// another kind, while it is written to:
 //
 //	source  Journal(on)        from now on every changed row is noted
 //	        ReadRows ───────►  WriteRows of the target, table by table
@@ -14,52 +14,51 @@ import "context"
 //	        home = moving      writers wait: the rest of the journal, then Total
 //	target  home = serving     with the next incarnation
 //
-// Rows are copied as values that every backend has. What is made of rows is not
-// copied but made again: the search of entities, so entities are journaled under
-// [JournaledEntity] and not among the tables; whoever moves the cell reads and writes
-// them by the Store that indexes them. Head, cell maps, filter and leases are not rows
-// either: their Stores have methods for them. Rows may be written in any order, and
-// twice: the last one counts. Package copytest has the suite that every implementation passes.
+// Rows are copied as values that every backend supports. The search index of entities is derived from rows, so it is
+// rebuilt instead of copied: entities are journaled under [JournaledEntity] but are not among the tables, and the mover
+// reads and writes them through the Store that indexes them. Head, cell maps, filter and leases are not rows either:
+// their Stores have methods for them. Rows may be written in any order and more than once; the last write wins. Package
+// copytest has the conformance suite.
 type Copier interface {
-	// Tables lists the tables, always the same, Total last. Between two backends they differ
-	// in nothing.
+	// Tables returns the tables, always in the same order, Total last. The list is the same for all backends.
 	Tables() []Table
-	// Summed lists every table whose rows carry a checksum, see SumColumn, also those that are not copied. ReadRows reads them.
+	// Summed returns every table whose rows carry a checksum, see SumColumn, including those that are not copied.
+	// ReadRows reads all of them.
 	Summed() []Table
 
-	// ReadRows answers with rows in the order of their keys, those after the key only, at
-	// most limit. nil begins at the beginning. Of JournaledEntity, as RowsAt too, it reads the anchors.
+	// ReadRows returns up to limit rows in key order, those after the given key only; nil starts at the first row. Of
+	// JournaledEntity it returns the anchors, as RowsAt does.
 	ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error)
-	// RowsAt answers with the row of each key, in their order, nil where there is none.
+	// RowsAt returns the row of each key, in the order of keys, nil where there is none.
 	RowsAt(ctx context.Context, table string, keys [][]any) ([][]any, error)
-	// WriteRows writes whole rows by their keys, new ones and others alike.
+	// WriteRows inserts or replaces whole rows by key.
 	WriteRows(ctx context.Context, table string, rows [][]any) error
-	// DeleteRows deletes rows; one that is not there is passed over.
+	// DeleteRows deletes rows; missing ones are ignored.
 	DeleteRows(ctx context.Context, table string, keys [][]any) error
 
-	// Journal begins or ends noting the key of every row that is written or deleted, by
-	// whatever method, in all tables but Total. What was noted goes when it ends. Beginning
-	// when it has begun, and ending when it has not, changes nothing. It may be called in an
-	// Exclusive only.
+	// Journal turns journaling on or off. While it is on, the key of every row that any method writes or deletes is
+	// noted, in all tables but Total. Turning it off deletes the entries. Repeating the current setting has no effect.
+	// It may be called in an Exclusive only.
 	Journal(ctx context.Context, on bool) error
-	// Journaled answers with entries after seq, in order, at most limit. Whoever has read an
-	// entry has read all that are below it: the order is that in which transactions commit.
+	// Journaled returns up to limit entries after the given sequence number, in commit order: a reader that has seen an
+	// entry has seen all entries below it.
 	Journaled(ctx context.Context, after int64, limit int) ([]JournalEntry, error)
 }
 
-// Table is a table whose rows are copied. Each value of a row is an int64, a string, a
-// []byte or nil, which is the database's NULL; no bytes are an empty []byte that is not nil.
+// Table is a table whose rows are copied. Each value of a row is an int64, a string, a []byte or nil, which is the
+// database's NULL; an empty byte string is a non-nil empty []byte.
 type Table struct {
 	Name string
-	// Columns name the values of a row. The first Key of them are its key, which is unique and
-	// holds no nil. Keys are ordered column by column, strings and bytes by their bytes.
+	// Columns names the values of a row. The first Key of them form the key, which is unique and contains no nil. Keys
+	// are ordered column by column, strings and bytes bytewise.
 	Columns []string
 	Key     int
-	// Apart are columns that the checksum of a row leaves out, see SumColumn: statements change them by themselves.
+	// Apart lists columns that the checksum of a row excludes, see SumColumn, because statements change them without
+	// rewriting the row.
 	Apart []string
 }
 
-// JournalEntry says that a row was written or deleted.
+// JournalEntry records that a row was written or deleted.
 type JournalEntry struct {
 	// Seq rises with every entry.
 	Seq   int64
@@ -68,10 +67,9 @@ type JournalEntry struct {
 }
 
 const (
-	// Total is the table of a cell's running totals: one row whose key is 1. It is read and
-	// written like the others, but not journaled: it changes with every transaction, and is
-	// copied last, while nobody writes. DeleteRows refuses it.
+	// Total is the table of a cell's running totals: one row with key 1. It is read and written like the others but not
+	// journaled, because every transaction changes it; it is copied last, while writers wait. DeleteRows rejects it.
 	Total = "total"
-	// JournaledEntity is the table under which the journal notes entities, by their anchor.
+	// JournaledEntity is the table name that the journal uses for entities; the key is the anchor.
 	JournaledEntity = "entity"
 )

@@ -7,27 +7,27 @@ import (
 	"fmt"
 )
 
-// ErrDamaged says that a row, or a whole database, holds what was never written there. Nothing was
-// done, trying again does not help, and all other rows are served.
+// ErrDamaged means that a row, or a whole database, is corrupt. Nothing was done and retrying does not help; all other
+// rows are still served.
 var ErrDamaged = errors.New("cell: damaged")
 
-// DamagedError is an ErrDamaged that says which row it is about.
+// DamagedError is an ErrDamaged that names the row.
 type DamagedError struct {
-	Cell  string // "" for a database of no installation
-	Table string // "" if the database as a whole cannot be read
-	Key   string // of the row in its table, "" if that cannot be read either
+	Cell  string // "" if the database belongs to no installation
+	Table string // "" if the whole database is unreadable
+	Key   string // of the row; "" if it is unreadable too
 	Err   error
 }
 
-// Damaged returns a DamagedError about a row. The Cells that the database belongs to add the name of the cell.
+// Damaged returns a DamagedError for a row. Cells adds the name of the cell.
 func Damaged(table string, key any, err error) error {
 	return &DamagedError{Table: table, Key: fmt.Sprint(key), Err: err}
 }
 
-// Error says where the damage is, and what was found there.
+// Error returns the location of the damage and its cause.
 func (e *DamagedError) Error() string { return e.Where() + ": " + e.Err.Error() }
 
-// Where names the cell, the table and the row, and nothing of what stands there.
+// Where names the cell, the table and the row, and none of the row's content.
 func (e *DamagedError) Where() string {
 	text := ""
 	if e.Cell != "" {
@@ -42,5 +42,5 @@ func (e *DamagedError) Where() string {
 	return text + "row " + e.Key + " of table " + e.Table + " is damaged"
 }
 
-// Unwrap says what Damaged says.
+// Unwrap returns ErrDamaged and the cause.
 func (e *DamagedError) Unwrap() []error { return []error{ErrDamaged, e.Err} }

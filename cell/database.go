@@ -9,33 +9,32 @@ import (
 	"syscall"
 )
 
-// ErrIdentity says that a database is not the cell that it should be: another
-// cell, of another map, made under other rules, or a copy.
+// ErrIdentity means that a database is not the expected cell: it is another cell, of another map, made under other
+// rules, or a copy.
 var ErrIdentity = errors.New("cell: not the cell that it should be")
 
-// ErrFormat says that a database is no cell, or was written by a newer Locus.
+// ErrFormat means that a database is not a cell, or was written by a newer Locus.
 var ErrFormat = errors.New("cell: unknown format")
 
-// ErrURL says that a url cannot be where a cell lives; the text says which part of it is
-// wrong, and shows one that is right.
+// ErrURL means that a URL is not valid for a cell; the text names the invalid part and shows a valid URL.
 var ErrURL = errors.New("cell: unusable url")
 
-// ErrClock says that the clock of the machine shows a time that no id can hold.
+// ErrClock means that the machine's clock shows a time that an ID cannot represent.
 var ErrClock = errors.New("cell: the clock is wrong")
 
-// ErrPreflight says that a database, its server or the way to it lacks what durability
-// or secrecy rest on; the text names the rule.
+// ErrPreflight means that a database, its server or the connection lacks a property that durability or secrecy depend
+// on; the text names the rule.
 var ErrPreflight = errors.New("cell: preflight")
 
-// ErrUnavailable is wrapped by errors of a cell that cannot be asked, or takes no
-// work. It is never "not found", and nothing was done.
+// ErrUnavailable is wrapped by errors of a cell that cannot be reached or takes no work. It is never "not found", and
+// nothing was done.
 var ErrUnavailable = errors.New("cell: cell unavailable")
 
-// ErrFiles says that the process, or its machine, has as many files open as it may have.
-// It comes with ErrUnavailable.
+// ErrFiles means that the process or its machine has reached the limit of open files. It is wrapped together with
+// ErrUnavailable.
 var ErrFiles = errors.New("too many open files: raise the limit of the process (ulimit -n, or LimitNOFILE= of its unit) and start it again")
 
-// OutOfFiles adds ErrFiles to an error of the system that says so.
+// OutOfFiles wraps a system error with ErrFiles if it reports too many open files.
 func OutOfFiles(err error) error {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFiles, err)
@@ -43,49 +42,47 @@ func OutOfFiles(err error) error {
 	return err
 }
 
-// ErrUnknownOutcome is wrapped by errors of a commit whose answer was lost: it may
-// have been done. All other errors of a transaction mean that it was not.
+// ErrUnknownOutcome is wrapped by errors of a commit whose reply was lost: it may have taken effect. All other errors
+// of a transaction mean that it did not.
 var ErrUnknownOutcome = errors.New("cell: outcome unknown")
 
-// Database is a cell as a database: how its transactions are run. T is what they
-// are given: a Store, and whatever else lives in the same cells. All methods hand on
-// the error of fn, as errors.Is sees it; after one nothing was written. fn may be run
-// again if the database asks for that, so it must do nothing that lasts but by T.
+// Database runs transactions in one cell. T is passed to them: a Store, and the other stores of the same cell. All
+// methods return the error of fn, as seen by errors.Is, and then nothing was written. fn may be run more than once, so
+// its only lasting effects must be through T.
 type Database[T Store] interface {
-	// Update commits what fn wrote, durably. Updates of one cell may run side by side.
+	// Update commits what fn wrote, durably. Updates of one cell may run concurrently.
 	Update(ctx context.Context, fn func(T) error) error
-	// Exclusive is an Update that runs alone: it waits for the updates in flight,
-	// others wait for it, and it is not overtaken by those that come after it.
+	// Exclusive is an Update that runs alone: it waits for the updates in flight, blocks new ones, and is not overtaken
+	// by later ones.
 	Exclusive(ctx context.Context, fn func(T) error) error
-	// View reads one snapshot. Writing in it is an error.
+	// View reads from one snapshot. Writing is an error.
 	View(ctx context.Context, fn func(T) error) error
-	// Read is a View for who reads what it wrote itself: a database that keeps pages in
-	// memory by connection reads them there.
+	// Read is a View for callers that read back their own writes: a database that caches pages per connection serves it
+	// from the connection that wrote them.
 	Read(ctx context.Context, fn func(T) error) error
 }
 
-// Opened is a cell's database, opened.
+// Opened is the open database of a cell.
 type Opened[T Store] interface {
 	Database[T]
-	// Identify writes who the cell is into a new database, and compares it with what an
-	// old one says: ErrIdentity. Of several at one time one is first. A new cell has the
-	// head Head{Incarnation: 1}. Before it was told who it is, a database has the zero
-	// Head, and View and Exclusive serve CellMap and PutCellMap.
+	// Identify writes the cell's identity into a new database, and compares it with that of an existing one:
+	// ErrIdentity. Of several concurrent calls one is first. A new cell has the head Head{Incarnation: 1}. Before
+	// Identify, a database has the zero Head, and only CellMap and PutCellMap work in View and Exclusive.
 	Identify(ctx context.Context, id Identity) error
-	// Stats tells how full the cell is.
+	// Stats returns the statistics of the cell.
 	Stats(ctx context.Context) (Stats, error)
-	// Writable returns nil if the cell takes writes at the moment, and otherwise why not. It learns that from the
-	// writes there were, or by asking for what a write needs first, and gives up soon.
+	// Writable returns nil if the cell takes writes at the moment, otherwise the reason. It relies on recent writes or
+	// requests what a write needs first, and gives up soon.
 	Writable(ctx context.Context) error
-	// Vacuum writes the database anew, without what was deleted from it. Updates wait for it; what it was
-	// stopped in stays as it was.
+	// Vacuum rewrites the database without deleted content. Updates wait for it; if it is interrupted, the database is
+	// unchanged.
 	Vacuum(ctx context.Context) error
-	// Pulse reads how far the cell has come: no commit when it was told who it is. It is above all pulses that were read, by any
-	// process, before the last commit of this process.
+	// Pulse reads the cell's pulse; Commits is 0 for a cell that was only identified. It is higher than every pulse
+	// that any process read before this process's last commit.
 	Pulse(ctx context.Context) (Pulse, error)
-	// Latest returns the pulse as this process knows it without asking, and whether it has
-	// committed something since that does not count in it yet. Leases and attested pulses
-	// are not counted: they are written while nothing happens.
+	// Latest returns the pulse as known to this process without a read, and whether the process has committed something
+	// since that it does not include yet. Writes of leases and attested pulses are not counted: they also happen on an
+	// idle cell.
 	Latest() (p Pulse, more bool)
 	// Close waits for the transactions in flight.
 	Close() error
@@ -93,46 +90,44 @@ type Opened[T Store] interface {
 
 // Driver opens the databases of one kind.
 type Driver[T Store] interface {
-	// Check reports what is wrong with a url, without asking a database: ErrURL.
+	// Check validates a URL without connecting: ErrURL.
 	Check(url string) error
-	// Dial opens the database at a url, without asking which cell it is, and brings an old
-	// schema up to date. create makes a database that is not there; without it the error is
-	// ErrMissing if there is none.
+	// Dial opens the database at a URL without checking which cell it is, and migrates an old schema. create makes a
+	// missing database; without it a missing one is ErrMissing.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
-	// Marked returns the text that was marked last in the database at a url, "" if none, and
-	// changes nothing there: it may be the database of another installation.
+	// Marked returns the text marked last in the database at a URL, "" if none. It changes nothing there, since the
+	// database may belong to another installation.
 	Marked(ctx context.Context, url string) (string, error)
 }
 
-// Identity says which cell a database is.
+// Identity identifies the cell that a database is.
 type Identity struct {
-	// Map is the id of the cell map that the cell belongs to.
+	// Map is the ID of the cell map that the cell belongs to.
 	Map  string
 	Cell ID
-	// Lo and Hi are the ends of the cell's range of puids: the first puid is Lo+1, the
-	// last Hi.
+	// Lo and Hi bound the cell's range of puids: the first puid is Lo+1, the last Hi.
 	Lo, Hi int64
-	// Rules name what the derived rows of the cell are made with.
+	// Rules identifies the rules that the cell's derived rows are made with.
 	Rules string
 }
 
-// IdentityOf returns who a cell of the map is. It panics if the map does not list
-// the cell.
+// IdentityOf returns the identity of a cell of the map. It panics if the map does not list the cell.
 func (m *Map) IdentityOf(c ID, rules string) Identity {
 	lo, hi := m.PuidRange(c)
 	return Identity{Map: m.spec.ID, Cell: c, Lo: lo, Hi: hi, Rules: rules}
 }
 
-// Takes reports whether a database that says got may become this cell all the same: it was made for another growth,
-// which was not announced, so it has another range of puids, and nothing was written there. used is how many puids
-// were given away. Every cell of a generation is told of the map before the generation takes keys, and is not taken after that.
+// Takes reports whether a database with identity got may become this cell. That is so if it was created for another,
+// unannounced growth, which gave it another range of puids, and nothing was written there. used is how many of its
+// puids were allocated. Every cell of a generation records the map before the generation takes keys, and cannot be
+// taken after that.
 func (want Identity) Takes(got Identity, head Head, used uint64) bool {
 	same := got.Map == want.Map && got.Cell == want.Cell && got.Rules == want.Rules
 	return same && got != want && want.Cell.Gen > 0 && head == Head{Incarnation: 1} && used == 0
 }
 
-// Keeps returns ErrIdentity if a database that was identified as this cell says got by now: another growth took it. at
-// names the database.
+// Keeps returns ErrIdentity if a database that was identified as this cell now has identity got, because another growth
+// took it. at names the database.
 func (want Identity) Keeps(got Identity, at string) error {
 	if got.Lo == want.Lo && got.Hi == want.Hi {
 		return nil
@@ -140,8 +135,8 @@ func (want Identity) Keeps(got Identity, at string) error {
 	return fmt.Errorf("%w: %s was taken by another growth at this moment; try again", ErrIdentity, at)
 }
 
-// Check compares what a database says with who it should be, and says with
-// ErrIdentity what to do if they differ. at names the database.
+// Check compares the identity stored in a database with the expected one; if they differ, the error wraps ErrIdentity
+// and says what to do. at names the database.
 func (want Identity) Check(got Identity, at string) error {
 	switch {
 	case got.Map != want.Map:

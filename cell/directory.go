@@ -7,46 +7,43 @@ import (
 	"fmt"
 )
 
-// Source is what a Directory needs of an installation. Cells is one.
+// Source is the part of an installation that a Directory uses. Cells implements it.
 type Source[T Store] interface {
 	// Map returns the newest map that this process knows.
 	Map() *Map
-	// Refresh reads the newest map there is. It never goes back to an older one.
+	// Refresh reads the newest map. It never goes back to an older one.
 	Refresh(ctx context.Context) error
 	// Cell returns the database of a cell; ErrNoCell if the map does not list it.
 	Cell(c ID) (Database[T], error)
-	// Lacks reports whether a filter of the cell is at hand, which was made of all its rows
-	// when it was sealed already, and proves that k is none of them.
+	// Lacks reports whether a loaded filter of the cell proves that it has no row of k. Such a filter covers all rows
+	// of the sealed cell.
 	Lacks(c ID, k Key) bool
-	// Learn is told the heads of cells as they are met.
+	// Learn is called with the heads of cells as they are read.
 	Learn(c ID, h Head)
 }
 
-// Directory finds and gives out the puids of keys, wherever and however old the maps of
-// those who do: it drives batches of Walks over the cells, one transaction a cell and
-// step, several cells at a time. It is safe for many goroutines.
+// Directory finds and allocates the puids of keys, whatever maps other processes use: it drives batches of Walks over
+// the cells, with one transaction per cell and step, several cells at a time. It is safe for concurrent use.
 //
-// A cell that cannot be asked makes an error, which says that nothing was found out,
-// never an absent key. Errors name the cell and wrap ErrUnavailable if it cannot be
-// asked, ErrStaleMap if the newest map to be had is too old for the cells. Everything
-// may be tried again.
+// A cell that cannot be reached is an error and never means that a key is absent. Errors name the cell and wrap
+// ErrUnavailable if it cannot be reached, or ErrStaleMap if the cells refuse the newest available map. Every call can
+// be retried.
 type Directory[T Store] struct {
 	src   Source[T]
 	facts facts
-	// abreast is how many cells are asked at a time: in turn, by the caller itself, if 1.
+	// abreast is how many cells are asked concurrently; 1 means sequentially, by the caller's goroutine.
 	abreast int
-	// wait lets time pass before the n-th try with a newer map.
+	// wait delays the n-th retry with a newer map.
 	wait func(ctx context.Context, n int) error
 }
 
-// NewDirectory returns the directory of an installation. Keys keep their puids for ever: a
-// puid that was found once need not be looked up again.
+// NewDirectory returns the directory of an installation. A key keeps its puid for ever, so puids are cached without
+// expiry.
 func NewDirectory[T Store](src Source[T]) *Directory[T] {
 	return &Directory[T]{src: src, abreast: abreast, wait: wait}
 }
 
-// Lookup answers with the puid of each key, Nothing for keys that have none. After an
-// error there is no answer.
+// Lookup returns the puid of each key, Nothing for keys without one. After an error there are no results.
 func (d *Directory[T]) Lookup(ctx context.Context, keys []Key) ([]int64, error) {
 	b := d.batch(WalkLookup, keys)
 	b.drive(ctx, DoDone)
@@ -60,22 +57,20 @@ func (d *Directory[T]) Lookup(ctx context.Context, keys []Key) ([]int64, error) 
 	return puids, nil
 }
 
-// Found is what came of a key.
+// Found is the result for one key.
 type Found struct {
 	// PUID of the key, Nothing if it has none.
 	PUID int64
-	// Cell is where the puid lives. Without puid, all older cells are sealed and lack the
-	// key, and Cell is the one that gives it a puid, or did: Allocate tells, if Gate lets
-	// the writer in.
+	// Cell is where the puid lives. If there is no puid, all older cells are sealed and lack the key, and Cell is the
+	// only one that can allocate its puid or may have done so: call Allocate there, if Gate admits the writer.
 	Cell ID
-	// Err says why it is not known whether the key has a puid.
+	// Err is set if it is not known whether the key has a puid.
 	Err error
 }
 
-// Find is Put but for its last step, for who takes that in a transaction of its own, with
-// the record: which keys have puids, and where the others may get theirs. If no older
-// cell has to be asked, as with one generation, none is. The error is that of ctx; those
-// of keys stand with them.
+// Find is Put without its last step, for callers that allocate in a transaction of their own, together with the record.
+// It returns which keys have puids and where the others can get theirs. It reads no cell if no older cell has to be
+// read, for instance with one generation. The error is that of ctx; errors of single keys are in Found.Err.
 func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	b := d.batch(WalkPut, keys)
 	b.drive(ctx, DoPut)
@@ -96,16 +91,15 @@ func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	return found, ctx.Err()
 }
 
-// Know takes note of the puid that a cell has told of a key, which is not looked for again then.
+// Know caches the puid that a cell returned for a key.
 func (d *Directory[T]) Know(k Key, puid int64) { d.facts.found(k, puid) }
 
-// Forget lets go of what is remembered of a key: where it leads to, nothing is. A puid is for ever, but a
-// cell that came back from a backup may not know that it was given away.
+// Forget removes a key from the cache, for when its puid leads to no record. A puid is permanent, but a cell restored
+// from a backup may not know that it was allocated.
 func (d *Directory[T]) Forget(k Key) { d.facts.forget(k) }
 
-// Put gives every key that has none a puid, and answers with the puid of each key and
-// whether this call gave it. After an error some keys may have got theirs; trying again
-// gives them no other.
+// Put allocates a puid for every key that has none, and returns the puid of each key and whether this call allocated
+// it. After an error some keys may have theirs already; retrying returns the same ones.
 func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error) {
 	b := d.batch(WalkPut, keys)
 	b.drive(ctx, DoDone)
@@ -119,11 +113,10 @@ func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error
 	return rows, nil
 }
 
-// SealOlder makes sure that the cells of these positions are sealed in all generations
-// before the current one of the map: postings may then be put in the cells that Map.Home
-// named before the call, if Gate lets the writer in, and whoever reads the older cells
-// afterwards sees all postings that they will ever hold. Of two who put postings of one
-// feature, and then look for each other's, one at least finds the other.
+// SealOlder seals the cells of these positions in all generations before the current one of the map. After that,
+// postings may be put in the cells that Map.Home named before the call, if Gate admits the writer, and a later reader
+// of the older cells sees all postings that they will ever have. If two writers put postings of one feature and then
+// look for each other's, at least one of them finds the other.
 func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error {
 	m := d.src.Map()
 	if m.Current() == m.Floor() {
@@ -143,9 +136,8 @@ func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error 
 	return b.err("seal older cells")
 }
 
-// Gate says in an Update of a cell whether it takes keys and postings from who routes
-// with m: nil until the transaction ends, or ErrFenced or ErrMoved: roll back, Refresh,
-// and begin again with Find or SealOlder.
+// Gate checks in an Update of a cell whether it takes keys and postings from a writer that routes with m. nil is valid
+// until the transaction ends. On ErrFenced or ErrMoved: roll back, Refresh, and start again with Find or SealOlder.
 func (d *Directory[T]) Gate(ctx context.Context, tx T, m *Map, c ID) error {
 	head, err := tx.Head(ctx)
 	if err != nil {
@@ -161,7 +153,7 @@ func (d *Directory[T]) Gate(ctx context.Context, tx T, m *Map, c ID) error {
 	return fmt.Errorf("cell %v is %v and wants epoch %d, the map has %d: %w", c, head.Keys, head.Epoch, m.Epoch(), ErrFenced)
 }
 
-// learn keeps what a head says that stays true.
+// learn caches the permanent facts of a head.
 func (d *Directory[T]) learn(c ID, head Head) {
 	if head.Keys != Open {
 		d.facts.sealed(c)
@@ -169,7 +161,7 @@ func (d *Directory[T]) learn(c ID, head Head) {
 	d.src.Learn(c, head)
 }
 
-// view returns what a walk for the key sees of the newest map.
+// view returns the part of the newest map that a walk for the key uses.
 func (d *Directory[T]) view(op Op, k Key) View {
 	m := d.src.Map()
 	v := m.View()

@@ -22,7 +22,6 @@ import (
 
 type directory = cell.Directory[cell.Store]
 
-// keysOf are keys with numbers from to to-1.
 func keysOf(c *process, from, to int) (keys []cell.Key) {
 	for n := from; n < to; n++ {
 		keys = append(keys, c.Map().KeyOf("test", fmt.Sprint(n)))
@@ -30,7 +29,6 @@ func keysOf(c *process, from, to int) (keys []cell.Key) {
 	return keys
 }
 
-// current makes a generation the current one.
 func current(gen int) func(*cell.Spec) {
 	return func(s *cell.Spec) { s.Current, s.Until = gen, s.Until.Add(time.Hour) }
 }
@@ -53,7 +51,7 @@ func mustLookup(t *testing.T, d *directory, keys []cell.Key) []int64 {
 	return puids
 }
 
-// transactions counts those that begin from now on; of says of which kind.
+// transactions counts the transactions from now on, of these kinds.
 func transactions(memory *celltest.Memory, of ...string) *atomic.Int64 {
 	var n atomic.Int64
 	memory.Hook(func(_ context.Context, s celltest.Step) error {
@@ -126,11 +124,11 @@ func TestDirectory_AsksNobodyWhatItKnows(t *testing.T) {
 			t.Errorf("%d transactions for keys whose puids were found before", n)
 		}
 
-		// One transaction a cell and step, however many keys; a filter spares the older cell.
+		// One transaction per cell and step, however many keys; a filter saves reading the older cell.
 		grow(t, c, 8)
 		fresh := keysOf(c, 100, 400)
 		if mustLookup(t, d, fresh); true {
-			synctest.Wait() // filters are read beside the look-up that met the sealed cells
+			synctest.Wait() // filters are loaded in the background after a lookup has read the sealed cells
 		}
 		asked = transactions(memory, "update", "exclusive")
 		views := transactions(memory, "view")
@@ -168,7 +166,7 @@ func TestDirectory_OldMap(t *testing.T) {
 		}
 		for i, f := range found {
 			want := cell.Found{Cell: c.Map().Home(keys[i].Position())}
-			if i < 20 || i < 40 && f.PUID != cell.Nothing { // Allocate tells of those in the current generation
+			if i < 20 || i < 40 && f.PUID != cell.Nothing { // Find does not know puids of the current generation; Allocate does
 				want.PUID = append(old, young...)[i].PUID
 				want.Cell, _ = c.Map().Puid(want.PUID)
 			}
@@ -186,7 +184,7 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 		c := open(t, memory, 2)
 		d := cell.NewDirectory(c)
 		mustPut(t, d, keysOf(c, 0, 20))
-		// Current, and nothing sealed yet: the older cells must be asked.
+		// Current, and nothing sealed yet: the older cells must be read.
 		swap(t, c, announced, current(1))
 		if err := c.Ensure(t.Context(), c.Map().Cells()); err != nil {
 			t.Fatal(err)
@@ -212,7 +210,7 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 			switch down := c.Map().Key(0, keys[i].Position()).Index == 1; {
 			case down && !errors.Is(f.Err, cell.ErrUnavailable):
 				t.Errorf("key %d of the cell that is down: %+v", i, f)
-			case !down && (f.Err != nil || f.PUID == cell.Nothing): // those that had none got them by the Put
+			case !down && (f.Err != nil || f.PUID == cell.Nothing): // keys without a puid got theirs by the Put
 				t.Errorf("key %d of the other cell: %+v", i, f)
 			}
 		}
@@ -221,7 +219,6 @@ func TestP06_UnreachableIsNotAbsent(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// frozen never gets a newer map.
 type frozen struct {
 	*process
 	m       *cell.Map
@@ -327,7 +324,7 @@ func TestDirectory_SealOlder(t *testing.T) {
 	})
 }
 
-// register is what a key is: set once.
+// register is the model of a key: set once.
 var register = porcupine.Model{
 	Init: func() any { return int64(cell.Nothing) },
 	Step: func(state, input, output any) (bool, any) {
@@ -338,8 +335,8 @@ var register = porcupine.Model{
 	},
 }
 
-// Several processes put and look up the same keys while one of them adds two generations
-// and compacts the oldest; their maps are as old as they are.
+// Several processes put and look up the same keys, with maps of any age, while one of them adds two generations and
+// compacts the oldest.
 func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	t.Parallel()
 	const processes, clients, calls, numbers = 3, 3, 60, 40
@@ -412,7 +409,7 @@ func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	}
 }
 
-// What a batch costs beside its transactions: with one generation Find needs none.
+// The cost of a batch besides its transactions: with one generation Find needs none.
 func BenchmarkDirectory_Find(b *testing.B) {
 	c, err := cell.OpenCells(b.Context(), options(&celltest.Memory{}, 16))
 	if err != nil {

@@ -11,19 +11,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// errFilter says that a filter was damaged, or written by a later program: it is made
-// again, or done without.
+// errFilter means that a filter is damaged or was written by a later version: it is rebuilt or ignored.
 var errFilter = errors.New("cell: unreadable filter")
 
-// filter proves of keys that a cell lacks them. It is made of the ring values of all rows
-// of a sealed cell, and errs on one side only: of the keys that the cell
-// lacks, it does not prove 4 in 1000. A key takes 9 bits: a binary fuse filter.
+// filter proves that a cell lacks a key. It is built from the ring values of all rows of a sealed cell. It errs on one
+// side only: for 4 in 1000 absent keys it gives no proof. It is a binary fuse filter of 9 bits per key.
 //
-// As bytes, little endian, it is
+// The encoding, little endian, is
 //
 //	"locusf1\n" | ring values 8 | seed 8 | segment length 4 | segments 4 | fingerprints | XXH64 of all before 8
 //
-// It is stored, so it never changes but for another first line.
+// It is stored: a change needs another first line.
 type filter struct {
 	rings uint64
 	// fuse is nil if there are no rings.
@@ -32,12 +30,12 @@ type filter struct {
 
 const (
 	filterMagic = "locusf1\n"
-	// filterHead is the length of what stands before the fingerprints.
+	// filterHead is the length of everything before the fingerprints.
 	filterHead = len(filterMagic) + 8 + 8 + 4 + 4
 	filterSum  = 8
 )
 
-// newFilter makes a filter of distinct ring values, which it may reorder.
+// newFilter builds a filter of distinct ring values, which it may reorder.
 func newFilter(rings []uint64) (*filter, error) {
 	f := &filter{rings: uint64(len(rings))}
 	if len(rings) == 0 {
@@ -50,12 +48,11 @@ func newFilter(rings []uint64) (*filter, error) {
 	return f, nil
 }
 
-// lacks reports whether it is proved that the cell lacks a key.
+// lacks reports whether the filter proves that the cell lacks a key.
 func (f *filter) lacks(k Key) bool {
 	return f.fuse == nil || !f.fuse.Contains(uint64(k.Ring))
 }
 
-// marshal writes the filter.
 func (f *filter) marshal() []byte {
 	fuse := f.fuse
 	if fuse == nil {
@@ -71,7 +68,7 @@ func (f *filter) marshal() []byte {
 	return binary.LittleEndian.AppendUint64(b, xxhash.Sum64(b))
 }
 
-// parseFilter reads what marshal wrote, and keeps b. The error is errFilter.
+// parseFilter decodes the output of marshal; the filter retains b. The error is errFilter.
 func parseFilter(b []byte) (*filter, error) {
 	if len(b) < filterHead+filterSum || string(b[:len(filterMagic)]) != filterMagic {
 		return nil, fmt.Errorf("%w: its %d bytes do not begin as those that this program writes", errFilter, len(b))
@@ -83,7 +80,7 @@ func parseFilter(b []byte) (*filter, error) {
 	head, prints := body[len(filterMagic):filterHead], body[filterHead:]
 	f := &filter{rings: binary.LittleEndian.Uint64(head)}
 	length, count := binary.LittleEndian.Uint32(head[16:]), binary.LittleEndian.Uint32(head[20:])
-	// Every place that a key can lead to must be there.
+	// Every index that a key can map to must exist.
 	if whole := (uint64(count) + 2) * uint64(length); f.rings > 0 && (length == 0 || count == 0 || length&(length-1) != 0 || whole != uint64(len(prints))) {
 		return nil, fmt.Errorf("%w: %d segments of %d do not make %d fingerprints", errFilter, count, length, len(prints))
 	}
@@ -96,7 +93,6 @@ func parseFilter(b []byte) (*filter, error) {
 	return f, nil
 }
 
-// size is how many bytes the filter takes in memory.
 func (f *filter) size() int {
 	if f.fuse == nil {
 		return filterHead

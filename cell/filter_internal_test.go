@@ -16,7 +16,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// rings are n distinct ring values.
 func rings(n int) []uint64 {
 	r := rand.New(rand.NewPCG(1, 2))
 	vs := make([]uint64, n)
@@ -37,8 +36,8 @@ func makeFilter(t testing.TB, n int) *filter {
 	return f
 }
 
-// A filter has all that it was made of, before and after it was stored, and hardly
-// anything else, in little more than a byte a key.
+// A filter contains all its keys, before and after it was stored, and hardly any others, in little more than a byte per
+// key.
 func TestFilter(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 2, 3, 10, 100, 1000, 100_000} {
@@ -73,7 +72,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// Cells keep filters, so what was written once must be read for ever.
+// Filters are stored, so the format must stay readable.
 func TestFilter_StoredForm(t *testing.T) {
 	t.Parallel()
 	const golden = "6c6f63757366310a0300000000000000c15c0289ec2d0a91080000000100000000000000000000000000ad00000000000000000000710030c87e93d3a0889a80"
@@ -126,7 +125,7 @@ func FuzzParseFilter(f *testing.F) {
 		f.Add(makeFilter(f, n).marshal(), uint64(n))
 	}
 	f.Fuzz(func(_ *testing.T, blob []byte, ring uint64) {
-		if len(blob) >= filterSum { // else no blob would get past its sum
+		if len(blob) >= filterSum { // otherwise no blob would get past its sum
 			blob = binary.LittleEndian.AppendUint64(blob[:len(blob)-filterSum], xxhash.Sum64(blob[:len(blob)-filterSum]))
 		}
 		if got, err := parseFilter(blob); err == nil {
@@ -135,7 +134,7 @@ func FuzzParseFilter(f *testing.F) {
 	})
 }
 
-// What was not used for longest goes when there is no room.
+// The least recently used filters are evicted when there is no room.
 func TestShelf(t *testing.T) {
 	t.Parallel()
 	f := makeFilter(t, 1000)
@@ -185,9 +184,9 @@ func TestShelf(t *testing.T) {
 	has(true, true, true, false)
 	s.forget(c(0))
 	load(0, true)
-	s.put(c(5), makeFilter(t, 10_000), 3*f.size()) // nobody began
+	s.put(c(5), makeFilter(t, 10_000), 3*f.size()) // without begin
 	if s.begin(c(6), now) {
-		s.put(c(6), makeFilter(t, 10_000), 3*f.size()) // more than all the room
+		s.put(c(6), makeFilter(t, 10_000), 3*f.size()) // larger than the cache
 	}
 	has(true, true, true, false, false, false, false)
 	if s.size != 3*f.size() {

@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	// filterPage is how many rows are read at a time for a filter.
+	// filterPage is how many rows are read at a time to build a filter.
 	filterPage = 20_000
-	// filterPause is for how long a filter that could not be had, or had no place in
-	// memory, is not asked for again.
+	// filterPause is how long after a failed read, or after eviction, a filter is not requested again.
 	filterPause = time.Minute
 )
 
-// Lacks reports whether a filter of the cell is in memory and proves that the cell has
-// no row of the key: the filter was made when the cell was sealed, of all its rows.
+// Lacks reports whether a filter of the cell is in memory and proves that the cell has no row of the key. The filter
+// covers all rows of the sealed cell.
 func (c *Cells[T]) Lacks(id ID, k Key) bool {
 	f := c.filters.get(id)
 	return f != nil && f.lacks(k)
 }
 
-// buildFilter makes the filter of a cell that has none, and keeps it in the cell. A
-// filter of rows that may still change would be wrong, so only a sealed cell has one.
+// buildFilter builds and stores the filter of a cell that has none. Only a sealed cell has one, because its rows no
+// longer change.
 func (c *Cells[T]) buildFilter(ctx context.Context, id ID) error {
 	err := c.patiently(ctx, id, func(h *home[T]) error { return putFilter[T](ctx, h) })
 	if err != nil {
@@ -66,7 +65,7 @@ func putFilter[T Store](ctx context.Context, db Database[T]) error {
 		return err
 	}
 	return db.Update(ctx, func(t T) error {
-		// Rows of a cell that was retired meanwhile may have been dropped while they were read.
+		// Rows of a cell that was retired during the read may have been dropped.
 		if head, err := t.Head(ctx); err != nil || !head.Filterable() {
 			return err
 		}
@@ -74,7 +73,7 @@ func putFilter[T Store](ctx context.Context, db Database[T]) error {
 	})
 }
 
-// readRings reads the ring values of all rows, each once: they come in order.
+// readRings reads the distinct ring values of all rows, in order.
 func readRings[T Store](ctx context.Context, db Database[T]) (rings []uint64, err error) {
 	var after *Key
 	for {
@@ -97,8 +96,8 @@ func readRings[T Store](ctx context.Context, db Database[T]) (rings []uint64, er
 	}
 }
 
-// fetch reads the filter of a sealed cell into memory, beside the caller, unless that
-// was done or tried a moment ago.
+// fetch loads the filter of a sealed cell into memory in the background, unless it is loaded or was requested within
+// filterPause.
 func (c *Cells[T]) fetch(id ID) {
 	if !c.filters.begin(id, c.opts.Now()) {
 		return
@@ -114,7 +113,6 @@ func (c *Cells[T]) fetch(id ID) {
 	})
 }
 
-// readFilter reads the filter that a cell keeps, nil if it has none.
 func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
 	h, err := c.home(id)
 	if err != nil {
@@ -133,25 +131,24 @@ func (c *Cells[T]) readFilter(ctx context.Context, id ID) (*filter, error) {
 	return parseFilter(blob)
 }
 
-// shelf keeps filters in memory. When there is no room, what was not used for longest
-// goes.
+// shelf is an LRU cache of filters.
 type shelf struct {
 	mu      sync.RWMutex
 	filters map[ID]*shelved
 	size    int
-	// moves is the time of used: it passes when a filter is put on the shelf.
+	// moves is the clock of used: it advances when a filter is put.
 	moves atomic.Uint64
 }
 
-// shelved is a filter, or the note that there is none to be had.
+// shelved is a filter, or a placeholder while there is none.
 type shelved struct {
 	*filter
-	// again is when one may be asked for.
+	// again is when the filter may be requested again.
 	again time.Time
 	used  atomic.Uint64
 }
 
-// get returns the filter of a cell if it is there.
+// get returns the cached filter of a cell, or nil.
 func (s *shelf) get(id ID) *filter {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -165,12 +162,12 @@ func (s *shelf) get(id ID) *filter {
 	return e.filter
 }
 
-// settled tells whether the filter need not be read now.
+// settled reports whether the filter need not be read now.
 func (e *shelved) settled(now time.Time) bool {
 	return e != nil && (e.filter != nil || now.Before(e.again))
 }
 
-// begin reports whether the filter is to be read, by the caller alone.
+// begin reports whether the caller, and no other, is to read the filter.
 func (s *shelf) begin(id ID, now time.Time) bool {
 	s.mu.RLock()
 	settled := s.filters[id].settled(now)
@@ -190,7 +187,7 @@ func (s *shelf) begin(id ID, now time.Time) bool {
 	return true
 }
 
-// put keeps a filter, if it has room at all.
+// put caches a filter unless it is larger than room, and evicts the least recently used ones.
 func (s *shelf) put(id ID, f *filter, room int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,10 +207,10 @@ func (s *shelf) put(id ID, f *filter, room int) {
 		oldest.filter, oldest.again = nil, e.again
 	}
 	e.filter = f
-	e.used.Store(s.moves.Add(2) - 1) // after all uses so far, before those that come
+	e.used.Store(s.moves.Add(2) - 1) // after all uses so far, before later ones
 }
 
-// forget lets go of a filter; one may be asked for at once.
+// forget removes a filter, which may be requested again at once.
 func (s *shelf) forget(id ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,18 +7,18 @@ import (
 	"fmt"
 )
 
-// ErrTooMany says that there are more cells than a machine or a server can take; the text says what they need, what
-// there is, and what to try.
+// ErrTooMany means that there are more cells than a machine or server can take; the text gives demand, capacity and a
+// remedy.
 var ErrTooMany = fmt.Errorf("%w of more cells than fit", ErrPreflight)
 
 // Fitter is a Driver that knows how many cells its machine or servers can take.
 type Fitter interface {
-	// Fit returns ErrTooMany if the cells at all do not fit. Those at added, a part of all, are about to be made;
-	// without them the question is only whether the cells can be opened. It makes nothing.
+	// Fit returns ErrTooMany if the cells at all do not fit. Those at added, a subset of all, are about to be created;
+	// if added is empty, Fit only checks whether the cells can be opened. It creates nothing.
 	Fit(ctx context.Context, all, added []string) error
 }
 
-// fits asks every driver whether it can take the cells of a map; isNew picks those that are about to be made.
+// fits asks each driver whether it can take the cells of a map; isNew selects those that are about to be created.
 func (c *Cells[T]) fits(ctx context.Context, m *Map, isNew func(ID) bool) error {
 	type share struct{ all, added []string }
 	shares := map[Fitter]*share{}
@@ -30,7 +30,7 @@ func (c *Cells[T]) fits(ctx context.Context, m *Map, isNew func(ID) bool) error 
 			if isNew(id) {
 				return err
 			}
-			continue // that cell alone will not open
+			continue // only that cell will fail to open
 		}
 		f, ok := driver.(Fitter)
 		if !ok {
@@ -55,12 +55,12 @@ func (c *Cells[T]) fits(ctx context.Context, m *Map, isNew func(ID) bool) error 
 	return nil
 }
 
-// opens asks whether the cells of a map can be opened.
+// opens checks whether the cells of a map can be opened.
 func (c *Cells[T]) opens(ctx context.Context, m *Map) error {
 	return c.fits(ctx, m, func(ID) bool { return false })
 }
 
-// PlanGrowth is PlanGrowth of the newest map that the process knows, unless the new cells do not fit: ErrTooMany.
+// PlanGrowth plans a growth of the newest map that the process knows; ErrTooMany if the new cells do not fit.
 func (c *Cells[T]) PlanGrowth(ctx context.Context, g Growth) (*Plan, error) {
 	m := c.Map()
 	plan, err := PlanGrowth(m, g, c.opts.Now())
@@ -77,7 +77,7 @@ func (c *Cells[T]) PlanGrowth(ctx context.Context, g Growth) (*Plan, error) {
 	return plan, nil
 }
 
-// grows asks whether there is room for the cells of a generation.
+// grows checks whether there is room for the cells of a generation.
 func (c *Cells[T]) grows(ctx context.Context, next *Map, gen int) error {
 	return c.fits(ctx, next, func(id ID) bool { return int(id.Gen) == gen })
 }

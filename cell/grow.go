@@ -11,28 +11,27 @@ import (
 	"time"
 )
 
-// Growth is a generation of cells that is to be added.
+// Growth describes a generation of cells to add.
 type Growth struct {
-	// Cells is how many it has: a multiple of the newest generation's.
+	// Cells is the number of cells: a multiple of the newest generation's.
 	Cells uint64
-	// URLs say where they are, as Generation.URLs do. Defaults to those of the newest
-	// generation.
+	// URLs are their places, as in Generation.URLs. Defaults to those of the newest generation.
 	URLs []string
 }
 
-// Progress tells how far a Grow or Compact is.
+// Progress is the progress of a Grow or Compact.
 type Progress struct {
 	// Step is one of the names below.
 	Step string `json:"step"`
-	// Done of Total cells; of StepPostings and StepCopied, Done rows.
+	// Done of Total cells; for StepPostings and StepCopied, Done rows.
 	Done  int `json:"done"`
 	Total int `json:"total,omitempty"`
 	// Generation that the step is about.
 	Generation int `json:"generation"`
-	// Starts is when it begins to take ids, and Wait how long that is from now.
+	// Starts is when the generation begins to take IDs, and Wait how long that is from now.
 	Starts time.Time     `json:"starts,omitzero"`
 	Wait   time.Duration `json:"wait_ns,omitempty"`
-	// PerSecond is how many keys are copied in a second.
+	// PerSecond is how many rows are copied per second.
 	PerSecond float64 `json:"per_second,omitempty"`
 }
 
@@ -42,16 +41,16 @@ const (
 	StepAnnounced = "announced" // the map lists the new generation
 	StepWaiting   = "waiting"   // for its start
 	StepCurrent   = "current"   // it takes new keys
-	StepSealed    = "sealed"    // older cells take no keys any more
-	StepFilters   = "filters"   // older cells know what they lack
+	StepSealed    = "sealed"    // older cells take no more keys
+	StepFilters   = "filters"   // older cells have filters
 	StepPostings  = "postings"  // of older cells, copied into current ones (package resolve)
 	StepCopied    = "copied"    // keys of older cells, into current ones
-	StepFloor     = "floor"     // older cells are not asked for keys any more
-	StepRetired   = "retired"   // older cells say so
+	StepFloor     = "floor"     // older cells are no longer searched for keys
+	StepRetired   = "retired"   // older cells are marked retired
 	StepDropped   = "dropped"   // older cells have deleted their keys
 )
 
-// String says it in a few words: "created 12/48 databases".
+// String returns a short text such as "created 12/48 databases".
 func (p Progress) String() string {
 	switch p.Step {
 	case StepCreated:
@@ -72,19 +71,18 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%s %d/%d cells of generation %d", p.Step, p.Done, p.Total, p.Generation)
 }
 
-// Grow adds a generation of cells while everybody goes on: no row moves, no writer waits
-// for more than its cell's seal. It makes the databases, announces the generation, waits
-// until it starts, makes it the current one, seals all older cells and makes their
-// filters. It may be stopped anywhere, also by a crash; the same call goes on, here or
-// elsewhere, and several at one time do it once. A generation of as many cells at the
-// same places is the one to go on with. The error is ErrMap if there can be no such
-// generation; PlanGrowth says why and which can. It is ErrConflict if another growth was announced first; the
-// cells that this one has made are taken by the next.
+// Grow adds a generation of cells without interrupting reads or writes: no row moves, and a writer waits at most for
+// the seal of its cell. It creates the databases, announces the generation, waits until it starts, makes it the current
+// one, seals all older cells and builds their filters. It can be interrupted at any point, also by a crash; repeating
+// the call, in any process, resumes it, and concurrent calls do the work once. A generation with the same number of
+// cells at the same places is resumed. The error is ErrMap if there can be no such generation; PlanGrowth gives the
+// reason and valid numbers. It is ErrConflict if another growth was announced first; the next growth takes over the
+// cells that this one has created.
 func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Progress)) error {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	// Of two growths of one process the second sees what the first has announced.
+	// Growths of one process create and announce one at a time, so that the second sees what the first has announced.
 	select {
 	case c.making <- struct{}{}:
 	case <-ctx.Done():
@@ -115,7 +113,7 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	return nil
 }
 
-// growing returns the map whose newest generation is what a growth wants: m, or the one after it.
+// growing returns the map whose newest generation is the requested one: m itself, or the version after it.
 func (m *Map) growing(g Growth, now time.Time) (next *Map, filled Growth, err error) {
 	last := len(m.gens) - 1
 	newest := m.spec.Generations[last]
@@ -133,13 +131,12 @@ func (m *Map) growing(g Growth, now time.Time) (next *Map, filled Growth, err er
 	return next, g, err
 }
 
-// announced says that there is another growth to a generation.
+// announced returns the error that another growth has announced a generation.
 func (m *Map) announced(gen int) error {
 	g := m.spec.Generations[gen]
 	return fmt.Errorf("%w: another growth has announced generation %d of %d cells at %v: grow to that first", ErrConflict, gen, g.Cells, g.URLs)
 }
 
-// grown is the next version of the map, with one generation more.
 func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 	if m.until == 0 {
 		return nil, fmt.Errorf("%w: a map without a date cannot grow: ids of any time may have been routed with it", ErrMap)
@@ -149,13 +146,12 @@ func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 	})
 }
 
-// worker does what an Activation or a Compaction wants.
+// worker carries out the steps of an Activation or a Compaction.
 type worker[T Store] struct {
 	cells    *Cells[T]
 	progress func(Progress)
 }
 
-// activate does one step of an Activation.
 func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, error) {
 	gen := int(r.Gen)
 	switch r.Do {
@@ -174,7 +170,7 @@ func (w *worker[T]) activate(ctx context.Context, r Request, g Growth) (Reply, e
 	}
 }
 
-// change tries to change the map, and replies with the newest, whoever changed it.
+// change tries to change the map, and replies with the newest one, whether this or another process changed it.
 func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, error) {
 	err := do(w.cells.Map())
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknownOutcome) {
@@ -186,7 +182,7 @@ func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (Reply, e
 func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
 	m := w.cells.Map()
 	if len(m.gens) > gen {
-		return nil // another process was faster; announce compares what it wanted
+		return nil // another process was faster; announce compares its generation with this one
 	}
 	next, err := m.grown(g, w.cells.opts.Now())
 	if err != nil {
@@ -198,14 +194,14 @@ func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
 	made := w.counter(Progress{Step: StepCreated, Total: int(g.Cells), Generation: gen})
 	err = w.cells.ensure(ctx, next, next.cells(gen), made)
 	if err != nil && w.cells.Refresh(ctx) == nil && len(w.cells.Map().gens) > gen {
-		return nil // as above: its cells are not given back
+		return nil // as above: the cells created so far are kept
 	}
 	return err
 }
 
-// ready sees to it that the cells of a generation are those of the map, and tells them of it. Another growth, which came too
-// late to announce its own, may have made them its own until then, and cannot after that. One that is away is told by
-// the process that opens it first.
+// ready checks that the cells of a generation belong to the map, and records the map in them. Until then another
+// growth, which came too late to announce its own generation, may have taken them; after that it cannot. For an
+// unavailable cell the process that opens it first does this (tellFirst).
 func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 	text, err := m.MarshalJSON()
 	if err != nil {
@@ -220,7 +216,7 @@ func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 			switch {
 			case errors.Is(err, ErrUnavailable):
 				return nil
-			case !errors.Is(err, ErrIdentity) || n == retries: // the other growth took it between the two
+			case !errors.Is(err, ErrIdentity) || n == retries: // the other growth took it between the two steps
 				return err
 			}
 			if err := wait(ctx, n); err != nil {
@@ -232,7 +228,7 @@ func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 
 func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, error) {
 	r, err := w.change(ctx, func(m *Map) error {
-		if len(m.gens) > gen { // another process was faster, and a cell told of its map
+		if len(m.gens) > gen { // another process was faster, and a cell reported its map
 			return nil
 		}
 		next, err := m.grown(g, w.cells.opts.Now())
@@ -251,7 +247,7 @@ func (w *worker[T]) announce(ctx context.Context, gen int, g Growth) (Reply, err
 	return r, err
 }
 
-// wait waits for the start of a generation, and says every minute how long that is.
+// wait waits for the start of a generation, and reports the remaining time every minute.
 func (w *worker[T]) wait(ctx context.Context, gen int) error {
 	starts := w.cells.Map().spec.Generations[gen].Starts
 	for {
@@ -282,12 +278,11 @@ func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 	return nil
 }
 
-// seal seals the cells of a generation.
 func (w *worker[T]) seal(ctx context.Context, r Request) error {
 	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error { return w.advance(ctx, id, Sealed, r.Epoch) })
 }
 
-// advance moves a cell's state on, unless it is as far already.
+// advance moves a cell's key state on to at least the given one.
 func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, epoch uint64) error {
 	return w.cells.patiently(ctx, id, func(h *home[T]) error {
 		var head Head
@@ -313,8 +308,7 @@ func (w *worker[T]) advance(ctx context.Context, id ID, to Keys, epoch uint64) e
 	})
 }
 
-// patiently does something with a cell that may be about to move, and that can be done
-// twice.
+// patiently calls do for a cell and retries while the cell moves or the outcome is unknown. do must be idempotent.
 func (c *Cells[T]) patiently(ctx context.Context, id ID, do func(h *home[T]) error) error {
 	for n := 1; ; n++ {
 		h, err := c.home(id)
@@ -333,8 +327,8 @@ func (c *Cells[T]) patiently(ctx context.Context, id ID, do func(h *home[T]) err
 	}
 }
 
-// all does something with every cell of a generation, several at a time, and goes on
-// with the others when one fails: the more is done, the less remains for the next call.
+// all calls do for every cell of a generation, several at a time. An error does not stop the others, so that less
+// remains for the next call.
 func (w *worker[T]) all(ctx context.Context, step string, gen int, do func(context.Context, ID) error) error {
 	ids := w.cells.Map().cells(gen)
 	done := w.counter(Progress{Step: step, Total: len(ids), Generation: gen})
@@ -356,7 +350,7 @@ func (w *worker[T]) all(ctx context.Context, step string, gen int, do func(conte
 	return errors.Join(errs...)
 }
 
-// counter returns what is called for each cell that is done.
+// counter returns a function that reports one more finished cell.
 func (w *worker[T]) counter(p Progress) func() {
 	var mu sync.Mutex
 	return func() {
@@ -367,7 +361,6 @@ func (w *worker[T]) counter(p Progress) func() {
 	}
 }
 
-// cells are those of one generation.
 func (m *Map) cells(gen int) []ID {
 	ids := make([]ID, m.gens[gen].cells)
 	for i := range ids {

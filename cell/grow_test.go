@@ -19,10 +19,9 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// linked are keys and the puids that they were given.
 type linked map[cell.Key]int64
 
-// put gives keys with these numbers puids, if they have none, and checks those that have.
+// put puts the keys with these numbers, and checks the puids of those that have one.
 func (l linked) put(ctx context.Context, c *process, from, to int) error {
 	keys := keysOf(c, from, to)
 	as, err := cell.NewDirectory(c).Put(ctx, keys)
@@ -38,7 +37,6 @@ func (l linked) put(ctx context.Context, c *process, from, to int) error {
 	return nil
 }
 
-// mustPut is put where nothing is in the way.
 func (l linked) mustPut(t *testing.T, c *process, from, to int) {
 	t.Helper()
 	if err := l.put(t.Context(), c, from, to); err != nil {
@@ -46,7 +44,7 @@ func (l linked) mustPut(t *testing.T, c *process, from, to int) {
 	}
 }
 
-// check fails unless the process finds every key, and no two have one puid.
+// check fails unless the process finds every key, and puids are distinct.
 func (l linked) check(t *testing.T, c *process) {
 	t.Helper()
 	keys := slices.Collect(maps.Keys(l))
@@ -65,7 +63,6 @@ func (l linked) check(t *testing.T, c *process) {
 	}
 }
 
-// rows are all that a cell holds.
 func rows(t *testing.T, c *process, id cell.ID) (rs []cell.Row) {
 	t.Helper()
 	if err := update(t, c, id, cell.Database[cell.Store].View, func(s cell.Store) (err error) {
@@ -77,8 +74,8 @@ func rows(t *testing.T, c *process, id cell.ID) (rs []cell.Row) {
 	return rs
 }
 
-// wantGrown fails unless the process sees a current generation of so many cells, all others
-// sealed and with filters.
+// wantGrown fails unless the process sees a current generation with this many cells, and all others sealed with
+// filters.
 func wantGrown(t *testing.T, c *process, cells uint64) {
 	t.Helper()
 	if err := c.Refresh(t.Context()); err != nil {
@@ -110,8 +107,8 @@ func grow(t *testing.T, c *process, cells uint64) {
 	}
 }
 
-// 16 cells become 48 and 240. No row of any cell changes; every key keeps its puid, for
-// those who know of the growth and for those who slept.
+// 16 cells become 48 and 240. No row of any cell changes; every key keeps its puid, for processes that know of the
+// growth and for those that slept.
 func TestP08_GrowthMovesNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -152,7 +149,7 @@ func TestP08_GrowthMovesNothing(t *testing.T) {
 	})
 }
 
-// What Grow says, and when: the generation starts where the map ended, and not before.
+// Grow reports its steps; the generation starts where the map ended, and not before.
 func TestGrow_WaitsForItsStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +194,7 @@ filters 2/2 cells of generation 0`
 	})
 }
 
-// The documents say that growing takes a minute, whatever has been done before.
+// The documentation promises that growing takes a minute, whatever happened before.
 func TestGrow_TakesAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,8 +219,8 @@ func TestGrow_TakesAMinute(t *testing.T) {
 	})
 }
 
-// Growth is stopped at every step, once and for good, and begun again by another process.
-// Whoever works meanwhile does not notice.
+// Growth is interrupted at every step, once and permanently, and resumed by another process. Concurrent users do not
+// notice.
 func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -239,7 +236,7 @@ func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 				closeCells(t, c)
 				done = steps.Load() < n
 				if memory.Hook(nil); err == nil && forever && !done {
-					// Only copies of the map, which nobody waits for, may still have failed.
+					// Only copies of the map, which are not waited for, may still have failed.
 					wantGrown(t, other, 4)
 				}
 				keys.check(t, other)
@@ -263,7 +260,7 @@ func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 	}
 }
 
-// Two processes grow the same installation, and a third one works: it grows once.
+// Two processes grow the same installation while a third one works: it grows once.
 func TestGrow_TwoAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -285,7 +282,7 @@ func TestGrow_TwoAtOnce(t *testing.T) {
 	})
 }
 
-// Two who want different generations: one gets its, the other is told.
+// Two processes request different generations: one succeeds, the other gets an error.
 func TestGrow_OneOfTwoDifferent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,7 +326,7 @@ func TestGrow_Refuses(t *testing.T) {
 	}
 }
 
-// Databases of a growth that was given up are taken by another one.
+// Databases of an abandoned growth are taken by another one.
 func TestP06_GrowthTakesLeftovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -353,9 +350,9 @@ func TestP06_GrowthTakesLeftovers(t *testing.T) {
 	})
 }
 
-// Two who want different numbers of cells at the same places: one gets its generation, the other is told of that in so many
-// words, and the cells are those of the one that was announced, also if the other one was stopped before any of its steps
-// and goes on when the first one waits for its start.
+// Two processes request different numbers of cells at the same places: one gets its generation, the other an error that
+// names it, and the cells belong to the announced one, even if the other process was stopped before any of its steps
+// and continues while the first one waits for its start.
 func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -425,7 +422,7 @@ type lateKey struct{}
 
 func isLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
-// One old cell is down: all others are sealed, and who needs it is told.
+// One old cell is down: all others are sealed, and callers that need it get an error.
 func TestGrow_WithACellDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -458,7 +455,7 @@ func TestGrow_WithACellDown(t *testing.T) {
 	})
 }
 
-// With filters, new keys do not need old cells at all: not even those that are down.
+// With filters, new keys do not need old cells at all, not even unavailable ones.
 func TestP06_FiltersMakeUpForCellsThatAreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -467,7 +464,7 @@ func TestP06_FiltersMakeUpForCellsThatAreDown(t *testing.T) {
 		keys := linked{}
 		keys.mustPut(t, c, 0, 1000)
 		grow(t, c, 4)
-		keys.check(t, c) // meets the sealed cells, which have filters
+		keys.check(t, c) // reads the heads of the sealed cells, which have filters
 		synctest.Wait()
 		m := c.Map()
 		lacks := 0

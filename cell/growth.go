@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// Append reports whether next may follow old as the version of one map, with
-// ErrMap and the reason if not. Given that, nothing that old answers changes: a
-// generation is only ever added, and only for ids dated from old's Until on, which
-// nobody may have minted or routed.
+// Append returns nil if next may follow old as the next version of the same map, otherwise ErrMap with the reason. A
+// valid successor changes no route of old: generations are only added, and only for IDs dated from old's Until on,
+// which no process can have minted or routed yet.
 func Append(old, next *Map) error {
 	o, n := old.spec, next.spec
 	switch {

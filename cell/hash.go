@@ -9,29 +9,26 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// MaxSource is the length of the longest source, in bytes: its length is hashed as
-// one byte.
+// MaxSource is the length of the longest source, in bytes: its length is hashed as one byte.
 const MaxSource = 255
 
-// Key is what a cell's directory stores of an external key: 24 bytes, and no text
-// that would have to be erased. Equal keys of one map are equal external keys but
-// for a chance of 2^-128 a pair.
+// Key is the form of an external key that a cell's directory stores: 24 bytes, and no text that would have to be
+// erased. Different external keys have equal Keys in one map with probability 2^-128 per pair.
 type Key struct {
-	// Ring is the hash of the external key XOR 2^63, so that the signed order of a
-	// database column is the order of the ring.
+	// Ring is the hash of the external key XOR 2^63, so that a signed database column sorts in ring order.
 	Ring int64
 	// Digest is the start of the SHA-256 of the map's salt and the external key.
 	Digest [16]byte
 }
 
-// Position is the place of the key on the ring of cells.
+// Position returns the key's position on the ring of cells.
 func (k Key) Position() uint32 { return Position(k.Hash()) }
 
-// Hash is the hash of the external key, as Hash returned it.
+// Hash returns the hash of the external key, as Hash computes it.
 func (k Key) Hash() uint64 { return uint64(k.Ring) ^ 1<<63 }
 
-// KeyOf returns the directory key of an external key. It panics if the source is
-// longer than MaxSource, which would make two external keys one.
+// KeyOf returns the directory key of an external key. It panics if the source is longer than MaxSource, which would
+// make the encoding ambiguous.
 func (m *Map) KeyOf(source, key string) Key {
 	var stack [keyBuffer]byte
 	b := append(stack[:0], m.spec.Salt[:]...)
@@ -43,29 +40,26 @@ func (m *Map) KeyOf(source, key string) Key {
 	}
 }
 
-// Hash returns the 64-bit hash of an external key, or of a feature, whose kind
-// takes the place of the source: XXH64 with seed 0 of one length byte of source,
-// source and key, exact bytes, nothing folded. It decides where keys live and is
-// stored, so it never changes. It panics if the source is longer than MaxSource.
+// Hash returns the 64-bit hash of an external key, or of a feature, whose kind takes the place of the source: XXH64
+// with seed 0 over one length byte of source, source and key, without normalisation. It determines where keys live and
+// is stored, so it never changes. It panics if the source is longer than MaxSource.
 func Hash(source, key string) uint64 {
 	var stack [keyBuffer]byte
 	return xxhash.Sum64(appendKey(stack[:0], source, key))
 }
 
-// Position returns the place of a hash on the ring of cells: its upper 32 bits.
+// Position returns the position of a hash on the ring of cells: its upper 32 bits.
 func Position(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// Digest returns the first 16 bytes of the SHA-256 of salt and the bytes that Hash
-// hashes. The salt keeps those who see a directory from looking keys up in a table
-// made elsewhere. It panics if the source is longer than MaxSource.
+// Digest returns the first 16 bytes of the SHA-256 of salt and the bytes that Hash hashes. The salt prevents looking
+// keys of a leaked directory up in a precomputed table. It panics if the source is longer than MaxSource.
 func Digest(salt [16]byte, source, key string) [16]byte {
 	var stack [keyBuffer]byte
 	sum := sha256.Sum256(appendKey(append(stack[:0], salt[:]...), source, key))
 	return [16]byte(sum[:16])
 }
 
-// keyBuffer holds salt, length byte, source and key of all but unusual external
-// keys without a trip to the heap.
+// keyBuffer fits salt, length byte, source and key of all but unusual external keys, which avoids an allocation.
 const keyBuffer = 128
 
 func appendKey(b []byte, source, key string) []byte {

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// hashVector is a line of testdata/hash.jsonl, made by an independent
-// implementation: some of its keys were found by running the hash backwards.
+// hashVector is a line of testdata/hash.jsonl, made by an independent implementation: some of its keys were found by
+// running the hash backwards.
 type hashVector struct {
 	Note         string
 	Source, Key  string // hex
@@ -130,7 +130,7 @@ func TestHash_SourceTooLongPanics(t *testing.T) {
 	}
 }
 
-// TestAllocations does not run in parallel: it counts.
+// TestAllocations does not run in parallel, because it counts allocations.
 func TestAllocations(t *testing.T) {
 	m := example(t)
 	var sink cell.ID

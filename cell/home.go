@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// home is a cell as a Database that is opened when it is first asked, and opened anew
-// where the map says that it has moved to.
+// home is a cell as a Database. It opens the database on first use, and reopens it at its new URL after the cell moved.
 type home[T Store] struct {
 	cells *Cells[T]
 	id    ID
@@ -21,29 +20,29 @@ type home[T Store] struct {
 	closed  bool
 }
 
-// connection is an opened database, who works with it, and where it is.
+// connection is an open database with its users and its URL.
 type connection[T Store] struct {
 	Opened[T]
 	url   string
 	users sync.WaitGroup
 }
 
-// leave closes the database once nobody works with it.
+// leave closes the database once it has no users.
 func (conn *connection[T]) leave() error {
 	conn.users.Wait()
 	return conn.Close()
 }
 
-// dialing is an attempt to open a database, which all wait for who need it meanwhile: a
-// cell that is down is asked by one of them, not by each in turn.
+// dialing is an attempt to open a database. Concurrent callers share it, so that an unreachable cell is dialled once
+// and not by each of them in turn.
 type dialing struct {
 	done chan struct{}
 	err  error
-	// given up: whoever dialled lost its patience, and the others may have more.
+	// the dialling caller's context ended; the others retry with their own
 	givenUp bool
 }
 
-// use gives fn the opened database.
+// use calls fn with the open database.
 func (h *home[T]) use(ctx context.Context, fn func(Opened[T]) error) error {
 	conn, err := h.acquire(ctx)
 	if err != nil {
@@ -57,7 +56,7 @@ func (h *home[T]) use(ctx context.Context, fn func(Opened[T]) error) error {
 	return err
 }
 
-// acquire opens the database if need be. The caller is one of its users afterwards.
+// acquire opens the database if necessary. The caller is one of its users afterwards.
 func (h *home[T]) acquire(ctx context.Context) (*connection[T], error) {
 	for {
 		h.mu.Lock()
@@ -93,7 +92,7 @@ func (h *home[T]) acquire(ctx context.Context) (*connection[T], error) {
 	}
 }
 
-// create makes the database, if it is not there, while nobody else in this process opens it.
+// create creates the database if it does not exist, while no other goroutine of this process opens it.
 func (h *home[T]) create(ctx context.Context, m *Map) error {
 	for {
 		h.mu.Lock()
@@ -118,8 +117,8 @@ func (h *home[T]) create(ctx context.Context, m *Map) error {
 	}
 }
 
-// dial opens the database where a map says that the cell is, and keeps it if nobody was first. create makes
-// one that is not there.
+// dial opens the database where a map places the cell, and keeps the connection unless there is one already. create
+// creates a missing database.
 func (h *home[T]) dial(ctx context.Context, d *dialing, m *Map, create bool) {
 	c := h.cells
 	var conn *connection[T]
@@ -139,7 +138,7 @@ func (h *home[T]) dial(ctx context.Context, d *dialing, m *Map, create bool) {
 	close(d.done)
 }
 
-// dial opens the database of a cell of a map. create makes one that is not there.
+// dial opens the database of a cell of a map. create creates a missing one.
 func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*connection[T], error) {
 	url := c.url(m, id)
 	fail := func(err error) (*connection[T], error) {
@@ -181,7 +180,7 @@ func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*conne
 	return &connection[T]{Opened: db, url: url}, nil
 }
 
-// keep makes a connection the one of its cell, unless it has one.
+// keep makes conn the connection of its cell, unless the cell has one.
 func (c *Cells[T]) keep(id ID, conn *connection[T]) bool {
 	h, err := c.home(id)
 	if err != nil {
@@ -196,8 +195,7 @@ func (c *Cells[T]) keep(id ID, conn *connection[T]) bool {
 	return true
 }
 
-// move lets go of a database that is not at url; it is closed when its transactions have
-// ended.
+// move drops a connection that is not at url; it is closed when its transactions have ended.
 func (h *home[T]) move(url string) {
 	h.mu.Lock()
 	conn := h.conn
@@ -210,8 +208,7 @@ func (h *home[T]) move(url string) {
 	h.cells.goes(func() { h.cells.event(Event{What: EventClosed, Cell: h.id, Err: conn.leave()}) })
 }
 
-// refuse lets go of a database that went back. The next use opens what is there then, and
-// examines it.
+// refuse drops the connection to a database that went back. The next use dials again and examines the database.
 func (h *home[T]) refuse(db Opened[T]) {
 	h.mu.Lock()
 	conn := h.conn
@@ -245,7 +242,7 @@ func (h *home[T]) Exclusive(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return h.wrote(db, db.Exclusive(ctx, fn)) })
 }
 
-// wrote has a commit witnessed.
+// wrote reports a commit, or a possible one, to the watch.
 func (h *home[T]) wrote(db Opened[T], err error) error {
 	if err == nil || errors.Is(err, ErrUnknownOutcome) {
 		h.cells.wrote(h.id, db)
@@ -253,8 +250,8 @@ func (h *home[T]) wrote(db Opened[T], err error) error {
 	return err
 }
 
-// View runs fn in the database of the cell. The error wraps ErrMoved if the cell has left it: what is there
-// has grown old.
+// View runs fn in the database of the cell. The error wraps ErrMoved if the cell has left it, because its rows are out
+// of date.
 func (h *home[T]) View(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.View(ctx, here(ctx, fn)) })
 }
@@ -264,7 +261,7 @@ func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, here(ctx, fn)) })
 }
 
-// here reads only where the cell is.
+// here makes fn fail with ErrMoved if the cell has left the database.
 func here[T Store](ctx context.Context, fn func(T) error) func(T) error {
 	return func(t T) error {
 		head, err := t.Head(ctx)

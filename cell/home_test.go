@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// counted is a driver that takes a while to open a database, and knows who else does meanwhile.
+// counted is a driver that opens databases slowly and counts concurrent opens.
 type counted struct {
 	cell.Driver[cell.Store]
 	t  *testing.T
@@ -37,8 +37,8 @@ func (d *counted) enter(url string, n int) {
 	}
 }
 
-// The copies of a map that lists new cells open them while they are being made: a file that two open at
-// the same time may be made by both.
+// Copies of a map that lists new cells open these cells while they are created: two concurrent opens of a file could
+// both create it.
 func TestEnsure_NobodyElseOpensTheCell(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// ErrID says that a text does not name a cell.
+// ErrID means that a text is not the name of a cell.
 var ErrID = errors.New("cell: malformed cell name: want generation and index like g1-19")
 
-// ID names a cell: the Index-th of the cells that generation Gen added, both from
-// 0. It is comparable; the zero value is g0-0, which every map has.
+// ID names a cell: the Index-th of the cells that generation Gen added, both from 0. It is comparable; the zero value
+// is g0-0, which every map has.
 type ID struct {
 	Gen   uint16
 	Index uint32
 }
 
-// ParseID reads what String writes, and nothing else: no sign, no leading zero.
-// The error is ErrID with the text in it.
+// ParseID parses exactly what String writes: no sign, no leading zero. The error is ErrID with the text in it.
 func ParseID(s string) (ID, error) {
 	rest, okG := strings.CutPrefix(s, "g")
 	gen, index, okI := strings.Cut(rest, "-")
@@ -34,7 +33,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// String returns the name of the cell, g1-19 say.
+// String returns the name of the cell, such as g1-19.
 func (id ID) String() string {
 	b, _ := id.AppendText(make([]byte, 0, len("g65535-4294967295")))
 	return string(b)
@@ -49,7 +48,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the name of the cell; its error is always nil.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads what ParseID reads. After an error id is unchanged.
+// UnmarshalText parses like ParseID. After an error id is unchanged.
 func (id *ID) UnmarshalText(b []byte) error {
 	parsed, err := ParseID(string(b))
 	if err == nil {

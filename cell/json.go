@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// mapFormat names the text form of a map, with its number.
+	// mapFormat names the text form of a map and its version.
 	mapFormat = "locus-cellmap/1"
 	hashName  = "xxh64"
 	hashSeed  = "0"
-	// timeFormat is RFC 3339 in UTC with the milliseconds that ids have.
+	// timeFormat is RFC 3339 in UTC with the milliseconds that IDs have.
 	timeFormat = "2006-01-02T15:04:05.000Z"
 )
 
-// mapText is the text form of a map, in the order in which it is written.
+// mapText is the text form of a map; its fields are in the order of output.
 type mapText struct {
 	Format      string           `json:"format"`
 	ID          string           `json:"id"`
@@ -50,8 +50,7 @@ type generationText struct {
 	Cells  uint64   `json:"cells"`
 	Starts string   `json:"starts"`
 	URLs   []string `json:"urls,omitempty"`
-	// Puids may spell the ranges out, [lo, hi] for each cell. They follow from the
-	// counts, so they are checked and not kept.
+	// Puids may list the ranges, [lo, hi] for each cell. They follow from the counts, so they are checked and not kept.
 	Puids [][2]string `json:"puids,omitempty"`
 }
 
@@ -60,8 +59,8 @@ type homeText struct {
 	Incarnation int    `json:"incarnation"`
 }
 
-// MarshalJSON returns the text form of the map, on one line, always the same bytes
-// for the same map. Its sum is the XXH64 of that line without the sum.
+// MarshalJSON returns the text form of the map, on one line, always the same bytes for the same map. Its sum is the
+// XXH64 of that line without the sum.
 func (m *Map) MarshalJSON() ([]byte, error) {
 	t := m.text()
 	sum, err := t.sum()
@@ -72,9 +71,8 @@ func (m *Map) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t)
 }
 
-// ParseMap reads the text form of a map and checks it like NewMap. It is strict:
-// an unknown field, a wrong sum or anything after the map is ErrMap. Spaces and
-// the order of fields do not matter.
+// ParseMap parses the text form of a map and checks it like NewMap. It is strict: an unknown field, a wrong sum or
+// trailing data is ErrMap. White space and the order of fields do not matter.
 func ParseMap(text []byte) (*Map, error) {
 	var t mapText
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -140,7 +138,7 @@ func (t mapText) sum() (string, error) {
 	return fmt.Sprintf("%016x", xxhash.Sum64(line)), err
 }
 
-// spec returns the map as data, having checked what only the text form has.
+// spec returns the map as data, after checking what only the text form has.
 func (t mapText) spec() (Spec, error) {
 	switch {
 	case t.Format != mapFormat:
@@ -186,8 +184,8 @@ func (t mapText) spec() (Spec, error) {
 	return s, nil
 }
 
-// checkPuids compares ranges that are spelt out with the formula. Ranges of the
-// formula never overlap, so others are refused before they can.
+// checkPuids compares listed ranges with the computed ones. Computed ranges never overlap, so overlapping ones are
+// rejected.
 func (t mapText) checkPuids(m *Map) error {
 	for g, gen := range t.Generations {
 		if len(gen.Puids) == 0 {

@@ -16,7 +16,6 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// grownSpec has everything that a map can have.
 func grownSpec() cell.Spec {
 	return cell.Spec{
 		ID: "7c0e31", Epoch: 9, Current: 1, Until: ms(1795186800000).UTC(), MinFormat: 2,

@@ -12,38 +12,34 @@ import (
 )
 
 var (
-	// ErrNoCell says that a puid lies in no cell's range on this map. A newer map may
-	// have the cell: refresh the map and try once more; then nothing has that puid.
+	// ErrNoCell means that a puid lies in no cell's range on this map. A newer map may have the cell: refresh the map
+	// and try once more. If the error persists, the puid does not exist.
 	ErrNoCell = errors.New("cell: no cell has this address: refresh the cell map and try once more, then it does not exist")
-	// ErrStaleMap says that an id is dated beyond what the map speaks about.
+	// ErrStaleMap means that an ID is dated beyond the period that the map covers.
 	ErrStaleMap = errors.New("cell: the cell map is too old for this id: refresh it and try again")
 )
 
-// ring is the number of positions: 2^32.
 const ring = 1 << 32
 
-// Map is a version of the cell map: where keys, puids and ids live. It is
-// immutable and pure, so any number of goroutines may use it, and any version of
-// it, however old, answers as the newest would or says that it cannot. NewMap and
-// ParseMap make one.
+// Map is a version of the cell map: where keys, puids and IDs live. It is immutable and safe for concurrent use. Any
+// version, however old, routes like the newest or returns an error. NewMap and ParseMap make one.
 type Map struct {
 	spec   Spec
 	gens   []generation
 	finest uint64
-	// until is the first id time that the map does not speak about; 0 is never.
+	// until is the first ID time that the map does not cover; 0 is never.
 	until int64
 }
 
-// generation is what the arithmetic needs of a Generation.
+// generation is the part of a Generation that routing uses.
 type generation struct {
 	cells  uint64
 	starts int64
-	// stride is how many cells of the finest generation lie in one of this.
+	// stride is how many cells of the finest generation one cell of this one spans.
 	stride uint64
 }
 
-// NewMap checks spec and makes a map of it, or says with ErrMap what is wrong. A
-// first map needs nothing but one generation:
+// NewMap checks spec and makes a map of it; the error is ErrMap with the reason. A first map needs only one generation:
 //
 //	NewMap(Spec{Generations: []Generation{{Cells: 16, URLs: []string{"sqlite:cells/g0-{i}.db"}}}})
 func NewMap(spec Spec) (*Map, error) {
@@ -64,10 +60,9 @@ func NewMap(spec Spec) (*Map, error) {
 	return m, nil
 }
 
-// Spec returns the map as data of the caller's own: what the next version is made
-// from, with a higher Epoch.
+// Spec returns a copy of the map as data, from which the next version is made with a higher Epoch.
 func (m *Map) Spec() Spec {
-	spec, _ := m.spec.withDefaults() // an id is set, so nothing is drawn
+	spec, _ := m.spec.withDefaults() // an ID is set, so no random bytes are read
 	return spec
 }
 
@@ -80,20 +75,19 @@ func (m *Map) Floor() int { return m.spec.Floor }
 // Epoch returns the number of this version.
 func (m *Map) Epoch() uint64 { return m.spec.Epoch }
 
-// Until returns the first moment, in id time, that the map says nothing about; the
-// zero time if there is none. See Spec.
+// Until returns the first moment, in ID time, that the map does not cover; the zero time if there is none. See Spec.
 func (m *Map) Until() time.Time { return m.spec.Until }
 
-// Generations returns how many generations the map lists, announced ones too.
+// Generations returns how many generations the map lists, including announced ones.
 func (m *Map) Generations() int { return len(m.gens) }
 
 // Count returns how many cells a generation has.
 func (m *Map) Count(gen int) uint64 { return m.gens[gen].cells }
 
-// Starts returns the id time from which ids live in a generation, and it may take keys.
+// Starts returns the ID time from which IDs live in a generation, and it may take keys.
 func (m *Map) Starts(gen int) time.Time { return m.spec.Generations[gen].Starts }
 
-// Authority returns the cell that keeps the newest map.
+// Authority returns the cell that stores the newest map.
 func (m *Map) Authority() ID { return m.spec.Authority }
 
 // Has reports whether the map lists the cell.
@@ -111,27 +105,25 @@ func (m *Map) Cells() []ID {
 	return ids
 }
 
-// URL returns where a cell is, or "" if the map does not say. It panics if the map
-// does not list the cell.
+// URL returns where a cell is, or "" if the map does not say. It panics if the map does not list the cell.
 func (m *Map) URL(c ID) string {
 	m.must(c)
 	return m.spec.url(c)
 }
 
-// Key returns the cell of a generation whose segment holds the position of a hash:
-// the directory of an external key is looked for there, from the current
-// generation down to the floor. It panics if the map does not list the generation.
+// Key returns the cell of a generation whose segment contains the position of a hash. The directory of an external key
+// is looked for there, from the current generation down to the floor. It panics if the map does not list the
+// generation.
 func (m *Map) Key(gen int, position uint32) ID {
 	return ID{Gen: uint16(gen), Index: m.gens[gen].segment(position)}
 }
 
-// Home returns the cell that takes a new key, or any other hash, at a position: Key of the current
-// generation.
+// Home returns the cell that takes a new key, or any other hash, at a position: Key of the current generation.
 func (m *Map) Home(position uint32) ID { return m.Key(m.spec.Current, position) }
 
-// Entity returns the cell of an id: the one whose segment holds its position, in
-// the newest generation that had started when it was minted. The error is
-// ErrStaleMap. Only the id decides, no clock, so an id has one cell for ever.
+// Entity returns the cell of an ID: the one whose segment contains its position, in the newest generation that had
+// started when the ID was minted. The error is ErrStaleMap. Only the ID decides, not a clock, so an ID has one cell for
+// ever.
 func (m *Map) Entity(id locality.ID) (ID, error) {
 	z := id.Millis()
 	if m.until != 0 && z >= m.until {
@@ -145,10 +137,9 @@ func (m *Map) stale(id locality.ID) error {
 	return fmt.Errorf("route %v: %w (its map, epoch %d, ends at %v)", id, ErrStaleMap, m.spec.Epoch, m.spec.Until.Format(time.RFC3339))
 }
 
-// generationAt returns the newest generation that had started at z. The first one
-// takes all that is older. It counts the starts that are not after z without a branch:
-// ids come in no order, and a processor that guesses their generations wrongly loses
-// more time than all these comparisons take.
+// generationAt returns the newest generation that had started at z; the first generation takes all older times. It
+// counts the starts that are not after z without a branch: IDs come in no order, and branch mispredictions cost more
+// than all these comparisons.
 func (m *Map) generationAt(z int64) int {
 	g := 0
 	for _, gen := range m.gens[1:] {
@@ -157,8 +148,8 @@ func (m *Map) generationAt(z int64) int {
 	return g
 }
 
-// must panics if the map does not list the cell, which then came from another map
-// or from nowhere: any answer would be the address of something else.
+// must panics if the map does not list the cell: the cell came from another map, and any result would be the address of
+// something else.
 func (m *Map) must(c ID) {
 	if !m.Has(c) {
 		panic(fmt.Sprintf("cell: the map has no cell %v", c))

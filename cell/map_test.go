@@ -26,7 +26,6 @@ func newMap(t testing.TB, s cell.Spec) *cell.Map {
 	return m
 }
 
-// arithmetic is a map of one generation without places.
 func arithmetic(t testing.TB, salt [16]byte, cells uint64) *cell.Map {
 	t.Helper()
 	return newMap(t, cell.Spec{ID: "test", Salt: salt, Generations: []cell.Generation{{Cells: cells}}})
@@ -138,7 +137,7 @@ func TestMap_OutsideTheChainRangesWouldMeet(t *testing.T) {
 
 func TestMap_Room(t *testing.T) {
 	t.Parallel()
-	// Figures of the design: how many generations a way of growing has room for.
+	// Figures of the design: how many generations a growth factor has room for.
 	grow := func(counts []uint64, by uint64) (gens int) {
 		spec := cell.Spec{ID: "room"}
 		for i := 0; ; i++ {

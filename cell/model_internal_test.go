@@ -10,10 +10,9 @@ import (
 	"slices"
 )
 
-// A model of the key directory, small enough that every interleaving can be tried: one
-// key, a cell for each of three generations, three processes with maps of their own, the
-// machines of growth. Its cells are a few bytes; what is done to them is done by the
-// code that does it in production: Walk, ask, Activation, Compaction, Head.
+// A model of the key directory, small enough to explore every interleaving: one key, a cell for each of three
+// generations, three processes with maps of their own, and the growth machines. Its cells are a few bytes; production
+// code operates on them: Walk, ask, Activation, Compaction, Head.
 
 const (
 	modelGens       = 3
@@ -21,49 +20,44 @@ const (
 	modelCompactors = 2
 )
 
-// scenario is what happens in a model: what each process does, one call after the other,
-// and what else may happen at any moment.
+// scenario is what happens in a model: the calls of each process, in order, and what else may happen at any moment.
 type scenario struct {
 	name string
-	// procs are the calls of each process: p put, l look-up, o posting.
+	// procs are the calls of each process: p put, l lookup, o posting.
 	procs [modelProcs]string
-	// begin are the rows of generation 0 to begin with: Nothing, puid 1.
+	// begin are the initial rows of generation 0: Nothing, puid 1.
 	begin []int8
-	// grow are the generations that an operator activates; compact are the floors that others
-	// make, each one.
+	// grow are the generations that an operator activates; compact are the target floors of the compacting operators,
+	// one each.
 	grow, compact []uint8
-	// restarts: the operators may be killed and begin again at any moment. filters are used,
-	// cells are read ahead, seals are lost by promotions, cells are down.
+	// restarts: the operators may be killed and start again at any moment. filters: filters are used. ahead: cells are
+	// read ahead. promote: promotions lose seals. down: cells are unavailable.
 	restarts, filters, ahead, promote, down bool
-	// long says that the scenario takes minutes.
+	// long marks a scenario that takes minutes.
 	long bool
 }
 
-// modelCell is a cell.
 type modelCell struct {
 	keys Keys
-	// row is the key's: Nothing, or a puid. twin is a second one, which only
-	// a table without primary key has.
+	// row is the key's: Nothing, or a puid. twin is a second one, which only a table without primary key has.
 	row, twin int8
-	// filter is 0 if there is none, else 1 + what it says of the key.
+	// filter is 0 if there is none, otherwise 1 + whether it contains the key.
 	filter uint8
-	// back says that the cell was promoted from a replica, and did not ask the authority yet.
+	// back marks a cell that was promoted from a replica and has not asked the authority yet.
 	back bool
 	// posts has a bit for each process whose posting is there.
 	posts uint8
 }
 
-// modelProc is a process.
 type modelProc struct {
-	walk Walk
-	// known is its map.
+	walk  Walk
 	known modelMap
-	// call is how many calls it has finished, phase where it is in this one.
+	// call is the number of calls it has finished, phase its progress in the current one.
 	call  uint8
 	phase phase
-	// values are those that the key had during the call: a bit for each puid, bit 0 absent.
+	// values are the values that the key had during the call: a bit for each puid, bit 0 for absent.
 	values uint16
-	// kept are lasting replies by generation; has says which.
+	// kept are lasting replies by generation; has is the set of generations with one.
 	kept [modelGens]int8
 	has  uint8
 	// saw are the postings that it found, at is the generation that it reads next.
@@ -77,10 +71,9 @@ const (
 	idle phase = iota
 	walking
 	reading // a poster reads the postings of others
-	failed  // the cell could not be asked: no answer
+	failed  // the cell could not be asked: no result
 )
 
-// modelMap is a version of the map.
 type modelMap struct{ generations, current, floor uint8 }
 
 func (m modelMap) view() View {
@@ -90,14 +83,12 @@ func (m modelMap) view() View {
 	}
 }
 
-// state is all there is.
 type state struct {
 	cells  [modelGens]modelCell
 	procs  [modelProcs]modelProc
 	newest modelMap
-	// puids is how many were given out.
-	puids int8
-	// grows is how many activations are done, grower the one at work.
+	puids  int8
+	// grows is how many activations are done, grower the current one.
 	grows      uint8
 	grower     Activation
 	compactors [modelCompactors]modelCompactor
@@ -108,12 +99,12 @@ type state struct {
 type modelCompactor struct {
 	machine Compaction
 	over    bool
-	// rows are those that it has read to be copied, has a bit for each generation.
+	// rows are those that it has read to be copied; has is a bit set of generations.
 	rows [modelGens]int8
 	has  uint8
 }
 
-// value is what the key has: the first row from the newest generation down.
+// value returns the value of the key: the first row from the newest generation down.
 func (s *state) value() int8 {
 	for g := modelGens - 1; g >= 0; g-- {
 		if c := &s.cells[g]; c.keys != Retired && c.row != Nothing {
@@ -123,7 +114,7 @@ func (s *state) value() int8 {
 	return Nothing
 }
 
-// event is a transition, for the story of a counterexample.
+// event is a transition, for the trace of a counterexample.
 type event struct {
 	who  int8 // a process, or one of the operators
 	what string
@@ -149,15 +140,13 @@ func (e event) String() string {
 	return fmt.Sprintf("%s: %s g%d", who, e.what, e.gen)
 }
 
-// model explores a scenario.
 type model struct {
 	scenario
 	seed maphash.Seed
-	// emit takes what a transition leads to, and why that is wrong, if it is.
+	// emit is called with each successor state, and with an error if the transition is wrong.
 	emit func(next *state, e event, wrong error)
 }
 
-// modelDB is a cell of a state as a database.
 type modelDB struct {
 	s    *state
 	gen  uint16
@@ -190,7 +179,7 @@ func (db *modelDB) Exclusive(_ context.Context, fn func(modelTx) error) error { 
 func (db *modelDB) View(_ context.Context, fn func(modelTx) error) error      { return db.run(fn) }
 func (db *modelDB) Read(_ context.Context, fn func(modelTx) error) error      { return db.run(fn) }
 
-// modelTx is a cell as a Store. What the contract of Store promises can be broken here.
+// modelTx is a cell as a Store. It can break the contract of Store.
 type modelTx struct {
 	Store
 	db *modelDB
@@ -238,7 +227,7 @@ func (t modelTx) Copy(_ context.Context, rows []Row) error {
 
 var oneKey = []Key{{}}
 
-// successors emits all states that may follow s.
+// successors emits all successor states of s.
 func (m *model) successors(s *state) {
 	for i := range s.procs {
 		m.process(s, i)
@@ -263,7 +252,6 @@ func (m *model) successors(s *state) {
 	}
 }
 
-// filterOf is the filter of a cell with this row.
 func filterOf(row int8) uint8 {
 	if row == Nothing {
 		return 1
@@ -271,8 +259,8 @@ func filterOf(row int8) uint8 {
 	return 2
 }
 
-// step emits a state. Only a put may change the value of the key, and only as it should:
-// that is said by change, nil for steps that must leave it alone.
+// step emits a state. Only a put may change the value of the key: change checks that change, and is nil for steps that
+// must not make one.
 func (m *model) step(s, n *state, e event, change func(before, after int8) error) {
 	before, after := s.value(), n.value()
 	var wrong error
@@ -291,7 +279,7 @@ func (m *model) step(s, n *state, e event, change func(before, after int8) error
 	m.emit(n, e, wrong)
 }
 
-// process emits what a process may do.
+// process emits the possible steps of a process.
 func (m *model) process(s *state, i int) {
 	p := &s.procs[i]
 	if p.known != s.newest && p.phase == idle && int(p.call) < len(m.procs[i]) {
@@ -317,8 +305,7 @@ func (m *model) process(s *state, i int) {
 	}
 }
 
-// skips are the views that a process may have of its map: with the filters that there
-// are, and without.
+// skips returns the views that a process may have of its map: with the existing filters, and without.
 func (m *model) skips(s *state, p *modelProc, op Op) []View {
 	v := p.known.view()
 	with := v
@@ -344,7 +331,7 @@ func (m *model) start(s *state, i int) {
 	}
 }
 
-// walk emits what the walk of a process wants, done.
+// walk emits the state after the request of a process's walk.
 func (m *model) walk(s *state, i int, down bool) {
 	r := s.procs[i].walk.Want()
 	if r.Do == DoRefresh {
@@ -425,7 +412,7 @@ func (m *model) finish(s, n *state, i int, e event, change func(before, after in
 	m.step(s, n, e, check)
 }
 
-// readAhead emits the reading of older cells before the walk comes to them.
+// readAhead emits reads of older cells before the walk requests them.
 func (m *model) readAhead(s *state, i int) {
 	v := s.procs[i].walk.view
 	for g := v.Floor; g < v.Current; g++ {
@@ -445,7 +432,7 @@ func (m *model) readAhead(s *state, i int) {
 	}
 }
 
-// readPosts emits the reading of one cell more by who has put a posting.
+// readPosts emits the next read by a process that has put a posting.
 func (m *model) readPosts(s *state, i int) {
 	n := *s
 	p := &n.procs[i]
@@ -465,7 +452,7 @@ func (m *model) readPosts(s *state, i int) {
 	m.emit(&n, e, wrong)
 }
 
-// growth emits what the operator may do.
+// growth emits the possible steps of the growth operator.
 func (m *model) growth(s *state) {
 	if int(s.grows) == len(m.grow) {
 		return
@@ -524,7 +511,7 @@ func (m *model) mustAsk(n *state, r Request) {
 	}
 }
 
-// compaction emits what an operator may do who compacts.
+// compaction emits the possible steps of a compacting operator.
 func (m *model) compaction(s *state, i int) {
 	c, floor := &s.compactors[i], m.compact[i]
 	if c.over || s.newest.current < floor {
@@ -575,8 +562,8 @@ func (m *model) compaction(s *state, i int) {
 	m.step(s, &n, e, nil)
 }
 
-// copy emits the parts of DoCopy: the older cells are read, one by one in any order, and
-// what Compaction chooses is put into the newest, which refuses if it is not open.
+// copy emits the parts of DoCopy: the older cells are read, one by one in any order, and the row that Compaction
+// selects is put into the newest, which refuses if it is not open.
 func (m *model) copy(s *state, i int, r Request) {
 	c, who := &s.compactors[i], int8(compacter+i)
 	newest, oldest := c.machine.From()
@@ -614,8 +601,8 @@ func (m *model) copy(s *state, i int, r Request) {
 	m.step(s, &n, e, nil)
 }
 
-// canonical sorts processes that do the same, so that states which differ only in who is
-// who are one. Postings name their processes.
+// canonical sorts processes with the same calls, so that states that differ only by a permutation of them are one.
+// Postings name their processes.
 func (m *model) canonical(s *state) {
 	for i := 1; i < modelProcs; i++ {
 		for j := i; j > 0 && m.procs[j] == m.procs[j-1] && m.procs[j] != "o"; j-- {
@@ -629,8 +616,7 @@ func (m *model) canonical(s *state) {
 
 func (m *model) hashProc(p *modelProc) uint64 { return maphash.Comparable(m.seed, *p) }
 
-// begins are the states that a scenario begins with: all generations announced, the
-// first one current.
+// begins returns the initial states of a scenario: all generations announced, the first one current.
 func (m *model) begins() []state {
 	rows := m.begin
 	if rows == nil {

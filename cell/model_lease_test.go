@@ -13,13 +13,12 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// A model of routing by id: two routers with maps of any age, an authority whose map is
-// extended and grows, ids of any date. What may follow a map is decided by Append, where
-// an id lives by Map.Entity, and no two routers may ever disagree:
+// A model of routing by ID: two routers with maps of any age, an authority whose map is extended and grows, IDs of any
+// date. Append decides which map may follow, and Map.Entity where an ID lives; no two routers may ever disagree:
 //
 //	until of a map says how far it speaks; a generation starts at or after it. No clock.
 const (
-	leaseTimes    = 6 // dates of ids: 0 to 5
+	leaseTimes    = 6 // dates of IDs: 0 to 5
 	leaseGens     = 3
 	leaseVersions = 4
 )
@@ -35,7 +34,7 @@ type leaseState struct {
 	newest  leaseMap
 	version int8
 	routers [2]leaseMap
-	// lives has for each date a bit for each generation that an id of the date was routed to.
+	// lives has for each date a bit for each generation that an ID of the date was routed to.
 	lives [leaseTimes]uint8
 }
 
@@ -45,7 +44,7 @@ type leaseModel struct {
 	emit func(leaseState)
 }
 
-// at makes the real map of a version of some epoch.
+// at returns the Map of a version, with an epoch.
 func (m *leaseModel) at(v leaseMap, epoch int8) *cell.Map {
 	spec := cell.Spec{ID: "lease", Epoch: uint64(epoch), Until: ms(int64(v.until))}
 	for g := range v.gens {
@@ -118,8 +117,7 @@ func (m *leaseModel) successors(s leaseState) {
 	}
 }
 
-// TestP08_LeasesModel: no interleaving of extending, growing, refreshing and routing
-// ever puts an id in two cells.
+// TestP08_LeasesModel: no interleaving of extending, growing, refreshing and routing ever routes an ID to two cells.
 func TestP08_LeasesModel(t *testing.T) {
 	t.Parallel()
 	first := leaseMap{gens: 1, until: 1}
@@ -127,7 +125,7 @@ func TestP08_LeasesModel(t *testing.T) {
 	m := &leaseModel{maps: map[leaseMap]*cell.Map{}}
 	seen, level, next := map[leaseState]bool{begin: true}, []leaseState(nil), []leaseState{begin}
 	m.emit = func(n leaseState) {
-		if n.routers[0].gens > n.routers[1].gens { // it does not matter which router is which
+		if n.routers[0].gens > n.routers[1].gens { // the routers are interchangeable
 			n.routers[0], n.routers[1] = n.routers[1], n.routers[0]
 		}
 		if !seen[n] {

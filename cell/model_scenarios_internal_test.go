@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// begun are the rows to begin with: none, or a puid in generation 0.
+// begun are the initial rows: none, or a puid in generation 0.
 var begun = []int8{0, 1}
 
 var scenarios = []scenario{
@@ -47,12 +47,12 @@ func floors(gens ...uint8) []uint8 { return gens }
 
 func grow(gens ...uint8) []uint8 { return gens }
 
-// sampled is how many states of a scenario are looked at: those that are reached in the fewest steps, all of them in a
-// long run. The race detector has nothing to see here and makes everything ten times slower.
+// sampled returns how many states of a scenario are explored: those reached in the fewest steps, or all in a long run.
+// With the race detector, which finds nothing here, exploring takes ten times as long.
 func sampled() int { return longtest.Sample(10_000, 10_000, 100_000, math.MaxInt) }
 
-// explore tries everything that may happen in a scenario, breadth first, and returns the
-// number of states, and the shortest story of what is wrong, if something is.
+// explore explores a scenario breadth first. It returns the number of states, and the shortest trace to an error, if
+// there is one.
 func (m *model) explore() (states int, story []string) {
 	m.seed = maphash.MakeSeed()
 	var level, next []state
@@ -86,7 +86,7 @@ func (m *model) explore() (states int, story []string) {
 	return len(seen), nil
 }
 
-// over reports whether all has been done that there was to do.
+// over reports whether all calls and operators have finished.
 func (m *model) over(s *state) bool {
 	for i := range s.procs {
 		if p := &s.procs[i]; p.phase != failed && int(p.call) < len(m.procs[i]) {
@@ -101,7 +101,7 @@ func (m *model) over(s *state) bool {
 	return int(s.grows) == len(m.grow)
 }
 
-// story explores again and keeps how each state was reached.
+// story explores again and records how each state was reached.
 func (m *model) story() (steps []string) {
 	type moment struct {
 		from  int

@@ -12,82 +12,81 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// ErrOccupied says that a database cannot take a cell, since that would delete what is in it; the text says what that is,
-// and what to do.
+// ErrOccupied means that a database cannot take a cell because that would delete its content; the text names the
+// content and the remedy.
 var ErrOccupied = errors.New("cell: the database is not empty")
 
-// ErrLeft is the ErrOccupied of rows that Destination.Replace would delete.
+// ErrLeft is the ErrOccupied for rows that Destination.Replace would delete.
 var ErrLeft = fmt.Errorf("%w", ErrOccupied)
 
 // Destination is where a cell moves to.
 type Destination struct {
-	// URL of the database, which is made if it is not there.
+	// URL of the database, which is created if it does not exist.
 	URL string
-	// Replace lets the move delete the rows that the cell left behind when it moved away from that database.
+	// Replace allows the move to delete the rows that the cell left in that database when it moved away from it.
 	Replace bool
 }
 
-// MoveOptions say what Move cannot know of the cell's contents, and who is told how it goes on. All but
-// Progress are required.
+// MoveOptions supply what Move does not know about the cell's content. All but Progress are required.
 type MoveOptions[T Store] struct {
-	// Owner names the process to those that want to move the same cell.
+	// Owner names the process in errors of others that want to move the same cell.
 	Owner string
 	// Leases returns the leases in a transaction's cell.
 	Leases func(T) lease.Store
-	// Copier answers with the rows of a transaction.
+	// Copier returns the rows of a transaction.
 	Copier func(T) Copier
-	// Made lists the keys of what is not copied but made again (JournaledEntity), those after the
-	// key only, at most limit.
+	// Made lists up to limit keys of what is rebuilt rather than copied (JournaledEntity), those after the given key
+	// only.
 	Made func(ctx context.Context, t T, after []any, limit int) ([][]any, error)
-	// Make makes, in to, what stands under these keys in from, and removes what does not. A from that
-	// is nil has none of them.
+	// Make rebuilds the derived rows for keys in to from those in from, and deletes those that from does not have. A
+	// nil from has none of them.
 	Make func(ctx context.Context, from, to Database[T], keys [][]any) error
-	// Last copies what else has to follow while nobody writes.
+	// Last copies the remaining content while writers wait.
 	Last func(ctx context.Context, from, to T) error
-	// Progress is told after every batch of rows.
+	// Progress is called after every batch of rows.
 	Progress func(MoveProgress)
 }
 
-// MoveProgress tells how far a move is.
+// MoveProgress is the progress of a move.
 type MoveProgress struct {
-	// Step is copy, follow, switch, done, or there: nothing was moved, since the cell is in that database already.
+	// Step is copy, follow, switch, done, or there: nothing was moved, because the cell is in that database already.
 	Step string `json:"step"`
-	// Table is the one that is being copied.
+	// Table is the table being copied.
 	Table string `json:"table,omitempty"`
-	// Rows is how many rows have been copied, Followed how many changes of the journal.
+	// Rows is how many rows have been copied, Followed how many journal entries have been replayed.
 	Rows     int64 `json:"rows"`
 	Followed int64 `json:"followed"`
-	// Pause is how long writers of the cell have waited, once it is over.
+	// Pause is how long writers of the cell waited; it is set when the switch is over.
 	Pause time.Duration `json:"pause_ns,omitempty"`
 }
 
 const (
 	// moveBatch is how many rows are copied in one transaction.
 	moveBatch = 1000
-	// moveNear is how many entries of the journal a batch may have for the cell to be switched: the
-	// last of them are copied while writers wait.
+	// moveNear is the largest batch of journal entries at which the switch may begin: later entries are copied while
+	// writers wait.
 	moveNear = 200
-	// moveRounds bounds how often the journal is read before the switch, for a cell that is written to
-	// faster than it can be followed.
+	// moveRounds bounds how often the journal is read before the switch, for a cell that is written to faster than it
+	// can be followed.
 	moveRounds = 1000
 )
 
-// Move moves a cell to another database while it is written to. Rows are copied, then what changed
-// in the meantime; then writers wait while the last changes follow and the map says where the cell is now. Until the map
-// says so every failure leaves the cell where it was, serving. A move that was interrupted is begun again by the same
-// call.
+// Move moves a cell to another database while it is written to. It copies the rows, then follows the journal of
+// changes; then writers wait while the last changes are copied and the map is switched to the new database. Until the
+// map is switched, every failure leaves the cell where it was, serving. Repeating the call starts an interrupted move
+// again.
 //
-// Several calls at one time never lose a write. The head of the source names the attempt that may go on; every
-// transaction in which an attempt writes to the target, or switches, reads the name and fails if it is another's. An attempt
-// that takes over from one that gave no sign of life writes its name, then changes the epoch of the map: after
-// that the former one cannot switch any more, even if it was stopped just before.
+// Concurrent calls never lose a write. The head of the source names the attempt that may proceed; every transaction in
+// which an attempt writes to the target, or switches, reads that name and fails if it is another's. An attempt that
+// takes over from a silent one writes its name, then changes the epoch of the map: after that the former one can no
+// longer switch, even if it was stopped just before.
 //
-// The target serves once the map names it, never before, and what serves is never emptied. Before anything is deleted the name,
-// which is random, is read through the target: if it is there, both are one database, however their URLs are
-// spelled, and the cell stays where it is.
+// The target serves only once the map names it, and a serving database is never emptied. Before anything is deleted,
+// the name, which is random, is read through the target: if it is there, source and target are one database, however
+// their URLs are spelled, and the cell stays where it is.
 //
-// The error is ErrIdentity if another cell is there, ErrOccupied if there are rows that no attempt
-// at this move has written, and ErrConflict if another process moves the cell now.
+// The error is ErrIdentity if the target is another cell, ErrOccupied if it has rows that no attempt at this move has
+// written, and ErrConflict if another process is moving the cell.
 func Move[T Store](ctx context.Context, c *Cells[T], id ID, to Destination, opts MoveOptions[T]) (MoveProgress, error) {
 	m := &mover[T]{cells: c, id: id, to: to, opts: opts, attempt: rand.Text()}
 	if opts.Progress == nil {
@@ -99,7 +98,7 @@ func Move[T Store](ctx context.Context, c *Cells[T], id ID, to Destination, opts
 	return m.progress, nil
 }
 
-// mover is one Move: one attempt at moving a cell.
+// mover is one attempt at moving a cell.
 type mover[T Store] struct {
 	cells    *Cells[T]
 	id       ID
@@ -110,13 +109,13 @@ type mover[T Store] struct {
 	progress MoveProgress
 
 	from   Database[T] // the source
-	mark   string      // in the head of the source, and of the target once it was claimed; see mark.go
+	mark   string      // in the head of the source, and of the target once it was claimed; see move_own.go
 	before Head        // of the source, as this attempt found it
-	doubt  bool        // the map may say, now or soon, that the cell has left
+	doubt  bool        // the map may name another home of the cell, now or soon
 	target *target[T]
 	full   bool    // the target has rows
-	tables []Table // those that are copied while the cell is written to
-	seq    int64   // the last entry of the journal that was followed
+	tables []Table // tables that are copied while the cell is written to
+	seq    int64   // last journal entry that was replayed
 }
 
 func (m *mover[T]) run(ctx context.Context) error {
@@ -128,8 +127,8 @@ func (m *mover[T]) run(ctx context.Context) error {
 	if err := m.cells.Refresh(ctx); err != nil {
 		return err
 	}
-	// The source is held for as long as the move takes: afterwards it has to be told that the cell has
-	// left, when the map leads to the new one already.
+	// The connection to the source is kept for the whole move: at the end its head is marked as moved, when the map
+	// already leads to the target.
 	home, err := m.cells.home(m.id)
 	if err != nil {
 		return err
@@ -151,7 +150,7 @@ func (m *mover[T]) run(ctx context.Context) error {
 	return errors.Join(err, release())
 }
 
-// owned is the move of who owns it.
+// owned runs the move while this process holds its lease.
 func (m *mover[T]) owned(ctx context.Context, at string) (err error) {
 	if err := m.begin(ctx); err != nil {
 		return errors.Join(err, m.giveUp(ctx))
@@ -188,7 +187,7 @@ func (m *mover[T]) owned(ctx context.Context, at string) (err error) {
 	return nil
 }
 
-// there ends a move to the database where the cell is already. What an interrupted move has left there is undone.
+// there ends a move to the database where the cell already is, and undoes what an interrupted move has left there.
 func (m *mover[T]) there(ctx context.Context) error {
 	if err := m.giveUp(ctx); err != nil {
 		return err

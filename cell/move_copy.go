@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// each lists what is made again, a batch at a time.
+// each calls do with the keys of what is rebuilt, a batch at a time.
 func (m *mover[T]) each(ctx context.Context, in Database[T], do func(keys [][]any) error) error {
 	for after := []any(nil); ; {
 		var keys [][]any
@@ -26,7 +26,7 @@ func (m *mover[T]) each(ctx context.Context, in Database[T], do func(keys [][]an
 	}
 }
 
-// copy copies all rows. What changes at the same time is in the journal.
+// copy copies all rows. Concurrent changes are in the journal.
 func (m *mover[T]) copy(ctx context.Context) error {
 	for _, table := range m.tables {
 		for after := []any(nil); ; {
@@ -58,7 +58,7 @@ func (m *mover[T]) copy(ctx context.Context) error {
 	})
 }
 
-// follow does again what the journal notes, until a batch of it has no more than so many entries.
+// follow replays the journal until a batch of it has no more than near entries.
 func (m *mover[T]) follow(ctx context.Context, near int) error {
 	for range moveRounds {
 		var entries []JournalEntry
@@ -83,7 +83,7 @@ func (m *mover[T]) follow(ctx context.Context, near int) error {
 	return fmt.Errorf("%w: it is written to faster than it can be followed: try again at a calmer time", ErrUnavailable)
 }
 
-// repeat brings the rows of journal entries to the target as they are now.
+// repeat copies the current rows of journal entries to the target.
 func (m *mover[T]) repeat(ctx context.Context, entries []JournalEntry) error {
 	changed, seen := map[string][][]any{}, map[string]bool{}
 	for _, e := range entries {

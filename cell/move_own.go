@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// moveLease is the lease, in the cell itself, of the process that moves it. It keeps a second one from beginning; what
-// keeps one that lost it from writing is the mark.
+// moveLease is the lease, in the cell itself, of the process that moves it. It keeps a second mover from starting; the
+// mark keeps a mover that lost the lease from writing.
 const moveLease = "move"
 
-// A mark is Head.Move: MOVE.ATTEMPT, both random. Attempts at moving a cell out of one database have the same MOVE, so a target
-// that one of them has filled in part may be emptied by the next.
+// nextMark returns the mark of an attempt. A mark is Head.Move: MOVE.ATTEMPT, both random. Attempts at moving a cell
+// out of one database share MOVE, so that one may empty a target that an earlier one has partly filled.
 func nextMark(before, attempt string) string {
 	move, _, ok := strings.Cut(before, ".")
 	if !ok {
@@ -33,10 +33,10 @@ func sameMove(a, b string) bool {
 	return ok && strings.HasPrefix(b, move+".")
 }
 
-// errTaken says that another attempt goes on with the move.
+// errTaken means that another attempt has taken the move over.
 var errTaken = errors.New("another process has taken the move over")
 
-// enter refuses a second move of a cell by one process.
+// enter rejects a second move of a cell by one process.
 func (m *mover[T]) enter() (leave func(), err error) {
 	c := m.cells
 	c.mu.Lock()
@@ -52,12 +52,12 @@ func (m *mover[T]) enter() (leave func(), err error) {
 	}, nil
 }
 
-// own takes the lease of the move, and keeps it until release. The context ends when another process has taken it.
-// The error is ErrConflict if another one has it and lives.
+// own acquires the lease of the move and renews it until release. The returned context is cancelled when another
+// process has taken the lease. The error is ErrConflict if another process holds it and is alive.
 func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func() error, err error) {
 	ttl := m.cells.opts.MovePatience
 	if m.cells.opts.Alone {
-		ttl = 0 // another process that has it is gone
+		ttl = 0 // any previous holder is gone
 	}
 	now := m.cells.opts.Now
 	m.owner = fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL), now().UTC().Format(time.RFC3339), m.attempt)
@@ -69,7 +69,7 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 		Update: func(ctx context.Context, fn func(lease.Store) error) error {
 			do := func(t T) error { return fn(m.opts.Leases(t)) }
 			err := m.from.Update(ctx, do)
-			if errors.Is(err, ErrMoved) { // it is about to switch, or was stopped there
+			if errors.Is(err, ErrMoved) { // the previous mover was about to switch, or was stopped there
 				err = m.from.Exclusive(ctx, do)
 			}
 			return err
@@ -114,8 +114,8 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 	}, nil
 }
 
-// begin marks the source, makes sure that an attempt before this one cannot switch any more, and lets the source note
-// what changes.
+// begin marks the source, makes sure that an earlier attempt can no longer switch, and turns the journal of the source
+// on.
 func (m *mover[T]) begin(ctx context.Context) error {
 	if err := m.alone(ctx, func(t T, head *Head) error {
 		switch l, err := m.opts.Leases(t).Lease(ctx, moveLease); {
@@ -146,7 +146,7 @@ func (m *mover[T]) begin(ctx context.Context) error {
 	})
 }
 
-// alone changes the head of the source.
+// alone changes the head of the source in an Exclusive.
 func (m *mover[T]) alone(ctx context.Context, change func(t T, head *Head) error) error {
 	return m.from.Exclusive(ctx, func(t T) error {
 		head, err := t.Head(ctx)
@@ -161,10 +161,10 @@ func (m *mover[T]) alone(ctx context.Context, change func(t T, head *Head) error
 	})
 }
 
-// outrun gives the cell map another epoch if there was an attempt before this one. That one may have been stopped just before it
-// swaps the map: it has looked at the mark of the source for the last time, and at the map before that. Now its swap
-// fails, or it was first, and the cell has moved. The authority itself has no need of that: there mark and map
-// are in one database.
+// outrun changes the epoch of the cell map if there was an earlier attempt. That attempt may have been stopped just
+// before it swaps the map: it has read the map, and after that, for the last time, the mark of the source. Now its swap
+// fails, or it was first, and the cell has moved. The authority itself does not need this: there, mark and map are in
+// one database.
 func (m *mover[T]) outrun(ctx context.Context) error {
 	if m.before.Move == "" || m.cells.Map().spec.Authority == m.id {
 		return nil

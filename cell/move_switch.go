@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// change makes writers wait, brings the rest, and has the map say where the cell is now.
+// change blocks writers, copies the rest, and switches the map to the target.
 func (m *mover[T]) change(ctx context.Context) error {
 	m.tell("switch", "")
 	begin := m.cells.opts.Now()
@@ -36,8 +36,8 @@ func (m *mover[T]) change(ctx context.Context) error {
 	return nil
 }
 
-// last brings what is copied while no process writes: the totals, the filter, the maps and the head. The head says moved
-// until the map has said that the cell is there.
+// last copies what is copied while no process writes: the totals, the filter, the maps and the head. The head says
+// Moved until the map names the target.
 func (m *mover[T]) last(ctx context.Context, head Head) error {
 	return m.from.View(ctx, func(from T) error {
 		total, err := m.opts.Copier(from).ReadRows(ctx, Total, nil, 1)
@@ -80,7 +80,7 @@ func (m *mover[T]) last(ctx context.Context, head Head) error {
 	})
 }
 
-// point has the map say where the cell is now. Then the target serves, and the source says that the cell has left.
+// point switches the map to the target. Then the target is marked as serving and the source as moved.
 func (m *mover[T]) point(ctx context.Context, incarnation int) error {
 	moved := func(s *Spec) {
 		if s.Moved == nil {
@@ -95,9 +95,9 @@ func (m *mover[T]) point(ctx context.Context, incarnation int) error {
 	} else {
 		err = m.cells.retry(ctx, func(cmap *Map) error {
 			if m.switched(cmap) {
-				return nil // it was not known whether the map had been changed, and it was
+				return nil // the outcome of the swap was unknown, and it succeeded
 			}
-			// After the map was looked at: see outrun.
+			// This must follow the reading of the map; see outrun.
 			if err := m.mine(ctx); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (m *mover[T]) point(ctx context.Context, incarnation int) error {
 	return m.settle(context.WithoutCancel(ctx))
 }
 
-// mine is an error unless the source has this attempt's mark.
+// mine returns an error unless the source has this attempt's mark.
 func (m *mover[T]) mine(ctx context.Context) error {
 	return m.from.View(ctx, func(t T) error {
 		head, err := t.Head(ctx)
@@ -126,8 +126,8 @@ func (m *mover[T]) switched(cmap *Map) bool {
 	return cmap.spec.Moved[m.id].Incarnation > m.before.Incarnation
 }
 
-// settle tells both databases what the map says: the new one serves, the old one does not. The new one does so without
-// that, too, when it is opened: see Cells.arrived.
+// settle writes what the map says into both databases: the target serves, the source does not. If settle does not run,
+// Cells.arrived does the same for the target when it is opened.
 func (m *mover[T]) settle(ctx context.Context) error {
 	cmap := m.cells.Map()
 	if home := cmap.spec.Moved[m.id]; m.target != nil && home.URL == m.to.URL {
@@ -136,15 +136,15 @@ func (m *mover[T]) settle(ctx context.Context) error {
 		}
 	}
 	return m.alone(ctx, func(_ T, head *Head) error {
-		if head.Incarnation == m.before.Incarnation { // or the cell has come back since
+		if head.Incarnation == m.before.Incarnation { // false if the cell has come back since
 			head.Home, head.Move = Moved, ""
 		}
 		return nil
 	})
 }
 
-// pointAuthority moves the cell that keeps the newest map: in one transaction the old database gets the version that says so,
-// and is the authority no more.
+// pointAuthority moves the cell that stores the newest map: in one transaction the source gets the version that names
+// the target, and is marked as moved.
 func (m *mover[T]) pointAuthority(ctx context.Context, moved func(*Spec)) error {
 	return m.cells.retry(ctx, func(old *Map) error {
 		if m.switched(old) {
@@ -176,7 +176,7 @@ func (m *mover[T]) pointAuthority(ctx context.Context, moved func(*Spec)) error 
 	})
 }
 
-// arrive lets a database serve that a move has filled, and that the map names since.
+// arrive marks a database as serving that a move has filled and the map names.
 func arrive[T Store](ctx context.Context, db Database[T], cmap *Map, home Home) error {
 	text, err := cmap.MarshalJSON()
 	if err != nil {
@@ -192,13 +192,13 @@ func arrive[T Store](ctx context.Context, db Database[T], cmap *Map, home Home) 
 	})
 }
 
-// arriving reports whether a database is the home that the map names, and was not told so yet. Its rows are whole: the map
-// does not name it before.
+// arriving reports whether a database is the home that the map names but is not marked as serving yet. Its rows are
+// complete, because the map names it only after the copy.
 func (h Head) arriving(home Home) bool {
 	return h.Home == Moved && h.Move != "" && h.Incarnation == home.Incarnation
 }
 
-// arrived lets a database serve that the map names as the home of a cell, if the mover was stopped before it did.
+// arrived marks a database as serving that the map names as the home of a cell, if the mover was stopped before it did.
 func (c *Cells[T]) arrived(ctx context.Context, db Database[T], cmap *Map, id ID) error {
 	home, moved := cmap.spec.Moved[id]
 	if !moved {
@@ -211,11 +211,12 @@ func (c *Cells[T]) arrived(ctx context.Context, db Database[T], cmap *Map, id ID
 	return arrive(ctx, db, cmap, home)
 }
 
-// giveUp lets the cell serve where it was, unless the map says that it has left, or another attempt goes on.
+// giveUp lets the cell serve where it was, unless the map says that it has left, or another attempt proceeds.
 func (m *mover[T]) giveUp(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	if m.doubt && m.cells.Map().spec.Authority != m.id {
-		// A swap whose outcome is not known may still be under way. This one waits for it, and changes the epoch that it wants.
+		// A swap with unknown outcome may still be in flight. This one waits for it, and changes the epoch that it
+		// expects.
 		if err := m.cells.retry(ctx, func(cmap *Map) error { return m.cells.change(ctx, cmap, func(*Spec) {}) }); err != nil {
 			return fmt.Errorf("it is not known whether the cell has moved: repeat the move once the authority answers: %w", err)
 		}

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// target is the database that a move fills, while it is that attempt's. Its head says moved, so no other process
-// writes or reads there, and each transaction looks whether the mark is still the attempt's.
+// target is the database that a move fills, while the attempt owns it. Its head says Moved, so no other process reads
+// or writes there, and each transaction checks that the mark is still the attempt's.
 type target[T Store] struct {
 	Opened[T]
 	mark string
@@ -33,14 +33,15 @@ func (t *target[T]) Exclusive(ctx context.Context, fn func(T) error) error {
 	})
 }
 
-// claim makes the target this attempt's, if nothing is lost by that. same reports that it is the source.
+// claim marks the target as this attempt's, if that destroys no content. same reports that target and source are the
+// same database.
 func (m *mover[T]) claim(ctx context.Context) (same bool, err error) {
 	to, cmap := m.target.Opened, m.cells.Map()
 	head, kept, err := readMap(ctx, to)
 	switch {
 	case err != nil:
 		return false, err
-	case head.Move == m.mark: // which was written into the source, and nowhere else
+	case head.Move == m.mark: // the mark was written into the source only
 		return true, nil
 	case kept != nil && kept.spec.ID != cmap.spec.ID:
 		return false, fmt.Errorf("%w: %s has the cell map %s, not %s: it is of another installation", ErrIdentity, Redact(m.to.URL), kept.spec.ID, cmap.spec.ID)
@@ -54,7 +55,7 @@ func (m *mover[T]) claim(ctx context.Context) (same bool, err error) {
 		return false, err
 	}
 	return false, to.Exclusive(ctx, func(t T) error {
-		if err := m.mine(ctx); err != nil { // or it might be taken from the attempt that goes on
+		if err := m.mine(ctx); err != nil { // otherwise the target might be taken from the attempt that proceeds
 			return err
 		}
 		head, err := t.Head(ctx)
@@ -73,9 +74,9 @@ func (m *mover[T]) claim(ctx context.Context) (same bool, err error) {
 	})
 }
 
-// mayEmpty refuses to delete what is in the target, unless an attempt at this very move has written it, or the cell
-// has left it there and the caller wants it replaced. has names a table with rows. A database that was made for this
-// move says that it serves, too, but has none, and the first incarnation.
+// mayEmpty returns an error unless the content of the target may be deleted: an attempt at this very move has written
+// it, or the cell left it there and the caller wants it replaced. has names a table with rows. A database that was
+// created for this move also says that it serves, but has no rows and the first incarnation.
 func (m *mover[T]) mayEmpty(head Head, has string) error {
 	at, serves := Redact(m.to.URL), head.Home == Serving || head.Home == Moving && head.Incarnation >= m.before.Incarnation
 	switch {
@@ -90,7 +91,7 @@ func (m *mover[T]) mayEmpty(head Head, has string) error {
 		ErrLeft, at, has)
 }
 
-// has names a table that has rows, "" if none has.
+// has returns the name of a table that has rows, "" if there is none.
 func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
 	rows := m.opts.Copier(t)
 	for _, table := range rows.Tables() {
@@ -109,7 +110,8 @@ func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
 	return "", err
 }
 
-// initial reports whether a row is one that a new database has: its key is 1, and all else in it is 0, but its checksum.
+// initial reports whether a row is one that a new database has: its key is 1, and all other columns but the checksum
+// are 0.
 func initial(t Table, row []any) bool {
 	if t.Summed() {
 		row = row[:len(row)-1]
@@ -117,7 +119,7 @@ func initial(t Table, row []any) bool {
 	return t.Key == 1 && len(row) > 1 && row[0] == int64(1) && !slices.ContainsFunc(row[1:], func(v any) bool { return v != int64(0) })
 }
 
-// empty deletes what an attempt before this one, or the cell when it was there before, has left in the target.
+// empty deletes what an earlier attempt, or an earlier stay of the cell, has left in the target.
 func (m *mover[T]) empty(ctx context.Context) error {
 	if !m.full {
 		return nil
@@ -148,5 +150,4 @@ func (m *mover[T]) emptyTables(ctx context.Context) error {
 	return m.each(ctx, m.target, func(keys [][]any) error { return m.opts.Make(ctx, nil, m.target, keys) })
 }
 
-// key is the key of a row.
 func key(t Table, row []any) []any { return row[:t.Key] }

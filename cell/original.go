@@ -8,13 +8,11 @@ import (
 	"fmt"
 )
 
-// ErrCopy says that an installation was opened where a copy of it is: its cell map leads
-// to the original, which would be written to. Readdress makes it an installation of its
-// own.
+// ErrCopy means that an installation was opened at a copy of it: its cell map leads to the original, which would be
+// written to. Readdress turns the copy into an installation of its own.
 var ErrCopy = fmt.Errorf("%w: it is a copy of the installation that its cell map leads to", ErrIdentity)
 
-// original refuses an authority that is not the database that its own map names, however
-// that is spelled.
+// original rejects an authority that is not the database that its own map names, however the URL is spelled.
 func (c *Cells[T]) original(ctx context.Context, db Opened[T], head Head, m *Map) error {
 	if c.opts.Check != nil {
 		if err := c.opts.Check(m); err != nil {
@@ -34,8 +32,7 @@ func (c *Cells[T]) original(ctx context.Context, db Opened[T], head Head, m *Map
 	return c.same(ctx, db, c.opts.Authority, a, own)
 }
 
-// same compares the database that was opened at a URL with the one where a map says that
-// the cell is.
+// same returns ErrCopy unless the database opened at a URL is the one where a map places the cell.
 func (c *Cells[T]) same(ctx context.Context, db Opened[T], at string, id ID, own string) error {
 	what := fmt.Sprintf("%s was opened as cell %v, and the cell map says that this cell is at %s", Redact(at), id, Redact(own))
 	const do = "name the installation as its map does; or, if it was restored here, run locus cell restored --map OLD=NEW"
@@ -49,8 +46,8 @@ func (c *Cells[T]) same(ctx context.Context, db Opened[T], at string, id ID, own
 	return nil
 }
 
-// leads reports whether a URL leads to a database, however it is spelled: what is written
-// in the database is read there. Nothing is written through the URL.
+// leads reports whether a URL leads to a database, however it is spelled: it writes a mark into the database and reads
+// it through the URL. Nothing is written through the URL.
 func (c *Cells[T]) leads(ctx context.Context, url string, db Database[T]) (bool, error) {
 	driver, err := c.opts.Driver(url)
 	if err != nil {

@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// Plan says what Grow would do, and what an installation is like before and after.
+// Plan describes what Grow would do, and the installation before and after.
 type Plan struct {
 	// Epoch of the map that the plan is made from.
 	Epoch uint64 `json:"epoch"`
-	// Generation that is added, or gone on with if Announced.
+	// Generation that is added, or resumed if Announced.
 	Generation int    `json:"generation"`
 	Cells      uint64 `json:"cells"`
 	Announced  bool   `json:"announced"`
-	// Starts is when the generation begins, at the earliest: it is announced for as long as
-	// the map speaks. Wait is how long that is from now.
+	// Starts is the earliest start of the generation: it is announced for as long as the map is valid. Wait is how long
+	// that is from now.
 	Starts time.Time     `json:"starts"`
 	Wait   time.Duration `json:"wait_ns"`
-	// Generations that hold keys, after the growth, oldest first.
+	// Generations that hold keys after the growth, oldest first.
 	Generations []PlanGeneration `json:"generations"`
-	// Before and After are what finding a key costs.
+	// Before and After are the costs of finding a key.
 	Before Probes `json:"before"`
 	After  Probes `json:"after"`
-	// Room is how often the installation can grow like this again, RoomCells the most cells
-	// of a generation that come of it.
+	// Room is how often the installation can grow by the same factor again, RoomCells the resulting number of cells of
+	// a generation.
 	Room      int    `json:"room"`
 	RoomCells uint64 `json:"room_cells"`
-	// Servers are all that hold cells, in the order of their names.
+	// Servers are all that hold cells, ordered by name.
 	Servers []PlanServer `json:"servers"`
 }
 
@@ -44,14 +44,13 @@ type PlanGeneration struct {
 	Generation int    `json:"generation"`
 	Cells      uint64 `json:"cells"`
 	Role       Role   `json:"role"`
-	// Share is the part of the ring that one cell holds, 0 to 1.
+	// Share is the part of the ring that one cell covers, 0 to 1.
 	Share float64 `json:"share"`
 }
 
-// Probes are how many cells are asked for a key, on average, if each cell that takes or
-// took keys holds as many.
+// Probes is how many cells are read to find a key, on average, if all cells that take or took keys hold equally many.
 type Probes struct {
-	// New key, and one that is there, while older cells have no filters.
+	// New is for a new key, There for an existing one, while older cells have no filters.
 	New   float64 `json:"new"`
 	There float64 `json:"there"`
 	// The same with filters.
@@ -59,20 +58,19 @@ type Probes struct {
 	FilteredThere float64 `json:"filtered_there"`
 }
 
-// PlanServer is what a server or directory holds.
+// PlanServer is the number of cells on a server or in a directory.
 type PlanServer struct {
 	Server string `json:"server"`
-	// Before and After are how many cells it has, New how many take new keys afterwards.
+	// Before and After are how many cells it has, New how many of them take new keys afterwards.
 	Before int `json:"before"`
 	After  int `json:"after"`
 	New    int `json:"new"`
 }
 
-// passed is the part of absent keys that a filter does not prove absent.
+// passed is the false-positive rate of a filter.
 const passed = 1.0 / 256
 
-// PlanGrowth says what Grow would do. The error is ErrMap if it would not, and names
-// numbers of cells that can be grown to.
+// PlanGrowth returns what Grow would do. If Grow would fail, the error is ErrMap and lists valid numbers of cells.
 func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
 	next, g, err := m.growing(g, now)
 	if err != nil {
@@ -99,7 +97,7 @@ func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
 	return p, nil
 }
 
-// refusal adds the numbers of cells that would do, if it was the number.
+// refusal adds valid numbers of cells to the error if the number was the reason.
 func refusal(m *Map, g Growth, err error) error {
 	newest := m.gens[len(m.gens)-1].cells
 	fits := func(cells uint64) bool {
@@ -121,7 +119,7 @@ func refusal(m *Map, g Growth, err error) error {
 	return fmt.Errorf("%w; no number of cells would do", err)
 }
 
-// probes are those of a map whose current generation is the given one.
+// probes returns the lookup costs of a map with the given current generation.
 func (m *Map) probes(current int) (p Probes) {
 	older := float64(current - m.spec.Floor)
 	p.New, p.FilteredNew = 1+older, 1+older*passed
@@ -139,8 +137,8 @@ func (m *Map) probes(current int) (p Probes) {
 	return p
 }
 
-// room is how often the map can grow by a factor, and how many cells that makes: as long
-// as there are no more generations than ranges of puids fit between two starts (T3).
+// room returns how often the map can grow by a factor, and the resulting number of cells. The limit is that there are
+// no more generations than ranges of puids fit between two starts (T3).
 func (m *Map) room(factor uint64) (times int, cells uint64) {
 	gens := uint64(len(m.gens))
 	cells = m.finest
@@ -153,7 +151,7 @@ func (m *Map) room(factor uint64) (times int, cells uint64) {
 	return times, cells
 }
 
-// servers count the cells of two versions of a map by where they are.
+// servers counts the cells of two versions of a map by server.
 func servers(before, after *Map, gen int) []PlanServer {
 	at := map[string]*PlanServer{}
 	count := func(id ID) {
@@ -172,7 +170,7 @@ func servers(before, after *Map, gen int) []PlanServer {
 		}
 	}
 	for g, placed := range after.spec.Generations {
-		if len(placed.URLs) > 0 { // else there may be billions
+		if len(placed.URLs) > 0 { // otherwise there may be billions
 			for _, id := range after.cells(g) {
 				count(id)
 			}
@@ -185,7 +183,7 @@ func servers(before, after *Map, gen int) []PlanServer {
 	return all
 }
 
-// serverOf is the part of a url that cells at one place have in common.
+// serverOf returns the part of a URL that cells on one server have in common.
 func serverOf(s string) string {
 	u, err := url.Parse(s)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// planned is an installation of 16 and 48 cells, the second half of them on two servers.
+// planned returns an installation of 16 and 48 cells, the second half of them on two servers.
 func planned(t *testing.T) *cell.Map {
 	t.Helper()
 	s := grownSpec()
@@ -63,7 +63,7 @@ func TestPlanGrowth(t *testing.T) {
 	near("filtered new after", p.After.FilteredNew, 1+2/256.)
 	near("there after", p.After.There, (240+2*48+3*16)/304.)
 	near("filtered there after", p.After.FilteredThere, (240+2*48+(2+1/256.)*16)/304.)
-	// 16, 48, 240, then 5 times as many as long as it goes.
+	// 16, 48, 240, then 5 times as many while there is room.
 	if p.Room != 8 || p.RoomCells != 240*390625 {
 		t.Errorf("room for %d more, up to %d cells", p.Room, p.RoomCells)
 	}
@@ -73,7 +73,7 @@ func TestPlanGrowth(t *testing.T) {
 	}
 }
 
-// Plan and growth agree on what is a new generation and what goes on.
+// Plan and growth agree on which generation is new and which is resumed.
 func TestPlanGrowth_GoesOn(t *testing.T) {
 	t.Parallel()
 	m := planned(t)
@@ -122,7 +122,7 @@ func TestPlanGrowth_Refuses(t *testing.T) {
 	}
 }
 
-// As often as a plan says that there is room, and no more, the counts are accepted.
+// Maps accept exactly as many growths as a plan has room for.
 func TestPlanGrowth_RoomIsWhatMapsAccept(t *testing.T) {
 	t.Parallel()
 	for _, counts := range [][]uint64{{16, 32}, {16, 64}, {48, 96}, {60, 120}, {240, 480}, {3, 9}, {1, 10}, {1 << 20, 1 << 20}, {1 << 31, 1 << 31}} {

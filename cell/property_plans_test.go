@@ -18,9 +18,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// TestP08_GrowthPlans: on random plans of growth every edge of every kind leads to one
-// cell, ranges never meet, and no map answers otherwise than the newest does: it says so
-// if it cannot answer. LOCUS_PLANS sets how many plans.
+// TestP08_GrowthPlans: on random plans of growth every edge of every kind leads to one cell, ranges never overlap, and
+// every map either routes like the newest or returns an error. LOCUS_PLANS sets how many plans.
 func TestP08_GrowthPlans(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -49,7 +48,6 @@ func TestP08_GrowthPlans(t *testing.T) {
 	t.Logf("%d plans, %d edges", plans, edges.Load())
 }
 
-// plan is a way to grow.
 type plan struct {
 	rng    *rand.Rand
 	counts []uint64
@@ -115,7 +113,7 @@ func (p *plan) cell(m, old *cell.Map, c cell.ID) error {
 			return fmt.Errorf("puid %d of %v leads a map without that generation to %v, %w", puid, c, got, err)
 		}
 	}
-	for _, beside := range []int64{lo - 1, hi + 1} { // wraps at the ends of the ring: nobody's, or another's
+	for _, beside := range []int64{lo - 1, hi + 1} { // wraps at the ends of the ring: unused, or another cell's
 		if got, err := m.Puid(beside); err == nil && got == c {
 			return fmt.Errorf("puid %d beside %v leads there too", beside, c)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// chains draws maps whose counts are a chain: each divides the next, and there is
-// room for all. Ratios of 1 and of odd numbers are as likely as doubling.
+// chains draws maps whose counts are a chain: each divides the next, and there is room for all. Ratios of 1 and of odd
+// numbers are as likely as doubling.
 func chains() *rapid.Generator[cell.Spec] {
 	return rapid.Custom(func(t *rapid.T) cell.Spec {
 		spec := cell.Spec{ID: "chain"}
@@ -54,7 +54,6 @@ func drawCell(t *rapid.T, m *cell.Map) cell.ID {
 	return cell.ID{Gen: uint16(g), Index: uint32(i)}
 }
 
-// segment returns the positions of a cell: lo to hi-1.
 func segment(m *cell.Map, c cell.ID) (lo, hi uint64) {
 	p, _ := cell.NewRouter(m).ExplainPuid(first(m, c))
 	return p.Lo, p.Hi
@@ -231,7 +230,7 @@ func TestT4_InversionOnAnyMap(t *testing.T) {
 				t.Fatalf("Puid(%d) = %v, %v, want %v", p, got, err, c)
 			}
 		}
-		// And backwards: whatever cell a puid has, its range holds it.
+		// And backwards: if a puid has a cell, the cell's range contains it.
 		p := rapid.Int64().Draw(t, "any puid")
 		if c, err := m.Puid(p); err == nil {
 			if lo, hi := m.PuidRange(c); p < lo || p > hi {
@@ -274,7 +273,7 @@ func TestT5_GrowthChangesNoAnswer(t *testing.T) {
 		} else if !errors.Is(err, cell.ErrNoCell) {
 			t.Fatalf("a puid of %v on a map of %d generations: %v, %v, want ErrNoCell", c, n, got, err)
 		}
-		// Ids: the old map answers as the new one, or says that it cannot.
+		// IDs: the old map routes like the new one, or returns an error.
 		id := drawID(t, rapid.Int64Range(0, 5e12).Draw(t, "id time"))
 		now, err := m.Entity(id)
 		if err != nil {
@@ -287,7 +286,6 @@ func TestT5_GrowthChangesNoAnswer(t *testing.T) {
 	})
 }
 
-// drawID draws an id dated z.
 func drawID(t *rapid.T, z int64) locality.ID {
 	id := locality.ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))
 	for i := range 6 {
@@ -296,13 +294,12 @@ func drawID(t *rapid.T, z int64) locality.ID {
 	return id
 }
 
-// TestP08_MintedNearAKeyLivesWithIt: key, record and birth id share a cell, for any
-// map, key and clock.
+// TestP08_MintedNearAKeyLivesWithIt: key, record and birth ID share a cell, for any map, key and clock.
 func TestP08_MintedNearAKeyLivesWithIt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMap(t)
-		// A clock that knows nothing of the map.
+		// A clock unrelated to the map.
 		now := rapid.Int64Range(0, 5e12).Draw(t, "clock")
 		ids, err := locality.NewGenerator(&locality.Options{Now: func() time.Time { return time.UnixMilli(now) }})
 		if err != nil {
@@ -317,7 +314,7 @@ func TestP08_MintedNearAKeyLivesWithIt(t *testing.T) {
 			}
 			id, err := ids.NewIn(s)
 			if errors.Is(err, locality.ErrSegmentOver) {
-				continue // the clock is past the generation, or the lane was sent ahead
+				continue // the clock is past the generation, or the lane runs ahead
 			}
 			if err != nil {
 				t.Fatal(err)

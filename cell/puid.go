@@ -4,18 +4,16 @@ package cell
 
 import "fmt"
 
-// puidBits is the width of a cell's range of puids; it is part of the map's format
-// and never changes.
+// puidBits is the width of a cell's range of puids; it is part of the map's format and never changes.
 const puidBits = 32
 
-// Puid returns the cell whose range holds a puid, in constant time, without a
-// database. The error is ErrNoCell: a puid of a generation that this map does not
-// know is in no range of it, never in a wrong one.
+// Puid returns the cell whose range contains a puid, in constant time, without a database. The error is ErrNoCell: a
+// puid of a generation that this map does not list is in none of its ranges, never in a wrong one.
 func (m *Map) Puid(puid int64) (ID, error) {
 	slot := slotOf(puid)
 	finest, distance := m.invert(slot)
 	if distance < uint64(len(m.gens)) {
-		// The index is finest / stride; a multiplication finds it sooner, since segments nest.
+		// The index is finest / stride. Because segments nest, a multiplication gives it faster.
 		g := &m.gens[distance]
 		if index := slot * g.cells >> 32; index*g.stride == finest {
 			return ID{Gen: uint16(distance), Index: uint32(index)}, nil
@@ -29,20 +27,18 @@ func noCell(puid int64) error { return fmt.Errorf("route puid %d: %w", puid, Err
 // slotOf numbers the 2^32 possible ranges from the lowest puids up.
 func slotOf(puid int64) uint64 { return (uint64(puid) ^ 1<<63) >> puidBits }
 
-// invert splits a slot into the cell of the finest generation that it lies in and
-// the distance from that cell's start. A cell's slot is its start, which is also
-// the start of a finest cell, plus its generation; finest cells are wider than
-// there are generations. So the distance is the generation, or nobody's. The remainder
-// of slot * finest / 2^32 is how far the slot lies behind the exact start, in parts of
-// 1/finest; the start is that rounded up, so the distance is the remainder rounded down.
+// invert splits a slot into the cell of the finest generation that it lies in and its distance from that cell's start.
+// A cell's slot is its start, which is also the start of a finest cell, plus its generation; finest cells are wider
+// than there are generations. So the distance is the generation, or the slot is unused. The remainder of slot * finest
+// / 2^32 is how far the slot lies behind the exact start, in units of 1/finest; the start is rounded up, so the
+// distance is the remainder rounded down.
 func (m *Map) invert(slot uint64) (finest, distance uint64) {
 	at := slot * m.finest
 	return at >> 32, at % ring / m.finest
 }
 
-// PuidRange returns the range of a cell, lo to hi, 2^32 wide. lo itself is never
-// given to a record, so that neither 0 nor -2^63 is a puid. It panics if the map
-// does not list the cell.
+// PuidRange returns the range of a cell, lo to hi, 2^32 wide. lo itself is never allocated, so that neither 0 nor -2^63
+// is a puid. It panics if the map does not list the cell.
 func (m *Map) PuidRange(c ID) (lo, hi int64) {
 	m.must(c)
 	slot := m.gens[c.Gen].start(uint64(c.Index)) + uint64(c.Gen)

@@ -45,8 +45,8 @@ func (n *notes) Accept(pulses map[cell.ID]cell.Pulse) error {
 	return nil
 }
 
-// What is noted was committed: a note that is ahead, after a commit that failed, would be a false alarm at the
-// next start. And all that was acknowledged is noted.
+// Noted pulses were committed: a note that is ahead, after a failed commit, would be a false alarm at the next start.
+// And everything acknowledged is noted.
 func TestP01_TheNoteIsNeverAhead(t *testing.T) {
 	t.Parallel()
 	memory, ledger := &celltest.Memory{}, &notes{of: map[cell.ID]cell.Pulse{}}
@@ -106,8 +106,7 @@ func openNoted(t *testing.T, memory *celltest.Memory, ledger *notes) *process {
 	return c
 }
 
-// A cell of the map that is older than the others does not have them work by its old map; Reincarnate gives it
-// the newest copy.
+// If the authority is older than the other cells, its old map is not used; Reincarnate gives it the newest copy.
 func TestP08_AnOldMapIsNotWorkedBy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,21 +13,20 @@ import (
 	"sync"
 )
 
-// Readdress makes a copy of an installation one of its own when it is opened: its map leads
-// to the copy, and has an id that the original does not have. After an error it is done
-// again by the same call; doing it again does no harm.
+// Readdress turns a copy of an installation into an installation of its own when it is opened: its map then leads to
+// the copy and has a new ID. It is idempotent; after an error, repeat the call.
 type Readdress struct {
-	// URL returns where the copy has what the original has at a URL, or at a template of URLs.
-	// A URL of the copy stays as it is. It reports whether it knows.
+	// URL maps a URL, or a template of URLs, of the original to that of the copy. A URL of the copy stays as it is. It
+	// reports whether it knows the URL.
 	URL func(url string) (string, bool)
-	// Agree is shown where every cell was and will be before anything is written. Its error
-	// leaves all as it is.
+	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error,
+	// nothing is changed.
 	Agree func(m *Map, cells []Readdressed) error
 }
 
-// Rewrite returns a Readdress.URL that knows what the URLs of databases begin with, and what those of the copy
-// begin with: with postgres://db1/locus and postgres://db2/locus, postgres://db1/locus_g{g}_{i}?port=1 becomes
-// postgres://db2/locus_g{g}_{i}?port=1. Parameters of the new one take the place of those of the old one.
+// Rewrite returns a Readdress.URL that replaces URL prefixes, given as pairs of old and new: with postgres://db1/locus
+// and postgres://db2/locus, postgres://db1/locus_g{g}_{i}?port=1 becomes postgres://db2/locus_g{g}_{i}?port=1. If the
+// new prefix has parameters, they replace those of the old URL.
 func Rewrite(pairs [][2]string) func(url string) (string, bool) {
 	return func(url string) (string, bool) {
 		for _, pair := range pairs {
@@ -52,7 +51,7 @@ func Rewrite(pairs [][2]string) func(url string) (string, bool) {
 	}
 }
 
-// under reports whether a URL is one of those that another names, and how its path goes on, without parameters.
+// under reports whether url is below the URL of, and returns the rest of its path, without parameters.
 func under(url, of string) (rest string, ok bool) {
 	url, has, _ := strings.Cut(url, "?")
 	of, query, asks := strings.Cut(of, "?")
@@ -69,7 +68,7 @@ type Readdressed struct {
 	From, To string
 }
 
-// readdress rewrites the map of a copy, db being the database of its authority.
+// readdress rewrites the map of a copy; db is the database of its authority.
 func (c *Cells[T]) readdress(ctx context.Context, db Opened[T], m *Map) (*Map, error) {
 	for {
 		next, cells, err := m.readdressed(c.opts.Readdress.URL)
@@ -83,7 +82,7 @@ func (c *Cells[T]) readdress(ctx context.Context, db Opened[T], m *Map) (*Map, e
 		switch {
 		case err != nil:
 			return nil, err
-		case newest.Epoch() > m.Epoch(): // the authority came back from an older backup than that cell
+		case newest.Epoch() > m.Epoch(): // the authority was restored from an older backup than that cell
 			m = newest
 			continue
 		}
@@ -91,8 +90,8 @@ func (c *Cells[T]) readdress(ctx context.Context, db Opened[T], m *Map) (*Map, e
 	}
 }
 
-// readdressed returns the map with other URLs and another id, and each cell with its old and its new
-// URL. A map that leads to the copy already stays as it is.
+// readdressed returns the map with other URLs and another ID, and each cell with its old and new URL. A map that
+// already leads to the copy is returned unchanged.
 func (m *Map) readdressed(url func(string) (string, bool)) (*Map, []Readdressed, error) {
 	var unknown []string
 	rewrite := func(from string) string {
@@ -138,19 +137,19 @@ func (m *Map) readdressed(url func(string) (string, bool)) (*Map, []Readdressed,
 	return next, cells, nil
 }
 
-// survey looks at every database of the copy before the first is written to: it must be there, be that
-// cell, and not be the original's by another name. It returns the newest map that one of them has.
+// survey checks every database of the copy before the first is written to: it must exist, be that cell, and be another
+// database than the original's. It returns the newest map found in them.
 func (c *Cells[T]) survey(ctx context.Context, m *Map, cells []Readdressed) (*Map, error) {
 	newest := m
 	var mu sync.Mutex
 	err := c.apart(ctx, cells, func(ctx context.Context, r Readdressed, db Opened[T]) error {
-		if r.From == r.To { // it leads there already, and may have its new name
+		if r.From == r.To { // already readdressed, and perhaps renamed
 			return nil
 		}
 		if err := db.Identify(ctx, m.IdentityOf(r.Cell, c.opts.Rules)); err != nil {
 			return err
 		}
-		if same, err := c.leads(ctx, r.From, db); err == nil && same { // an original that is gone cannot be this one
+		if same, err := c.leads(ctx, r.From, db); err == nil && same { // an original that cannot be reached cannot be this database
 			return fmt.Errorf("%w: %s is the same database as %s: nothing was copied there", ErrIdentity, Redact(r.To), Redact(r.From))
 		}
 		_, has, err := readMap(ctx, db)
@@ -164,8 +163,8 @@ func (c *Cells[T]) survey(ctx context.Context, m *Map, cells []Readdressed) (*Ma
 	return newest, err
 }
 
-// rename gives every cell the map and its name, the authority first: it keeps the names that
-// the others may still have.
+// rename gives every cell the new map and its ID, the authority first: it keeps the map IDs that the others may still
+// have.
 func (c *Cells[T]) rename(ctx context.Context, db Opened[T], next *Map, cells []Readdressed) error {
 	text, err := next.MarshalJSON()
 	if err != nil {
@@ -214,7 +213,7 @@ func (c *Cells[T]) rename(ctx context.Context, db Opened[T], next *Map, cells []
 	})
 }
 
-// apart opens each database of a copy for itself, several at a time.
+// apart opens each database of a copy on its own connection, several at a time, and calls do with it.
 func (c *Cells[T]) apart(ctx context.Context, cells []Readdressed, do func(context.Context, Readdressed, Opened[T]) error) error {
 	at := map[ID]Readdressed{}
 	ids := make([]ID, 0, len(cells))

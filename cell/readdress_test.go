@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// here and there are where an installation and its copy are.
+// here and there are the places of an installation and its copy.
 const here, there = "mem://here/locus", "mem://there/locus"
 
 func at(place string, i int) string { return fmt.Sprintf("%s_g0_%d", place, i) }
 
-// copied makes an installation of three cells here, with some keys, and a copy of its databases there.
+// copied creates an installation of three cells here, with some keys, and a copy of its databases there.
 func copied(t *testing.T) (*celltest.Memory, linked) {
 	t.Helper()
 	memory := &celltest.Memory{}
@@ -38,7 +38,7 @@ func copied(t *testing.T) (*celltest.Memory, linked) {
 	return memory, keys
 }
 
-// restore is locus cell restored --map here=there.
+// restore does what locus cell restored --map here=there does.
 func restore(t *testing.T, memory *celltest.Memory, pairs ...[2]string) (*process, []cell.Readdressed, error) {
 	t.Helper()
 	o := options(memory, 0)
@@ -58,7 +58,7 @@ func restore(t *testing.T, memory *celltest.Memory, pairs ...[2]string) (*proces
 	return c, shown, err
 }
 
-// heads reads what databases say about themselves, to see that nothing was written there.
+// states reads the state of databases, to check that nothing was written there.
 func states(t *testing.T, memory *celltest.Memory, place string) (all string) {
 	t.Helper()
 	for i := range 3 {
@@ -82,7 +82,7 @@ func states(t *testing.T, memory *celltest.Memory, place string) (all string) {
 	return all
 }
 
-// A copy neither serves nor repairs by a map that leads to the original, whether that answers or not.
+// A copy neither serves nor repairs by a map that leads to the original, whether that is reachable or not.
 func TestP08_ACopyIsToldFromTheOriginal(t *testing.T) {
 	t.Parallel()
 	for _, down := range []bool{false, true} {
@@ -114,7 +114,7 @@ func TestP08_ACopyIsToldFromTheOriginal(t *testing.T) {
 	}
 }
 
-// The same database by another name is no copy.
+// The same database under another name is not a copy.
 func TestOpenCells_BySeveralNames(t *testing.T) {
 	t.Parallel()
 	memory, keys := copied(t)
@@ -142,8 +142,8 @@ func (a alias) Dial(ctx context.Context, url string, create bool) (cell.Opened[c
 	return a.Driver.Dial(ctx, url, create)
 }
 
-// A copy gets a map of its own and an id that the original has not, goes on from what it holds, and the
-// original is not touched. It may be interrupted anywhere and done again, and again.
+// A copy gets a map of its own with a new ID and continues from its content; the original is unchanged. Readdressing
+// may be interrupted at any point and repeated.
 func TestP08_ACopyIsReaddressed(t *testing.T) {
 	t.Parallel()
 	for n := int64(1); ; n++ {
@@ -197,7 +197,7 @@ func TestP08_ACopyIsReaddressed(t *testing.T) {
 	}
 }
 
-// What is no copy is not made one.
+// A database that is not a copy is not readdressed.
 func TestReaddress_Refuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -231,7 +231,7 @@ func TestReaddress_Refuses(t *testing.T) {
 	}
 }
 
-// NEW may be OLD by another name: then there is no copy, and nothing is written.
+// NEW may be OLD under another name: then there is no copy, and nothing is written.
 func TestReaddress_RefusesTheOriginal(t *testing.T) {
 	t.Parallel()
 	memory, _ := copied(t)

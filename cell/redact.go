@@ -11,12 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// template puts a generation and an index in place of {g} and {i}: url that has them is
-// parsed and checked like that of the first cell.
+// template replaces {g} and {i} by generation and index, so that a URL template is parsed and checked like the URL of
+// the first cell.
 var template = strings.NewReplacer("{g}", "0", "{i}", "0")
 
-// Check reports what is wrong with the url of a cell, or with a template that has {g}
-// and {i} in it, without asking a database: ErrURL.
+// Check validates the URL of a cell, or a template with {g} and {i}, without connecting: ErrURL.
 func (c *Cells[T]) Check(url string) error {
 	url = template.Replace(url)
 	driver, err := c.driver(url)
@@ -26,7 +25,7 @@ func (c *Cells[T]) Check(url string) error {
 	return driver.Check(url)
 }
 
-// driver returns the driver of a url that prints as it is.
+// driver returns the driver of a URL, after checking length and characters.
 func (c *Cells[T]) driver(url string) (Driver[T], error) {
 	const longest = 2048
 	switch i := strings.IndexFunc(url, func(r rune) bool { return !unicode.IsPrint(r) }); {
@@ -44,7 +43,7 @@ func (c *Cells[T]) driver(url string) (Driver[T], error) {
 	return c.opts.Driver(url)
 }
 
-// unfit blames the url where a cell is to be made for what is there already.
+// unfit adds ErrURL if the cell cannot be created at the URL because of what is there already.
 func unfit(err error) error {
 	if errors.Is(err, ErrFormat) {
 		return fmt.Errorf("%w: %w", ErrURL, err)
@@ -52,8 +51,8 @@ func unfit(err error) error {
 	return err
 }
 
-// ParseURL reads the url of a cell, or a template with {g} and {i} in it. secret reports
-// whether it holds a password, which may not stand in a map.
+// ParseURL parses the URL of a cell, or a template with {g} and {i}. secret reports whether it contains a password,
+// which is not allowed in a map.
 func ParseURL(s string) (u *url.URL, secret bool, err error) {
 	if u, err = url.Parse(template.Replace(s)); err != nil {
 		return nil, false, err
@@ -62,9 +61,8 @@ func ParseURL(s string) (u *url.URL, secret bool, err error) {
 	return u, secret || u.Query().Has("password"), nil
 }
 
-// Redact returns the url of a cell as it may be shown: without a password, and
-// without parameters, any of which may hold one. A map refuses passwords; this is
-// for urls that come from elsewhere, and for parameters that a map cannot judge.
+// Redact returns the URL of a cell without its password and without parameters, any of which may contain one. Maps
+// reject passwords; Redact is for URLs from elsewhere, and for parameters that a map cannot check.
 func Redact(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || strings.Contains(strings.ToLower(s), "password=") && u.RawQuery == "" {
@@ -77,7 +75,7 @@ func Redact(s string) string {
 	if _, secret := u.User.Password(); secret {
 		u.User = url.User(u.User.Username())
 	} else if u.RawQuery == "" {
-		return s // as it was written
+		return s // unchanged, not normalised
 	}
 	u.RawQuery = ""
 	return u.String()

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Learn takes note of what a cell said about itself: that there is a newer map, and that
-// it may have a filter.
+// Learn processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have a
+// filter.
 func (c *Cells[T]) Learn(id ID, head Head) {
 	for told := c.told.Load(); head.Told > told; told = c.told.Load() {
 		if c.told.CompareAndSwap(told, head.Told) {
@@ -24,14 +24,12 @@ func (c *Cells[T]) Learn(id ID, head Head) {
 	}
 }
 
-// Stale reports whether a cell has told of a newer map than the process knows: a
-// Refresh is due.
+// Stale reports whether a cell knows of a newer map than the process: a Refresh is due.
 func (c *Cells[T]) Stale() bool { return c.told.Load() > c.Map().Epoch() }
 
-// Refresh reads the newest cell map: from the authority, or, while that cannot be asked,
-// from the copies in the cells that are open. It never goes back to an older one, and
-// its error, ErrUnavailable, says that nobody could be asked who knows more. Calls at
-// one time share one reading.
+// Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.
+// It never goes back to an older one. If neither yields a newer map, it returns the error of the authority, usually
+// ErrUnavailable. Concurrent calls share one read.
 func (c *Cells[T]) Refresh(ctx context.Context) error {
 	return c.refresh.share(ctx, func() error {
 		for {
@@ -46,7 +44,7 @@ func (c *Cells[T]) Refresh(ctx context.Context) error {
 			if a := m.spec.Authority; next.spec.Authority == a && c.url(next, a) == c.url(m, a) {
 				return nil
 			}
-			// What was asked was the authority no more; the one that it named knows the newest.
+			// The cell just read is no longer the authority; the one that its map names knows the newest.
 		}
 	})
 }
@@ -59,7 +57,7 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 	}
 	var head Head
 	var m *Map
-	err = h.use(ctx, func(db Opened[T]) (err error) { // also of a database that the cell has left
+	err = h.use(ctx, func(db Opened[T]) (err error) { // also from a database that the cell has left
 		head, m, err = readMap(ctx, db)
 		return err
 	})
@@ -79,19 +77,18 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 	return nil
 }
 
-// refreshFromCopies reads the copies of the cells that are open, and reports whether one
-// of them was newer than m.
+// refreshFromCopies reads the copies in the open cells, and reports whether one of them was newer than m.
 func (c *Cells[T]) refreshFromCopies(ctx context.Context, m *Map) bool {
 	_ = each(ctx, c.opened(), func(ctx context.Context, id ID) error {
 		if id != m.spec.Authority {
-			_ = c.refreshFrom(ctx, id) // another one may know more
+			_ = c.refreshFrom(ctx, id) // another cell may know more
 		}
 		return nil
 	})
 	return c.Map().Epoch() > m.Epoch()
 }
 
-// opened are the cells whose databases are open.
+// opened returns the cells whose databases are open.
 func (c *Cells[T]) opened() (ids []ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +102,7 @@ func (c *Cells[T]) opened() (ids []ID) {
 	return ids
 }
 
-// advance works with a map from now on, unless a newer one is known.
+// advance makes m the current map, unless a newer one is known.
 func (c *Cells[T]) advance(m *Map) {
 	for {
 		old := c.m.Load()
@@ -128,12 +125,11 @@ func (c *Cells[T]) advance(m *Map) {
 	}
 }
 
-// turn lets one goroutine at a time do something whose success serves all who asked
-// before it began.
+// turn lets one goroutine at a time do something; one success serves all callers that asked before it began.
 type turn struct {
 	held  chan struct{}
 	began atomic.Uint64
-	// served is the number of the last that succeeded; whoever holds the turn has it.
+	// served is the number of the last successful run; guarded by held.
 	served uint64
 }
 

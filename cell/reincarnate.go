@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// skipped is how many puids a cell passes over that goes on as a copy of itself: more than
-// the original can have given away since, with the time it takes to make and restore one.
+// skipped is how many puids a restored or moved cell skips: more than the original can have allocated since the copy
+// was made, including the time to make and restore it.
 const skipped = 1 << 20
 
-// Reincarnate is for an installation that came back from a backup, opened with Restored
-// before any process works with it: the authority gets the newest cell map that any cell
-// has, and every cell passes over the puids that its lost future may have given away,
-// begins a new incarnation, and takes no keys if the map says that it was sealed. Doing
-// it again does no harm; after an error it has to be done again.
+// Reincarnate repairs an installation that was restored from a backup. It must be opened with Restored, before any
+// process works with it. The authority gets the newest cell map that any cell has. Every cell skips the puids that its
+// lost future may have allocated, begins a new incarnation, and is sealed or retired if the map says so. It is
+// idempotent; after an error it must be repeated.
 func Reincarnate[T Store](ctx context.Context, c *Cells[T]) error {
 	err := c.Refresh(ctx)
 	if err == nil {
@@ -34,7 +33,7 @@ func Reincarnate[T Store](ctx context.Context, c *Cells[T]) error {
 	return nil
 }
 
-// accept keeps where the cells stand now in the ledger.
+// accept replaces the pulses in the ledger by the current ones.
 func (c *Cells[T]) accept(ctx context.Context) error {
 	if c.opts.Ledger == nil {
 		return nil
@@ -59,9 +58,8 @@ func (c *Cells[T]) accept(ctx context.Context) error {
 	return c.opts.Ledger.Accept(pulses)
 }
 
-// newestMap gives the authority the newest copy of the map that a cell has, which it lacks
-// if it came back from an older backup than the others. Cells that only a newer map lists
-// are asked too.
+// newestMap gives the authority the newest copy of the map that any cell has, which it lacks if its backup is older
+// than those of the others. Cells that only a newer map lists are read too.
 func (c *Cells[T]) newestMap(ctx context.Context) error {
 	for {
 		m := c.Map()
@@ -119,7 +117,7 @@ func (c *Cells[T]) reincarnate(ctx context.Context, id ID) error {
 		if err != nil {
 			return err
 		}
-		// Read while the cell is locked: a generation that becomes current now finds it so.
+		// Read while the cell is locked: a generation that becomes current after this finds the cell in this state.
 		if err := c.refreshFrom(ctx, c.Map().spec.Authority); err != nil {
 			return err
 		}

@@ -4,18 +4,15 @@ package cell
 
 import "github.com/locus-db/locus/locality"
 
-// family is how many positions around a key its ids may lie: enough for 65,536 ids
-// of one millisecond, and few enough that they stay together when segments are
-// halved later.
+// family is the number of positions around a key for its IDs: enough for 65,536 IDs of one millisecond, and few enough
+// that they stay together when segments are halved later.
 const family = 1 << 16
 
-// segment returns the index of the cell whose segment holds a position.
 func (g generation) segment(position uint32) uint32 {
 	return uint32(uint64(position) * g.cells >> 32)
 }
 
-// start returns the first position of a segment; the segment after the last starts
-// at 2^32.
+// start returns the first position of a segment; the segment after the last starts at 2^32.
 func (g generation) start(index uint64) uint64 {
 	if index == g.cells {
 		return ring
@@ -23,16 +20,13 @@ func (g generation) start(index uint64) uint64 {
 	return ceilDiv(index<<32, g.cells)
 }
 
-// ceilDiv cannot overflow where it is used: a is a multiple of 2^32 and b at most
-// 2^32.
+// ceilDiv returns a / b, rounded up. It cannot overflow here: a is a multiple of 2^32 and b at most 2^32.
 func ceilDiv(a, b uint64) uint64 { return (a + b - 1) / b }
 
-// Segment returns where, and dated when, an id must be minted to live in a cell
-// close to a key: the cell's segment, cut to the 2^16 aligned positions around the
-// key's position, from the start of the cell's generation until the next one
-// starts or the map ends, whichever is first. Key, record and id then share a
-// cell, whatever the clock says. A position outside the cell's segment gives the
-// whole segment. It panics if the map does not list the cell.
+// Segment returns the positions and times for minting an ID that lives in a cell close to a key: the cell's segment,
+// cut to the 2^16 aligned positions around the key's position, from the start of the cell's generation until the next
+// one starts or the map ends, whichever is first. Key, record and ID then share a cell, whatever the clock says. A
+// position outside the cell's segment yields the whole segment. It panics if the map does not list the cell.
 func (m *Map) Segment(c ID, position uint32) locality.Segment {
 	lo, hi := m.bounds(c)
 	if from := uint64(position) &^ (family - 1); max(lo, from) < min(hi, from+family) {
@@ -45,8 +39,7 @@ func (m *Map) Segment(c ID, position uint32) locality.Segment {
 	return s
 }
 
-// First returns the first position of a cell's segment. It panics if the map does not
-// list the cell.
+// First returns the first position of a cell's segment. It panics if the map does not list the cell.
 func (m *Map) First(c ID) uint32 {
 	lo, _ := m.bounds(c)
 	return uint32(lo)
@@ -66,11 +59,11 @@ type Arc struct {
 	From, To float64
 }
 
-// Share is the part of the ring that the cell holds, 0 to 1.
+// Share returns the part of the ring that the cell covers, 0 to 1.
 func (a Arc) Share() float64 { return a.To - a.From }
 
-// Ring returns the arcs of a generation in the order of the ring; together they
-// are one turn. It panics if the map does not list the generation.
+// Ring returns the arcs of a generation in the order of the ring; together they are one turn. It panics if the map does
+// not list the generation.
 func (m *Map) Ring(gen int) []Arc {
 	g := m.gens[gen]
 	arcs := make([]Arc, 0, g.cells)

@@ -4,31 +4,31 @@ package cell
 
 import "github.com/locus-db/locus/locality"
 
-// Place is a cell and the piece of the ring that it holds.
+// Place is a cell and its piece of the ring.
 type Place struct {
 	Cell ID `json:"cell"`
-	// URL is where the cell is, as Redact shows it; "" if the map does not say.
+	// URL is where the cell is, redacted (Redact); "" if the map does not say.
 	URL string `json:"url,omitempty"`
 	// Lo to Hi-1 are the positions of the cell.
 	Lo uint64 `json:"segment_lo"`
 	Hi uint64 `json:"segment_hi"`
 }
 
-// Role says what a generation is for on a map.
+// Role is the role of a generation on a map.
 type Role string
 
 // The roles of generations, from the oldest to the newest.
 const (
 	RoleRetired   Role = "retired"   // below the floor: its keys were copied to newer cells
-	RoleOlder     Role = "older"     // asked for keys, takes none
+	RoleOlder     Role = "older"     // searched for keys, takes none
 	RoleCurrent   Role = "current"   // takes new keys
-	RoleAnnounced Role = "announced" // takes ids dated from its start on, no keys yet
+	RoleAnnounced Role = "announced" // takes IDs dated from its start on, no keys yet
 )
 
-// Layer is a generation at one position of the ring: the cell that holds it.
+// Layer is the cell of one generation at a position of the ring.
 type Layer struct {
 	Place
-	// Cells is how many cells the generation has, Starts its first id time.
+	// Cells is how many cells the generation has, Starts its first ID time.
 	Cells  uint64 `json:"cells"`
 	Starts string `json:"starts"`
 	Role   Role   `json:"role"`
@@ -36,48 +36,47 @@ type Layer struct {
 	Puids Range `json:"puids"`
 }
 
-// Answer says what came of a probe.
+// Answer is the result of a probe.
 type Answer string
 
-// The answers of a probe.
+// The results of a probe.
 const (
-	AnswerNotAsked    Answer = "not asked"       // the key was found before, or nobody looked
+	AnswerNotAsked    Answer = "not asked"       // the key was found before, or no probe was made
 	AnswerNo          Answer = "no"              // the directory lacks the key
-	AnswerFilterNo    Answer = "filter says no"  // so does the filter of the cell, for nothing
-	AnswerFound       Answer = "found"           // the directory has it
-	AnswerUnavailable Answer = "does not answer" // so it is not known whether the key exists
+	AnswerFilterNo    Answer = "filter says no"  // the filter proves that the directory lacks the key; nothing was read
+	AnswerFound       Answer = "found"           // the directory has the key
+	AnswerUnavailable Answer = "does not answer" // it is not known whether the key exists
 )
 
-// Probe is a cell to ask for an external key, and what came of it.
+// Probe is a cell to search for an external key, and the result.
 type Probe struct {
 	Place
-	// Why says in words what chose the cell.
+	// Why explains why this cell was chosen.
 	Why string `json:"why"`
-	// State is that of the cell's directory, open, sealed or retired; "" if nobody looked.
+	// State of the cell's directory: open, sealed or retired; "" if it was not read.
 	State string `json:"state,omitempty"`
-	// Asked tells whether the directory was read.
+	// Asked reports whether the directory was read.
 	Asked  bool   `json:"asked"`
 	Answer Answer `json:"answer"`
 }
 
-// Range is what PuidRange returns, Lo to Hi.
+// Range is the range of puids that PuidRange returns, Lo to Hi.
 type Range struct {
 	Lo int64 `json:"lo,string"`
 	Hi int64 `json:"hi,string"`
 }
 
-// Window is where, and dated when, an id is minted to live beside a key
-// (locality.Segment).
+// Window is where on the ring, and with what date, an ID is minted to live beside a key (locality.Segment).
 type Window struct {
 	Lo uint64 `json:"segment_lo"`
 	Hi uint64 `json:"segment_hi"`
-	// From to Until, Until itself left out, is the date of the id; "" is open.
+	// From to Until, Until excluded, is the date of the ID; "" is open.
 	From  string `json:"from,omitempty"`
 	Until string `json:"until,omitempty"`
 }
 
-// KeyRoute explains where an external key may live. Its probes are the cells whose
-// directories can have it, the first being the one that takes it if none does.
+// KeyRoute explains where an external key may live. Its probes are the cells whose directories can have it; the first
+// one takes the key if none has it.
 type KeyRoute struct {
 	Source string `json:"source"`
 	Key    string `json:"key"`
@@ -89,23 +88,23 @@ type KeyRoute struct {
 	Digest string `json:"digest"`
 	// Layers are all generations at the position, the oldest first.
 	Layers []Layer `json:"layers"`
-	// Probes in the order in which they are made. A Router only lists them; whoever makes
-	// them says by Saw what came of each.
+	// Probes are in the order of execution. A Router only lists them; the process that makes them records the results
+	// with Saw.
 	Probes []Probe `json:"probes"`
-	// Mint is where an id is minted to live beside the key, Window the same for readers.
+	// Mint is where an ID is minted to live beside the key, Window the same for readers.
 	Mint   locality.Segment `json:"-"`
 	Window Window           `json:"mint"`
-	// Cost is the number of directories to ask at most, Asked that of those that were,
-	// Saved that of those that a filter made needless.
+	// Cost is the maximum number of directories to read, Asked the number read, Saved the number that filters made
+	// unnecessary.
 	Cost  int `json:"cost"`
 	Asked int `json:"asked"`
 	Saved int `json:"saved"`
-	// TookMS is how long asking took, in milliseconds; 0 if nobody asked.
+	// TookMS is how long the probes took, in milliseconds; 0 if none was made.
 	TookMS float64 `json:"took_ms,omitempty"`
 }
 
-// Saw notes what came of the probe of a generation: the state of its cell and the
-// answer. A generation that the route has no probe of is left out.
+// Saw records the result of the probe of a generation: the state of its cell and the answer. It ignores a generation
+// without a probe.
 func (r *KeyRoute) Saw(gen int, state Keys, answer Answer) {
 	r.Asked, r.Saved = 0, 0
 	for i := range r.Probes {
@@ -123,11 +122,11 @@ func (r *KeyRoute) Saw(gen int, state Keys, answer Answer) {
 	}
 }
 
-// Slot is one of the ranges of puids that begin at one start on the ring: each
-// generation has its own, one behind the other.
+// Slot is one of the ranges of puids that begin at one start on the ring: each generation has its own, one behind the
+// other.
 type Slot struct {
 	Gen int `json:"generation"`
-	// Cell is nil if no cell of the generation starts there: then the range is nobody's.
+	// Cell is nil if no cell of the generation starts there: then the range is unused.
 	Cell *ID `json:"cell,omitempty"`
 	Range
 }
@@ -135,8 +134,8 @@ type Slot struct {
 // PuidRoute explains where a puid lives.
 type PuidRoute struct {
 	PUID int64 `json:"puid,string"`
-	// Slot numbers the ranges from the lowest puids up; Finest is the cell of the
-	// finest generation that the slot lies in, Distance how far behind its start.
+	// Slot numbers the ranges from the lowest puids up; Finest is the cell of the finest generation that the slot lies
+	// in, Distance how far behind its start.
 	Slot     uint64 `json:"slot"`
 	Finest   uint64 `json:"finest"`
 	Distance uint64 `json:"distance"`
@@ -145,24 +144,24 @@ type PuidRoute struct {
 	// Place and Puids are the cell and its range, nil if no cell has the puid.
 	*Place
 	Puids *Range `json:"puids,omitempty"`
-	// Why says in words what chose the cell, or why none has the puid.
+	// Why explains why this cell was chosen, or why none has the puid.
 	Why string `json:"why"`
 	// Cost is 0: arithmetic only.
 	Cost int `json:"cost"`
 }
 
-// EntityRoute explains where an entity id lives.
+// EntityRoute explains where an entity ID lives.
 type EntityRoute struct {
 	ID       locality.ID `json:"id"`
 	Position uint32      `json:"position"`
-	// Millis is the time in the id, milliseconds since 1970; Time the same in words.
+	// Millis is the time in the ID, milliseconds since 1970; Time is the same as text.
 	Millis int64  `json:"time_ms"`
 	Time   string `json:"time"`
 	// Layers are all generations at the position, the oldest first.
 	Layers []Layer `json:"layers"`
-	// Place is nil if the map does not speak about the time of the id.
+	// Place is nil if the map does not cover the time of the ID.
 	*Place
-	// Why says in words what chose the cell, or why none was.
+	// Why explains why this cell was chosen, or why none was.
 	Why string `json:"why"`
 	// Cost is 0: arithmetic only.
 	Cost int `json:"cost"`

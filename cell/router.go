@@ -10,8 +10,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Router answers for one process where an address lives, and explains it. It is
-// pure: it asks its map and no cell.
+// Router explains where addresses live. It is pure: it uses its map and reads no cell.
 type Router struct {
 	m *Map
 }
@@ -19,10 +18,10 @@ type Router struct {
 // NewRouter returns a router of a map.
 func NewRouter(m *Map) *Router { return &Router{m: m} }
 
-// Map returns the map that the router answers from.
+// Map returns the map that the router uses.
 func (r *Router) Map() *Map { return r.m }
 
-// ExplainKey answers where an external key may live. No probe has been made.
+// ExplainKey returns where an external key may live. No probe has been made.
 func (r *Router) ExplainKey(source, key string) KeyRoute {
 	k := r.m.KeyOf(source, key)
 	at := k.Position()
@@ -45,8 +44,7 @@ func (r *Router) ExplainKey(source, key string) KeyRoute {
 	return route
 }
 
-// ExplainPuid answers where a puid lives. With ErrNoCell the route still says why
-// none has it.
+// ExplainPuid returns where a puid lives. With ErrNoCell the route still explains why no cell has it.
 func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 	route := PuidRoute{PUID: puid, Slot: slotOf(puid)}
 	route.Finest, route.Distance = r.m.invert(route.Slot)
@@ -69,8 +67,7 @@ func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 	return route, nil
 }
 
-// ExplainEntity answers where an entity id lives. With ErrStaleMap the route says
-// what the id contains and names no cell.
+// ExplainEntity returns where an entity ID lives. With ErrStaleMap the route contains the fields of the ID and no cell.
 func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 	z := id.Millis()
 	route := EntityRoute{
@@ -98,8 +95,7 @@ func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 	return route, nil
 }
 
-// Layers returns the generations at a position, the oldest first, announced and
-// retired ones too.
+// Layers returns the generations at a position, the oldest first, including announced and retired ones.
 func (m *Map) Layers(position uint32) []Layer {
 	layers := make([]Layer, len(m.gens))
 	for g := range m.gens {
@@ -113,7 +109,7 @@ func (m *Map) Layers(position uint32) []Layer {
 	return layers
 }
 
-// Role returns what a generation is for.
+// Role returns the role of a generation.
 func (m *Map) Role(gen int) Role {
 	switch {
 	case gen > m.spec.Current:
@@ -127,9 +123,8 @@ func (m *Map) Role(gen int) Role {
 	}
 }
 
-// Slots returns the ranges of puids that begin where a cell of the finest
-// generation does: the first is generation 0's, and so on. It panics if there is
-// no such cell.
+// Slots returns the ranges of puids that begin at the start of a cell of the finest generation, generation 0 first. It
+// panics if there is no such cell.
 func (m *Map) Slots(finest uint64) []Slot {
 	last := len(m.gens) - 1
 	base, _ := m.PuidRange(ID{Gen: uint16(last), Index: uint32(finest)})

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// TestRouter_Golden explains addresses on the worked example, with an announced
-// generation and a floor, and compares what a user would see.
+// TestRouter_Golden explains addresses on the worked example, with an announced generation and a floor, and compares
+// the output.
 func TestRouter_Golden(t *testing.T) {
 	t.Parallel()
 	spec := exampleSpec()
@@ -175,7 +175,7 @@ func TestKeyRoute_SawCountsWhatWasAskedAndSaved(t *testing.T) {
 			t.Errorf("probe %d is %+v, want %+v", i, p, want)
 		}
 	}
-	route.Saw(1, cell.Sealed, cell.AnswerUnavailable) // asked again: what counts is the last time
+	route.Saw(1, cell.Sealed, cell.AnswerUnavailable) // probed again: the last result counts
 	if route.Asked != 2 || route.Probes[2].Answer != cell.AnswerUnavailable {
 		t.Errorf("asked again: %+v", route)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// simOp is what a call does to a key.
 type simOp uint8
 
 const (
@@ -18,12 +17,11 @@ const (
 	simLookup
 )
 
-// simCall is a call of a client in flight.
 type simCall struct {
 	op    simOp
 	keys  []int
 	began int64
-	// effect are the puids that keys were given by it.
+	// effect are the puids that it allocated to keys.
 	effect [simKeys]int64
 }
 
@@ -31,7 +29,7 @@ type simCall struct {
 type simHistory struct {
 	clock int64
 	calls [simKeys][]porcupine.Operation
-	// posts are bits of the postings that each poster saw of a key, by his own bit.
+	// posters are bit sets of the postings of a key that each poster saw, by the poster's own bit.
 	posters [simKeys]map[int]uint64
 }
 
@@ -44,7 +42,7 @@ func (h *simHistory) begin(op simOp, keys ...int) *simCall {
 	return &simCall{op: op, keys: keys, began: h.tick()}
 }
 
-// answered notes what the client was told of a key.
+// answered records the result of a client's call for a key.
 func (h *simHistory) answered(c *simCall, key int, puid int64) {
 	h.note(c, key, puid, h.tick())
 }
@@ -55,7 +53,7 @@ func (h *simHistory) note(c *simCall, key int, puid, ended int64) {
 	})
 }
 
-// broken notes what a call that gave no answer did all the same, some time or later.
+// broken records the effect, immediate or later, of a call that returned an error.
 func (h *simHistory) broken(c *simCall) (done bool) {
 	for _, k := range c.keys {
 		if c.effect[k] != 0 {
@@ -66,7 +64,7 @@ func (h *simHistory) broken(c *simCall) (done bool) {
 	return done
 }
 
-// register is what a key is: set once.
+// register is the model of a key: set once.
 var register = porcupine.Model{
 	Init: func() any { return int64(Nothing) },
 	Step: func(state, input, output any) (bool, any) {
@@ -79,12 +77,11 @@ var register = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// simClient is a client of a server.
 type simClient struct {
 	*simTask
 	server *simServer
 	dir    *Directory[simTx]
-	// bit tells its postings from others'.
+	// bit identifies its postings.
 	bit  int
 	todo int
 	// literal puts keys without the protocol.
@@ -93,7 +90,7 @@ type simClient struct {
 
 var ctx = context.Background()
 
-// run does some calls. One that failed is tried again, as clients do.
+// run makes some calls. A failed one is retried, as clients do.
 func (c *simClient) run() {
 	w := c.w
 	for ; c.todo > 0 && !c.killed; c.todo-- {
@@ -134,7 +131,6 @@ func (c *simClient) failed(err error) {
 	c.call = nil
 }
 
-// keysOf are the keys of some numbers.
 func (c *simClient) keysOf(numbers []int) []Key {
 	keys := make([]Key, len(numbers))
 	for i, n := range numbers {
@@ -143,7 +139,7 @@ func (c *simClient) keysOf(numbers []int) []Key {
 	return keys
 }
 
-// begin makes this task the one that its server works for.
+// begin makes this task the current one of its server.
 func (c *simClient) begin(op simOp, keys ...int) {
 	c.call = c.w.history.begin(op, keys...)
 }
@@ -161,7 +157,7 @@ func (c *simClient) put(keys []int) error {
 	return nil
 }
 
-// findAndPut is a put as those do it who write more in the same transaction.
+// findAndPut is a put by a caller that writes more in the same transaction.
 func (c *simClient) findAndPut(key int) error {
 	c.begin(simPut, key)
 	for {
@@ -200,8 +196,8 @@ func (c *simClient) findAndPut(key int) error {
 	}
 }
 
-// putLiterally looks from the newest generation that it knows down, and puts the key
-// there if it was nowhere. It hears of new generations now and then.
+// putLiterally searches from the newest generation that it knows down, and puts the key there if no generation has it.
+// It refreshes its map now and then.
 func (c *simClient) putLiterally(key int) error {
 	c.begin(simPut, key)
 	if c.w.rng.IntN(3) == 0 {
@@ -249,7 +245,7 @@ func (c *simClient) lookup(keys []int) error {
 	return nil
 }
 
-// post puts a posting and then reads everybody's.
+// post puts a posting and then reads all postings.
 func (c *simClient) post(key int) error {
 	c.call = nil
 	at := c.w.keys[key].Position()

@@ -11,22 +11,20 @@ import (
 	"time"
 )
 
-// A simulator of an installation: servers with maps as old as chance wants, clients that
-// put and look up by the Directory of their server, an operator who adds
-// generations and compacts old ones. All are coroutines that stop where a request leaves
-// and where its reply arrives; a seed decides who goes on, and what fails: replies are
-// lost, cells are down, servers and operators are killed, replicas are promoted that
-// missed a seal. Nothing happens at the same time, so a seed can be run again.
+// A simulator of an installation: servers with maps of random age, clients that put and look up by the Directory of
+// their server, an operator that adds generations and compacts old ones. All are coroutines that stop where a request
+// leaves and where its reply arrives; a seed decides which one continues, and what fails: replies are lost, cells are
+// down, servers and operators are killed, replicas that missed a seal are promoted. Only one coroutine runs at a time,
+// so a seed can be replayed.
 
 const (
 	simGens = 4
 	simKeys = 3
 )
 
-// simSizes are the cells of each generation.
 var simSizes = [simGens]uint64{2, 4, 8, 16}
 
-// simMaps are all versions of the map that there can be, by generations, current and floor.
+// simMaps are all possible versions of the map, by generations, current and floor.
 var simMaps = sync.OnceValue(func() *[simGens + 1][simGens][simGens]*Map {
 	var maps [simGens + 1][simGens][simGens]*Map
 	for n := 1; n <= simGens; n++ {
@@ -52,17 +50,16 @@ type simCell struct {
 	head Head
 	rows [simKeys]int64
 	next int64
-	// filter says of each key whether it may be there, if there is one.
+	// filter says for each key whether it may be there, if there is a filter.
 	filter   [simKeys]bool
 	filtered bool
 	posts    [simKeys]uint64
-	// back says that the cell was promoted and did not ask the authority yet.
+	// back marks a cell that was promoted and has not asked the authority yet.
 	back bool
-	// down is until when it cannot be asked.
+	// down is until when it is unavailable.
 	down int
 }
 
-// simWorld is one run.
 type simWorld struct {
 	rng     *rand.Rand
 	now     int
@@ -72,12 +69,11 @@ type simWorld struct {
 	keys    [simKeys]Key
 	history simHistory
 	counts  *simCounts
-	// running is who goes on.
+	// running is the task that continues.
 	running *simTask
-	// growing is set from the moment that a generation is current until all older cells
-	// are sealed.
+	// growing is set from when a generation is current until all older cells are sealed.
 	growing bool
-	// faults are switched off when the end is near, so that all can finish.
+	// faults are switched off near the end, so that all can finish.
 	faults bool
 }
 
@@ -93,10 +89,9 @@ type simTask struct {
 	stop   func()
 	killed bool
 	over   bool
-	// asleep is until when chance has it pause.
+	// asleep is until when it pauses, drawn at random.
 	asleep int
-	// call is what it is doing.
-	call *simCall
+	call   *simCall
 }
 
 var (
@@ -105,7 +100,6 @@ var (
 	errSimLost   = fmt.Errorf("%w: simulated", ErrUnknownOutcome)
 )
 
-// task starts a coroutine.
 func (w *simWorld) task(run func(*simTask)) *simTask {
 	t := &simTask{w: w}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -115,7 +109,7 @@ func (w *simWorld) task(run func(*simTask)) *simTask {
 	return t
 }
 
-// pause lets others go on.
+// pause yields to other coroutines.
 func (t *simTask) pause() error {
 	if t.killed || !t.yield(struct{}{}) {
 		t.killed = true
@@ -124,7 +118,7 @@ func (t *simTask) pause() error {
 	return nil
 }
 
-// simServer is what a server knows: it is the Source of its clients' Directory.
+// simServer is the state of a server: the Source of its clients' Directory.
 type simServer struct {
 	w *simWorld
 	m *Map
@@ -151,7 +145,7 @@ func (s *simServer) Cell(c ID) (Database[simTx], error) { return simDB{s.w.runni
 func (s *simServer) Lacks(c ID, k Key) bool {
 	cell := s.w.cell(c)
 	if !cell.filtered || cell.filter[k.Digest[0]] || s.w.rng.IntN(4) == 0 {
-		return false // none, or not loaded, or wrong of the key
+		return false // none, or not loaded, or a false positive
 	}
 	s.w.counts[sawFilter]++
 	return true
@@ -167,7 +161,7 @@ type simTransaction struct {
 	fresh uint8
 }
 
-// simTx is what the cells of the simulator give their transactions.
+// simTx is the transaction type of simulated cells.
 type simTx = *simTransaction
 
 func (t *simTransaction) Head(context.Context) (Head, error) { return t.c.head, nil }
@@ -209,7 +203,7 @@ func (t *simTransaction) Copy(_ context.Context, rows []Row) error {
 	return nil
 }
 
-// simDB is a cell as a database that a task asks.
+// simDB is a cell as a database that a task uses.
 type simDB struct {
 	t  *simTask
 	id ID
@@ -244,7 +238,7 @@ func (db simDB) run(fn func(simTx) error, lost error) error {
 	return nil
 }
 
-// commit writes what the transaction has written.
+// commit stores the writes of the transaction.
 func (db simDB) commit(c *simCell, tx simTx) {
 	w := db.t.w
 	if tx.fresh != 0 {

@@ -2,15 +2,14 @@
 
 package cell
 
-// simOperator grows and compacts the installation.
 type simOperator struct {
 	*simTask
 	server *simServer
-	// gens is how many generations there are to be, floor where the keys are to begin.
+	// gens is the target number of generations, floor the target floor.
 	gens, floor int
 }
 
-// run does what there is to do. It may be killed anywhere; another one goes on.
+// run does the remaining work. It may be killed at any point; another one resumes.
 func (o *simOperator) run() {
 	for g := 1; g < o.gens; g++ {
 		if !o.machine(func(v View) (func() Request, func(Reply)) {
@@ -29,8 +28,8 @@ func (o *simOperator) run() {
 	}
 }
 
-// machine runs an Activation or a Compaction, and reports whether it came to its end.
-// Now and then it begins again, as after a crash.
+// machine runs an Activation or a Compaction, and reports whether it finished. Now and then it restarts, as after a
+// crash.
 func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c *Compaction) bool {
 	for o.server.Refresh(ctx) != nil {
 		if o.killed {
@@ -64,7 +63,7 @@ func (o *simOperator) machine(begin func(View) (func() Request, func(Reply)), c 
 	return false
 }
 
-// step does what is wanted, in the cells that matter to the keys.
+// step carries out a request, in the cells that the keys use.
 func (o *simOperator) step(r Request, c *Compaction) (Reply, error) {
 	w := o.w
 	gen := int(r.Gen)
@@ -101,7 +100,7 @@ func (o *simOperator) refresh() (Reply, error) {
 	return Reply{View: o.server.m.View()}, err
 }
 
-// change is the compare-and-swap of the next map, if that wanted was routed with the newest.
+// change is the compare-and-swap of the next map; it succeeds if the request was routed with the newest map.
 func (o *simOperator) change(r Request, gens, current, floor int) (Reply, error) {
 	w := o.w
 	if err := o.pause(); err != nil {
@@ -114,7 +113,7 @@ func (o *simOperator) change(r Request, gens, current, floor int) (Reply, error)
 	return o.refresh()
 }
 
-// each does something with the cells of a generation that hold keys.
+// each calls do for the cells of a generation that hold keys.
 func (o *simOperator) each(gen int, do func(simDB) error) error {
 	for i, k := range o.w.keys {
 		c := o.w.newest.Key(gen, k.Position())
@@ -154,7 +153,7 @@ func dropSim(tx simTx) error {
 	return nil
 }
 
-// copy carries one key to its cell of the newest generation.
+// copy copies one key to its cell of the newest generation.
 func (o *simOperator) copy(k int, r Request, c Compaction) (reply Reply, err error) {
 	at := o.w.keys[k].Position()
 	newest, oldest := c.From()

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// saw is a rare state: of one that never came nothing was proved.
+// saw is a rare state; if it never occurs, the run proves nothing about it.
 type saw int
 
 const (
@@ -63,8 +63,8 @@ var sawNames = [saws]string{
 
 type simCounts [saws]int
 
-// simulate runs a seed and says what was wrong. If literal, clients put keys as the source
-// text says it, without the protocol.
+// simulate runs a seed and returns an error if a contradiction was found. If literal, clients put keys as the source
+// text describes, without the protocol.
 func simulate(seed uint64, literal bool, counts *simCounts) error {
 	w := &simWorld{rng: rand.New(rand.NewPCG(seed, 0)), maps: simMaps(), counts: counts, faults: true}
 	w.newest = w.maps[1][0][0]
@@ -81,10 +81,10 @@ func simulate(seed uint64, literal bool, counts *simCounts) error {
 	return nil
 }
 
-// simSteps is when faults end, so that all clients come to their end.
+// simSteps is when faults end, so that all clients can finish.
 const simSteps = 400
 
-// run lets chance run the tasks until the clients are done.
+// run resumes tasks at random until the clients are done.
 func (w *simWorld) run(literal bool) {
 	var bits int
 	server := func(calls int) []*simTask {
@@ -138,7 +138,7 @@ func (w *simWorld) run(literal bool) {
 	}
 }
 
-// kill ends tasks in the middle of what they do.
+// kill ends tasks in the middle of their work.
 func (w *simWorld) kill(tasks []*simTask) {
 	for _, t := range tasks {
 		w.running = t
@@ -146,7 +146,7 @@ func (w *simWorld) kill(tasks []*simTask) {
 	}
 }
 
-// resume lets one of the tasks go on, and reports whether all are over.
+// resume continues one of the tasks, and reports whether all are over.
 func (w *simWorld) resume(tasks []*simTask) bool {
 	i, alive := w.rng.IntN(len(tasks)), false
 	for j := range tasks {
@@ -170,10 +170,10 @@ func (w *simWorld) resume(tasks []*simTask) bool {
 	return !alive
 }
 
-// wait stands in for the passing of time.
+// wait simulates the passing of time.
 func (w *simWorld) wait(context.Context, int) error { return w.running.pause() }
 
-// accident has something happen to a cell.
+// accident injects a fault into a cell.
 func (w *simWorld) accident() {
 	k := w.keys[w.rng.IntN(simKeys)]
 	c := w.cell(w.newest.Key(w.rng.IntN(w.newest.Generations()), k.Position()))
@@ -186,7 +186,7 @@ func (w *simWorld) accident() {
 	}
 }
 
-// judge looks for a contradiction in what the clients have seen.
+// judge returns an error if the clients' observations contradict each other.
 func (w *simWorld) judge() error {
 	for k, calls := range w.history.calls {
 		if len(calls) > 0 && !porcupine.CheckOperations(register, calls) {
@@ -208,8 +208,7 @@ func (w *simWorld) judge() error {
 
 var errContradiction = errors.New("contradiction")
 
-// simulateMany runs many seeds, and returns the errors of those that went wrong, at most
-// a few, and how many did.
+// simulateMany runs many seeds, and returns how many failed, and the errors of the first few.
 func simulateMany(seeds uint64, literal bool) (counts simCounts, wrong int, errs []error) {
 	var mu sync.Mutex
 	var next atomic.Uint64
@@ -242,7 +241,7 @@ func simulateMany(seeds uint64, literal bool) (counts simCounts, wrong int, errs
 	return counts, wrong, errs
 }
 
-// TestP06_Simulation: whatever chance does, every key is a register that is set once.
+// TestP06_Simulation: under any faults, every key is a register that is set once.
 func TestP06_Simulation(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(longtest.Sample(2_000, 5_000, 20_000, 200_000))
@@ -261,8 +260,8 @@ func TestP06_Simulation(t *testing.T) {
 	}
 }
 
-// TestP06_Control: the scheme as the source text has it, in the same simulator, gives
-// keys two puids. If it did not, the simulator would prove nothing.
+// TestP06_Control: the scheme of the source text, in the same simulator, gives keys two puids. If it did not, the
+// simulator would prove nothing.
 func TestP06_Control(t *testing.T) {
 	t.Parallel()
 	const seeds = 2_000
@@ -273,7 +272,7 @@ func TestP06_Control(t *testing.T) {
 	}
 }
 
-// A seed that found something must find it again.
+// A seed that found an error must find it again.
 func TestSimulation_SeedsRepeat(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {

@@ -16,43 +16,39 @@ import (
 	"time"
 )
 
-// ErrMap says that a cell map contradicts itself, its predecessor or its format;
-// the text names the generation or the cells.
+// ErrMap means that a cell map contradicts itself, its predecessor or its format; the text names the generation or the
+// cells.
 var ErrMap = errors.New("cell: invalid cell map")
 
-// Spec is a cell map as plain data: what NewMap checks and makes a Map of.
+// Spec is a cell map as plain data: NewMap checks it and makes a Map of it.
 type Spec struct {
-	// ID tells one map, with all its successors, from others. Empty makes NewMap
-	// draw it, and the salt, from Rand.
+	// ID identifies a map and all its successors. If empty, NewMap draws it, and the salt, from Rand.
 	ID string
 	// Epoch counts the versions of a map. Defaults to 1.
 	Epoch uint64
-	// Generations, oldest first. At least one; each has a multiple of the cells of
-	// the one before.
+	// Generations, oldest first. At least one; the number of cells of each is a multiple of that of the one before.
 	Generations []Generation
 	// Current is the generation that new keys go to.
 	Current int
 	// Floor is the oldest generation whose cells still hold keys.
 	Floor int
-	// Until is the first moment, in id time, that this version says nothing about:
-	// nobody routes or mints an id dated then or later with it.
+	// Until is the first moment, in ID time, that this version does not cover: IDs dated then or later are neither
+	// routed nor minted with it.
 	//
-	// The zero value promises that no generation will ever be added, so ids of any
-	// date may be routed: right for one machine, whose only process never has to
-	// learn of growth. It is written by leaving the date out, since any date far
-	// enough away to be for ever would be a lie that Append must believe; and
-	// because of that promise Append refuses every generation after it.
+	// The zero value promises that no generation will ever be added, so that IDs of any date may be routed: right for
+	// one machine, whose only process never has to learn of growth. Append rejects every generation after it. Leaving
+	// the date out is the only way to say so: a date in the far future would not be such a promise, and Append would
+	// have to accept it.
 	Until time.Time
-	// Authority is the cell that keeps the newest version.
+	// Authority is the cell that stores the newest version.
 	Authority ID
 	// Salt of the digests in the key directories.
 	Salt [16]byte
 	// MinFormat is the oldest format of a cell that takes writes. Defaults to 1.
 	MinFormat int
-	// Moved names the home of cells that have left the one their generation gave them.
+	// Moved is the home of each cell that has left the one its generation gave it.
 	Moved map[ID]Home
-	// Rand is where ID and Salt are drawn from if ID is empty. Defaults to
-	// crypto/rand.
+	// Rand is the source of ID and Salt if ID is empty. Defaults to crypto/rand.
 	Rand io.Reader
 }
 
@@ -60,31 +56,28 @@ type Spec struct {
 type Generation struct {
 	// Cells is how many cells the generation adds.
 	Cells uint64
-	// Starts is the id time, in whole milliseconds, from which ids live in this
-	// generation. The first generation takes all older ids too. The zero value is
-	// 1970.
+	// Starts is the ID time, in whole milliseconds, from which IDs live in this generation. The first generation takes
+	// all older IDs too. The zero value is 1970.
 	Starts time.Time
-	// URLs say where the cells are: cell i at URLs[i mod len], with {g} and {i}
-	// replaced by generation and index; 2^20 cells at most. Without any, the map
-	// serves for arithmetic only.
+	// URLs are the places of the cells: cell i is at URLs[i mod len], with {g} and {i} replaced by generation and
+	// index; 2^20 cells at most. Without any, the map serves for arithmetic only.
 	URLs []string
 }
 
 // Home is where a cell is after it moved.
 type Home struct {
 	URL string
-	// Incarnation counts the homes of a cell; its generation's was 1.
+	// Incarnation counts the homes of a cell; the one its generation gave it was 1.
 	Incarnation int
 }
 
-// maxPlaced is how many cells of a map may have urls, each of which is compared
-// with all others. Maps without urls, for arithmetic, may be larger.
+// maxPlaced is how many cells of a map may have URLs, each of which is compared with all others. Maps without URLs, for
+// arithmetic, may be larger.
 const maxPlaced = 1 << 20
 
-// lastTime is the last millisecond that RFC 3339 can write; ids reach on to 10889.
+// lastTime is the last millisecond that RFC 3339 can write; IDs reach to the year 10889.
 var lastTime = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
 
-// withDefaults returns a copy that shares nothing with s.
 func (s Spec) withDefaults() (Spec, error) {
 	s.Generations = slices.Clone(s.Generations)
 	for i := range s.Generations {
@@ -119,8 +112,7 @@ func (s Spec) withDefaults() (Spec, error) {
 	return s, nil
 }
 
-// check refuses what cannot be routed with: it looks at everything but the text
-// form.
+// check rejects a map that cannot be routed with. It checks everything but the text form.
 func (s Spec) check() error {
 	if err := checkCounts(s.Generations); err != nil {
 		return err
@@ -154,7 +146,7 @@ func (s Spec) check() error {
 	return s.checkURLs()
 }
 
-// checkCounts refuses counts for which two ranges of puids would meet (T3).
+// checkCounts rejects counts for which two ranges of puids would overlap (T3).
 func checkCounts(gens []Generation) error {
 	if len(gens) == 0 {
 		return fmt.Errorf("%w: it has no generation", ErrMap)
@@ -187,8 +179,7 @@ func checkTime(t time.Time) error {
 	return nil
 }
 
-// checkURLs refuses two cells in one place, and secrets in a map that every cell
-// keeps a copy of.
+// checkURLs rejects two cells at one place, and secrets, because every cell keeps a copy of the map.
 func (s Spec) checkURLs() error {
 	for g, gen := range s.Generations {
 		for i, u := range gen.URLs {

@@ -4,31 +4,31 @@ package cell
 
 import "fmt"
 
-// Stats tells how a cell is, and how full.
+// Stats is the state and the size of a cell.
 type Stats struct {
 	Cell ID     `json:"cell"`
 	URL  string `json:"url"`
-	// Head is what the cell says about itself.
+	// Head is the cell's head.
 	Head Head `json:"head"`
-	// Filter tells whether the cell has a filter of its keys; only sealed ones do.
+	// Filter reports whether the cell has a filter of its keys; only sealed ones do.
 	Filter bool `json:"filter"`
-	// PUIDs is how many puids the cell has given away, PUIDRoom how many it has in all.
+	// PUIDs is how many puids the cell has allocated, PUIDRoom how many it has in all.
 	PUIDs    uint64 `json:"puids"`
 	PUIDRoom uint64 `json:"puid_room"`
-	// Bytes is what the cell takes on its disk, logs included.
+	// Bytes is the size of the cell on its disk, logs included.
 	Bytes int64 `json:"bytes"`
 }
 
-// MarshalText writes the word of String; its error is always nil.
+// MarshalText returns the word of String; its error is always nil.
 func (k Keys) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads the word of String. After an error k is unchanged.
+// UnmarshalText parses a word of String. After an error k is unchanged.
 func (k *Keys) UnmarshalText(b []byte) error { return unword(k, b, Open, Sealed, Retired) }
 
-// MarshalText writes the word of String; its error is always nil.
+// MarshalText returns the word of String; its error is always nil.
 func (r Residence) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the word of String. After an error r is unchanged.
+// UnmarshalText parses a word of String. After an error r is unchanged.
 func (r *Residence) UnmarshalText(b []byte) error { return unword(r, b, Serving, Moving, Moved) }
 
 func unword[T fmt.Stringer](to *T, word []byte, all ...T) error {

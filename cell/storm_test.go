@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// weather makes steps slow and lets some fail, or loses the answer to what was done.
+// weather slows steps down, makes some fail, and loses replies of completed ones.
 type weather struct {
 	mu   sync.Mutex
 	rand *rand.Rand
@@ -41,7 +41,7 @@ func (w *weather) hook(_ context.Context, s celltest.Step) error {
 	return nil
 }
 
-// acked is what callers were told of keys.
+// acked are the acknowledged puids of keys.
 type acked struct {
 	mu    sync.Mutex
 	puids map[cell.Key]int64
@@ -59,7 +59,7 @@ func (a *acked) count() int {
 	return len(a.puids)
 }
 
-// told fails if a key was told to have another puid.
+// told fails if another puid was acknowledged for the key.
 func (a *acked) told(t *testing.T, k cell.Key, puid int64) {
 	t.Helper()
 	a.mu.Lock()
@@ -70,8 +70,8 @@ func (a *acked) told(t *testing.T, k cell.Key, puid int64) {
 	a.puids[k] = puid
 }
 
-// Processes put keys and look for them while others grow and compact the installation, in
-// bad weather: no key ever has two puids, or none once it was told one.
+// Processes put and look up keys while others grow and compact the installation, under injected faults: a key never has
+// two puids, and never loses an acknowledged one.
 func TestP06_Storm(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -126,7 +126,6 @@ func TestP06_Storm(t *testing.T) {
 	}
 }
 
-// dial opens an installation as often as it takes.
 func dial(t *testing.T, memory *celltest.Memory) *process {
 	t.Helper()
 	for {
@@ -136,7 +135,7 @@ func dial(t *testing.T, memory *celltest.Memory) *process {
 	}
 }
 
-// work puts some keys or looks for them. Whatever it is told it holds others to.
+// work puts some keys or looks them up, and checks the results against those of all other callers.
 func work(t *testing.T, c *process, all *acked, r *rand.Rand) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(2000))*time.Millisecond)
@@ -173,7 +172,7 @@ func work(t *testing.T, c *process, all *acked, r *rand.Rand) {
 	}
 }
 
-// operate grows or compacts as often as it takes, each time in a new process.
+// operate grows or compacts, with retries, each time in a new process.
 func operate(t *testing.T, memory *celltest.Memory, compacts bool, step uint64) {
 	t.Helper()
 	for {

@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// SumColumn is the last column of a table whose rows carry a checksum. It is NULL in rows that a version without
-// checksums has written.
+// SumColumn is the last column of a table whose rows carry a checksum. It is NULL in rows written by a version without
+// checksums.
 const SumColumn = "sum"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sum returns the CRC-32C of values of a row: of each one byte for its type, then eight bytes, big endian, which are the number
-// or the length of the text or bytes that follow.
+// Sum returns the CRC-32C of the values of a row. Each value is hashed as one byte for its type and eight bytes, big
+// endian, for the number or the length of the text or bytes that follow.
 func Sum(values ...any) int64 {
 	var head [9]byte
 	sum := uint32(0)
@@ -47,8 +47,7 @@ func Sum(values ...any) int64 {
 // Summed reports whether rows of the table carry a checksum.
 func (t Table) Summed() bool { return t.Columns[len(t.Columns)-1] == SumColumn }
 
-// SumOf returns the checksum of a row, which it should carry, over all columns but those that statements change by
-// themselves.
+// SumOf returns the expected checksum of a row: over all columns but those in Apart.
 func (t Table) SumOf(row []any) int64 {
 	values := make([]any, 0, len(row))
 	for i, column := range t.Columns[:len(t.Columns)-1] {
@@ -59,7 +58,7 @@ func (t Table) SumOf(row []any) int64 {
 	return Sum(values...)
 }
 
-// Intact reports whether a row is as it was written, as far as its checksum can tell.
+// Intact reports whether a row matches its checksum. A row without a checksum is intact.
 func (t Table) Intact(row []any) bool {
 	if !t.Summed() {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Checksums are stored: these are what they have to stay. The first stands in the migrations.
+// Checksums are stored: these vectors must never change. The first is also in the migrations.
 func TestSum_Vectors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -26,7 +26,7 @@ func TestSum_Vectors(t *testing.T) {
 	}
 }
 
-// A row without a checksum is taken as it is; columns apart do not count.
+// A row without a checksum is intact; columns in Apart do not count.
 func TestTable_Intact(t *testing.T) {
 	t.Parallel()
 	table := cell.Table{Columns: []string{"id", "body", "anchor", "sum"}, Key: 1, Apart: []string{"anchor"}}

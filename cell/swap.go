@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// copying is how long cells may take to get their copies of a new map.
+// copying limits how long writing a map's copies, or reading a filter, may take in the background.
 const copying = 30 * time.Second
 
-// Swap makes next the version after Map: one compare-and-swap in the authority. Copies
-// for the other cells follow by themselves. The error is ErrMap if next may not follow
-// (Append), ErrConflict if somebody else was first: Refresh and begin again. After
-// ErrUnknownOutcome too, Refresh tells what has become of it.
+// Swap makes next the version after Map: one compare-and-swap in the authority. Copies for the other cells follow in
+// the background. The error is ErrMap if next may not follow (Append), ErrConflict if another process was first:
+// Refresh and begin again. After ErrUnknownOutcome, Refresh shows whether next was written.
 func (c *Cells[T]) Swap(ctx context.Context, next *Map) error {
 	old := c.Map()
 	if err := Append(old, next); err != nil {
@@ -65,8 +64,8 @@ func (c *Cells[T]) swap(ctx context.Context, old, next *Map) error {
 	return nil
 }
 
-// spread gives the other cells copies of a map, and lets them tell of it if it says more
-// than a later date, as far as they can be reached.
+// spread writes copies of a map into the other cells, as far as they can be reached. If the map says more than a later
+// date, it also records the epoch in their heads; otherwise only open cells get a copy.
 func (c *Cells[T]) spread(ctx context.Context, old, next *Map, text []byte) {
 	ids, news := next.Cells(), !onlyLater(old, next)
 	if !news {
@@ -96,7 +95,7 @@ func (c *Cells[T]) putCopy(ctx context.Context, id ID, epoch uint64, text []byte
 	return h.Exclusive(ctx, func(t T) error { return putNews(ctx, t, epoch, text) })
 }
 
-// putNews writes a map into a cell, and lets it know of the epoch.
+// putNews writes a map into a cell, and records the epoch in its head.
 func putNews[T Store](ctx context.Context, t T, epoch uint64, text []byte) error {
 	if err := putNewer(ctx, t, epoch, text); err != nil {
 		return err
@@ -104,7 +103,6 @@ func putNews[T Store](ctx context.Context, t T, epoch uint64, text []byte) error
 	return tell(ctx, t, epoch)
 }
 
-// putNewer writes a map into a cell that has an older one, or none.
 func putNewer[T Store](ctx context.Context, t T, epoch uint64, text []byte) error {
 	has, _, err := t.CellMap(ctx)
 	if err != nil || has >= epoch {
@@ -113,7 +111,7 @@ func putNewer[T Store](ctx context.Context, t T, epoch uint64, text []byte) erro
 	return t.PutCellMap(ctx, epoch, text)
 }
 
-// tell lets a cell know of an epoch.
+// tell records in the head of a cell that a map of this epoch exists.
 func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 	head, err := t.Head(ctx)
 	if err != nil || head.Told >= epoch {
@@ -123,10 +121,9 @@ func tell[T Store](ctx context.Context, t T, epoch uint64) error {
 	return t.SetHead(ctx, head)
 }
 
-// tellFirst tells a cell of a generation that was announced of the map, if it never was: until then another growth
-// may take it.
-// The error is ErrIdentity if it was made the cell of another growth, of the map of, by a process that has
-// learned of the announcement since.
+// tellFirst records the map in a cell of an announced generation unless this was done before: until then another growth
+// may take the cell. The error is ErrIdentity if the database was identified by the map of as a cell of another growth,
+// and the process has learned of the announcement since.
 func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], of *Map, id ID) error {
 	m := c.Map()
 	if m == nil || id.Gen == 0 || !m.Has(id) {
@@ -150,9 +147,8 @@ func (c *Cells[T]) tellFirst(ctx context.Context, db Opened[T], of *Map, id ID) 
 	return db.Exclusive(ctx, func(t T) error { return putNews(ctx, t, m.Epoch(), text) })
 }
 
-// Supersedes reports whether a version of a cell map says nothing else than the one before
-// it but a later date. Then whoever keeps versions puts it in the place of that one:
-// there is such a version twice in every notice.
+// Supersedes reports whether a version of a cell map differs from the one before it only by a later date. Such a
+// version replaces its predecessor, because two of them are written in every notice period.
 func Supersedes(next, old []byte) bool {
 	n, err := ParseMap(next)
 	if err != nil {
@@ -162,7 +158,7 @@ func Supersedes(next, old []byte) bool {
 	return err == nil && n.Epoch() > o.Epoch() && n.spec.ID == o.spec.ID && onlyLater(o, n)
 }
 
-// onlyLater reports whether next says nothing new but a later date.
+// onlyLater reports whether next differs from old at most by a later date.
 func onlyLater(old, next *Map) bool {
 	o, n := old.spec, next.spec
 	same := len(n.Generations) == len(o.Generations) && n.Current == o.Current && n.Floor == o.Floor &&
@@ -173,8 +169,8 @@ func onlyLater(old, next *Map) bool {
 	return same
 }
 
-// Extend moves the end of the map on when half of the notice is over, and does nothing
-// before. Any process may call it, as often as it likes; one is enough.
+// Extend moves the end of the map forward when half of the notice is over, and does nothing before. Any process may
+// call it, as often as it likes; one is enough.
 func (c *Cells[T]) Extend(ctx context.Context) error {
 	return c.retry(ctx, func(m *Map) error {
 		if m.until == 0 || c.opts.Now().Before(m.spec.Until.Add(-c.opts.Notice/2)) {
@@ -184,10 +180,9 @@ func (c *Cells[T]) Extend(ctx context.Context) error {
 	})
 }
 
-// Date gives a date to a map that has none, so that the installation can grow. Nobody
-// else may have such a map, since it routes ids of any date: it is for a directory of
-// files, under the lock that keeps other processes out. bound is the newest date of any
-// id there is. A map that has a date stays as it is.
+// Date gives a date to a map that has none, so that the installation can grow. No other process may use such a map,
+// since it routes IDs of any date: Date is for a directory of files, under the lock that keeps other processes out.
+// bound is the newest date of any existing ID. A map that has a date stays as it is.
 func (c *Cells[T]) Date(ctx context.Context, bound time.Time) error {
 	old := c.Map()
 	if old.until != 0 {
@@ -200,11 +195,10 @@ func (c *Cells[T]) Date(ctx context.Context, bound time.Time) error {
 	return c.swap(ctx, old, next)
 }
 
-// attempts is how often somebody else may be first with a new map.
+// attempts is how often a change of the map is tried when other processes change it first.
 const attempts = 100
 
-// retry does something with the newest map, again when somebody else changed the map
-// meanwhile or nobody knows whether the change was made.
+// retry calls do with the newest map, and again when another process changed the map or the outcome is unknown.
 func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
 	for n := 1; ; n++ {
 		err := do(c.Map())
@@ -217,7 +211,6 @@ func (c *Cells[T]) retry(ctx context.Context, do func(m *Map) error) error {
 	}
 }
 
-// change swaps the map m for one that is changed.
 func (c *Cells[T]) change(ctx context.Context, m *Map, change func(*Spec)) error {
 	next, err := m.successor(change)
 	if err != nil {
@@ -226,7 +219,7 @@ func (c *Cells[T]) change(ctx context.Context, m *Map, change func(*Spec)) error
 	return c.swap(ctx, m, next)
 }
 
-// successor is the version after m, changed, if it may follow m.
+// successor returns the changed version after m, if it may follow m.
 func (m *Map) successor(change func(*Spec)) (*Map, error) {
 	next, err := m.next(change)
 	if err == nil {
@@ -238,7 +231,6 @@ func (m *Map) successor(change func(*Spec)) (*Map, error) {
 	return next, nil
 }
 
-// next is the version after m, changed.
 func (m *Map) next(change func(*Spec)) (*Map, error) {
 	s := m.Spec()
 	s.Epoch++
@@ -246,5 +238,4 @@ func (m *Map) next(change func(*Spec)) (*Map, error) {
 	return NewMap(s)
 }
 
-// later is the later of two times.
 func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -2,10 +2,9 @@
 
 package cell
 
-// Walk is one key on its way through the generations, from the newest down, and what
-// is written at the end. It is a value that says what it wants and is told what came of
-// it: no goroutine, clock or database. The same code runs in [Directory], in the
-// simulator and in the model that tries every interleaving:
+// Walk is the search for one key through the generations, from the newest down, and the write at the end. It is a value
+// that returns its next request and is given the reply: no goroutine, clock or database. The same code runs in
+// [Directory], in the simulator and in the model that explores every interleaving:
 //
 //	w := Walk{Op: WalkPut}.Start(view)
 //	for w.Want().Do != DoDone {
@@ -18,12 +17,11 @@ package cell
 //	     read g2 ── nothing ──► read g1 ── nothing ──► read g0 ──► put into g2
 //	   (current)      open: seal it, read it after that     likewise
 //
-// The cells of all older generations that a new key passes are sealed, and read after
-// that: no writer can put the key there any more. A key keeps its puid for ever, so the
-// first one that is found ends the walk, whatever the state of the cell. What is refused,
-// or found retired, was routed with an old map.
+// The cells of all older generations that a new key passes are sealed, and read after that: no writer can put the key
+// there any more. A key keeps its puid for ever, so the first puid found ends the walk, whatever the state of the cell.
+// A refusal, or a retired cell, means that the map was old.
 type Walk struct {
-	// Op is what the walk is for.
+	// Op is the operation of the walk.
 	Op   Op
 	view View
 	do   Do
@@ -31,28 +29,28 @@ type Walk struct {
 	puid int64
 }
 
-// Op is what a Walk is for.
+// Op is the operation of a Walk.
 type Op uint8
 
-// The walks.
+// The operations of walks.
 const (
-	WalkLookup Op = iota // answers with the puid of the key, Nothing if it has none
-	WalkPut              // gives the key a puid if it has none, and answers with it
+	WalkLookup Op = iota // returns the puid of the key, Nothing if it has none
+	WalkPut              // gives the key a puid if it has none, and returns it
 	WalkPost             // seals the older cells of a position, so that a posting may be put
 )
 
-// View is what walks see of a cell map.
+// View is the part of a cell map that walks use.
 type View struct {
 	Epoch uint64
-	// Generations is how many there are, announced ones too.
+	// Generations is how many there are, including announced ones.
 	Generations, Current, Floor uint16
-	// Skip are older generations that need not be asked, bit 0 being the one before the
-	// current: for keys, those whose cell is sealed and has a filter that lacks the key;
-	// for postings, those whose cell is known to be sealed.
+	// Skip is a bit set of older generations that need not be read, bit 0 being the one before the current: for keys,
+	// those whose cell is sealed and has a filter that lacks the key; for postings, those whose cell is known to be
+	// sealed.
 	Skip uint64
 }
 
-// View returns what walks see of the map, nothing skipped.
+// View returns the part of the map that walks use, nothing skipped.
 func (m *Map) View() View {
 	return View{
 		Epoch: m.spec.Epoch, Generations: uint16(len(m.gens)),
@@ -60,8 +58,7 @@ func (m *Map) View() View {
 	}
 }
 
-// skip marks a generation as one that need not be asked. Only the 64 before the current
-// one can be.
+// skip marks a generation as one that need not be read. Only the 64 before the current one can be marked.
 func (v *View) skip(gen uint16) {
 	if behind := v.Current - 1 - gen; gen < v.Current && behind < 64 {
 		v.Skip |= 1 << behind
@@ -73,71 +70,70 @@ func (v View) skips(gen uint16) bool {
 	return behind < 64 && v.Skip>>behind&1 == 1
 }
 
-// Do is what a Walk, an Activation or a Compaction wants done next.
+// Do is the next step of a Walk, an Activation or a Compaction.
 type Do uint8
 
-// What is wanted of the cell of a generation, of the map, or of all cells.
+// Steps on the cell of a generation, on the map, or on all cells.
 const (
 	DoDone    Do = iota // nothing more
 	DoRefresh           // the newest map, in Reply.View
 
-	// DoRead and the next two are one transaction each, of the key's cell in generation Gen.
+	// DoRead and the next two are one transaction each, in the key's cell of generation Gen.
 	DoRead // its state and row, from one snapshot
 	DoSeal // open becomes sealed, which waits for the writers in flight; then as DoRead
 	DoPut  // if the cell is open: the key gets a puid unless it has one; the row
 
-	// DoMake and all after it are steps of growth, on the cells of generation Gen; so is DoSeal.
+	// DoMake and the following are steps of growth, on the cells of generation Gen; so is DoSeal.
 	DoMake     // the databases of the new generation
 	DoAnnounce // the next map lists generation Gen; the newest map after that
 	DoWait     // until generation Gen starts
 	DoPublish  // the next map makes generation Gen current; the newest map after that
 	DoFilter   // filters of sealed cells
-	DoCopy     // the rows of older generations into Gen, what Compaction.Carry chooses
+	DoCopy     // the rows of older generations that Compaction.Carry selects, into Gen
 	DoFloor    // the next map has the floor Gen; the newest map after that
 	DoRetire   // sealed becomes retired
 	DoDrop     // the key rows of retired cells are deleted
 )
 
-// Request is a step that is wanted. It is atomic and may be repeated.
+// Request is the next step. It is atomic and may be repeated.
 type Request struct {
 	Do  Do
 	Gen uint16
-	// Epoch is that of the map which the request was routed with: a cell that knows better
-	// refuses to be written to.
+	// Epoch is that of the map that the request was routed with: a cell that knows a newer map may reject a write.
 	Epoch uint64
 }
 
-// Reply is what came of a Request.
+// Reply is the result of a Request.
 type Reply struct {
-	// Keys is the state of the cell, Row what it has of the key: a puid or Nothing.
+	// Keys is the state of the cell, Row the puid of the key there, or Nothing.
 	Keys Keys
 	Row  int64
-	// Fresh says that the request gave the key its puid.
+	// Fresh reports that the request gave the key its puid.
 	Fresh bool
-	// Fenced says that the cell refused: it is not open, or not here, or knows a newer map
-	// that forbids the writer. Nothing was done.
+	// Fenced reports that the cell refused: it is not open, or not here, or its Head.Epoch is above the request's.
+	// Nothing was done.
 	Fenced bool
-	// View is the newest map, if that was asked for.
+	// View is the newest map, if the request was for that.
 	View View
 }
 
-// Lasting reports whether what a cell answered to DoRead stays true, and may be kept
-// for later: the rows of a sealed cell never change, those of an open one may at once.
+// Lasting reports whether a reply to DoRead stays true and may be cached: the rows of a sealed cell never change, those
+// of an open one may.
 func (r Reply) Lasting() bool {
 	return !r.Fenced && r.Keys == Sealed
 }
 
-// Start begins the walk, with a map that may be as old as it likes.
+// Start begins the walk, with a map of any age.
 func (w Walk) Start(v View) Walk {
 	w.view, w.gen, w.puid = v, v.Current, Nothing
 	if w.Op == WalkPost || w.Op == WalkPut && w.alone() {
-		return w.down() // the put itself answers with what the current generation has
+		return w.down() // the put itself returns the row of the current generation
 	}
 	w.do = DoRead
 	return w
 }
 
-// alone reports whether no older generation has to be asked.
+// alone reports whether no older generation has to be read.
 func (w Walk) alone() bool {
 	for gen := w.view.Floor; gen < w.view.Current; gen++ {
 		if !w.view.skips(gen) {
@@ -147,15 +143,15 @@ func (w Walk) alone() bool {
 	return true
 }
 
-// Want returns what the walk needs done next.
+// Want returns the next request of the walk.
 func (w Walk) Want() Request {
 	return Request{Do: w.do, Gen: w.gen, Epoch: w.view.Epoch}
 }
 
-// Answer returns what a walk that is done found: a puid, or Nothing.
+// Answer returns the result of a finished walk: a puid, or Nothing.
 func (w Walk) Answer() int64 { return w.puid }
 
-// Got goes on with the reply to what the walk wanted.
+// Got returns the walk after the reply to its request.
 func (w Walk) Got(r Reply) Walk {
 	switch {
 	case w.do == DoRefresh:
@@ -171,7 +167,7 @@ func (w Walk) Got(r Reply) Walk {
 	return w.saw(r)
 }
 
-// saw goes on with the state and row of the cell that was asked.
+// saw continues with the state and row of the cell that was read.
 func (w Walk) saw(r Reply) Walk {
 	top := w.gen == w.view.Current
 	switch {
@@ -181,7 +177,7 @@ func (w Walk) saw(r Reply) Walk {
 		// There is a newer generation, which may have the key.
 		return w.stale()
 	case r.Keys == Retired:
-		// What it had was copied to a generation that this map does not know or ask.
+		// Its rows were copied to a generation that this map does not list or search.
 		return w.stale()
 	case !top && r.Keys == Open && w.Op != WalkLookup:
 		// No other writer may put the key there once the walk has passed, or both would.
@@ -191,8 +187,7 @@ func (w Walk) saw(r Reply) Walk {
 	return w.down()
 }
 
-// down goes to the next older generation that has to be asked, if there is one: else no
-// generation has the key.
+// down continues with the next older generation that has to be read. If there is none, no generation has the key.
 func (w Walk) down() Walk {
 	for w.gen > w.view.Floor {
 		w.gen--

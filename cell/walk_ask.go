@@ -7,9 +7,8 @@ import (
 	"errors"
 )
 
-// ask does what walks want of one cell in one transaction of its database, and answers
-// for each key, and with the head that it found or left. An error says that the cell
-// could not be asked: it stands for no answer at all, least of all for "not found".
+// ask carries out a request for keys of one cell in one transaction. It returns the reply for each key, and the cell's
+// head after the transaction. An error means that the cell could not be asked, never that a key is absent.
 func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([]Reply, Head, error) {
 	var replies []Reply
 	var head Head
@@ -35,7 +34,7 @@ func ask[T Store](ctx context.Context, db Database[T], r Request, keys []Key) ([
 	return nil, head, err
 }
 
-// run is the transaction: the head first, which in an update holds until its end.
+// run is the body of the transaction. The head is read first; in an update it stays valid until the end.
 func (r Request) run(ctx context.Context, tx Store, keys []Key) ([]Reply, Head, error) {
 	head, err := tx.Head(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r Request) put(ctx context.Context, tx Store, head Head, keys []Key) ([]Re
 	return replies, head, err
 }
 
-// fenced are the replies of a cell that refuses.
+// fenced returns n replies of a cell that refuses.
 func fenced(n int) []Reply {
 	replies := make([]Reply, n)
 	for i := range replies {

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// retries is how often a walk begins again with a newer map before it gives up: more
-// often than generations come, and for longer than a cell takes to move.
+// retries is how often a walk starts again with a newer map before it gives up: more often than generations are added,
+// and for longer than a cell takes to move.
 const retries = 10
 
-// batch is a set of walks that are driven together: in each round what they want is
-// grouped by cell, and each group is one transaction.
+// batch is a set of walks that are driven together: in each round their requests are grouped by cell, and each group is
+// one transaction.
 type batch[T Store] struct {
 	dir   *Directory[T]
 	trips []trip
 }
 
-// trip is a walk and what came of it.
 type trip struct {
 	key   Key
 	walk  Walk
@@ -30,7 +29,7 @@ type trip struct {
 	err   error
 	// retries counts the maps that were too old.
 	retries int
-	// ahead is what a sealed cell has answered to a request that the walk may come to.
+	// ahead is a sealed cell's reply to a request that the walk may make next.
 	ahead    Reply
 	aheadFor Request
 }
@@ -47,8 +46,7 @@ func (d *Directory[T]) batch(op Op, keys []Key) *batch[T] {
 	return b
 }
 
-// drive goes on with all walks until each is done, or wants what the caller does himself,
-// or has failed.
+// drive continues all walks until each is done, has failed, or requests until, which the caller does itself.
 func (b *batch[T]) drive(ctx context.Context, until Do) {
 	for {
 		groups, stale := b.gather(until)
@@ -60,7 +58,7 @@ func (b *batch[T]) drive(ctx context.Context, until Do) {
 	}
 }
 
-// group is what is wanted of one cell in one transaction.
+// group is the requests to one cell in one transaction.
 type group struct {
 	cell    ID
 	request Request
@@ -68,14 +66,13 @@ type group struct {
 	members []member
 }
 
-// member is a walk of a group, which wants the reply now or may want it next.
+// member is a walk of a group; ahead means that it may make the request next.
 type member struct {
 	*trip
 	ahead bool
 }
 
-// gather groups what the walks want, in their order, and names those that want a newer
-// map.
+// gather groups the requests of the walks, in their order, and returns the walks that need a newer map.
 func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 	type wanted struct {
 		cell ID
@@ -111,8 +108,8 @@ func (b *batch[T]) gather(until Do) (groups []*group, stale []*trip) {
 			stale = append(stale, t)
 		case DoRead:
 			join(r, false)
-			// If this cell has no row, the walk goes on to the next; one that is known to be
-			// sealed can be read at the same time.
+			// If this cell has no row, the walk continues with the next; if that one is known to be sealed, it can be
+			// read at the same time.
 			nothing := Reply{Keys: Open}
 			if b.dir.facts.isSealed(m.Key(int(r.Gen), t.key.Position())) {
 				nothing.Keys = Sealed
@@ -133,7 +130,7 @@ func (b *batch[T]) found(t *trip) {
 	}
 }
 
-// ask runs the groups, some at a time, and tells the walks what came of it.
+// ask runs the groups, some concurrently, and gives the walks the replies.
 func (b *batch[T]) ask(ctx context.Context, groups []*group) {
 	if len(groups) == 1 || b.dir.abreast == 1 {
 		for _, g := range groups {
@@ -179,7 +176,7 @@ func (b *batch[T]) askOne(ctx context.Context, g *group) {
 	}
 }
 
-// refresh reads the newest map and lets walks begin again with it.
+// refresh reads the newest map and restarts walks with it.
 func (b *batch[T]) refresh(ctx context.Context, stale []*trip) {
 	if len(stale) == 0 {
 		return
@@ -206,8 +203,8 @@ func (b *batch[T]) refresh(ctx context.Context, stale []*trip) {
 	}
 }
 
-// wait lets some time pass before the n-th newer map is asked for: none before the first,
-// since most often somebody else has published it already, half a second in all.
+// wait delays the n-th retry with a newer map: not at all before the first, since another process has usually published
+// it already, and half a second in total.
 func wait(ctx context.Context, n int) error {
 	if n <= 1 {
 		return ctx.Err()
@@ -215,7 +212,7 @@ func wait(ctx context.Context, n int) error {
 	return sleep(ctx, time.Millisecond<<(n-2))
 }
 
-// sleep lets a time pass, unless the context ends before.
+// sleep waits for d or until the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -227,7 +224,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// err joins the errors of the walks, each once.
+// err joins the distinct errors of the walks.
 func (b *batch[T]) err(what string) error {
 	var errs []error
 	seen := map[string]bool{}

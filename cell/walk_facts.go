@@ -4,23 +4,22 @@ package cell
 
 import "sync"
 
-// remembered is how many puids of keys a directory keeps in memory, at most twice that:
-// 32 bytes each.
+// remembered is how many puids of keys a directory caches, at most twice that: 32 bytes each.
 const remembered = 1 << 15
 
-// facts are what a directory may keep, because it stays true whatever happens: that a
-// cell is sealed, and the puid of a key. That an open cell lacks a key is none.
+// facts caches what stays true for ever: that a cell is sealed, and the puid of a key. It does not cache that an open
+// cell lacks a key.
 type facts struct {
 	mu     sync.RWMutex
 	closed map[ID]bool
-	// silent are cells that gave no answer when they were last asked.
+	// silent are cells that did not answer the last request.
 	silent map[ID]bool
-	// young and old are puids: when young is full it takes the place of old, so what is
-	// asked for again and again stays.
+	// young and old are two generations of cached puids: when young is full it replaces old, so frequently used keys
+	// stay.
 	young, old map[Key]int64
 }
 
-// sealed keeps that a cell is sealed or retired.
+// sealed records that a cell is sealed or retired.
 func (f *facts) sealed(c ID) {
 	if f.isSealed(c) {
 		return
@@ -39,8 +38,8 @@ func (f *facts) isSealed(c ID) bool {
 	return f.closed[c]
 }
 
-// answered keeps whether a cell answered when it was last asked. It is no fact, but a
-// reason not to wait for a cell that may not be needed.
+// answered records whether a cell answered the last request. This is not a permanent fact, but a reason not to wait for
+// a cell that may not be needed.
 func (f *facts) answered(c ID, did bool) {
 	f.mu.RLock()
 	same := f.silent[c] == !did
@@ -60,14 +59,14 @@ func (f *facts) answered(c ID, did bool) {
 	}
 }
 
-// mayReadAhead reports whether what a cell answers now holds later, and it will answer.
+// mayReadAhead reports whether the cell is sealed, so that its reply stays valid, and likely to answer.
 func (f *facts) mayReadAhead(c ID) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.closed[c] && !f.silent[c]
 }
 
-// puid returns the puid that a key was found to have, Nothing if none is kept.
+// puid returns the cached puid of a key, or Nothing.
 func (f *facts) puid(k Key) int64 {
 	f.mu.RLock()
 	puid, isYoung := f.young[k]
@@ -81,7 +80,7 @@ func (f *facts) puid(k Key) int64 {
 	return puid
 }
 
-// found keeps the puid of a key.
+// found caches the puid of a key.
 func (f *facts) found(k Key, puid int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +90,6 @@ func (f *facts) found(k Key, puid int64) {
 	f.young[k] = puid
 }
 
-// forget lets go of the puid of a key.
 func (f *facts) forget(k Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

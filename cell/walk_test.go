@@ -24,7 +24,7 @@ func request(r cell.Request) string {
 	return fmt.Sprintf("%s g%d", doNames[r.Do], r.Gen)
 }
 
-// story is what a machine wants, one after the other, when it is told this.
+// story returns the requests of a machine, in order, for these replies.
 func story[M interface {
 	Want() cell.Request
 	Got(cell.Reply) M
@@ -92,7 +92,7 @@ func TestWalk_Stories(t *testing.T) {
 	}
 }
 
-// Whatever is begun again after whatever was done goes on with what is left to do.
+// After any prefix of the steps a new machine continues with the remaining ones.
 func TestActivation_Stories(t *testing.T) {
 	t.Parallel()
 	done, newest := cell.Reply{}, func(v cell.View) cell.Reply { return cell.Reply{View: v} }
@@ -175,9 +175,9 @@ func TestCompaction_Carry(t *testing.T) {
 	}
 }
 
-// An installation whose cells were filled evenly, one generation after the other, each r
-// times as large as the one before: a key that exists is found after r/(r-1) questions on
-// average, a new one after all, or after one where the older cells have filters.
+// In an installation whose cells were filled evenly, one generation after the other, each r times as large as the one
+// before, an existing key is found after r/(r-1) reads on average, a new one after reading all generations, or one if
+// the older cells have filters.
 func TestT7_Hops(t *testing.T) {
 	t.Parallel()
 	for _, r := range []float64{2, 3, 10} {
@@ -201,7 +201,7 @@ func TestT7_Hops(t *testing.T) {
 			t.Errorf("growth %v: %.3f questions, want fewer than %.3f", r, mean, r/(r-1))
 		}
 	}
-	// Generations behind the 64th are asked, whatever a filter says.
+	// Generations beyond the 64th are read, whatever a filter says.
 	many := view(100, 99, 0)
 	many.Skip = ^uint64(0)
 	if got := (cell.Walk{}).Start(many).Got(cell.Reply{}).Want(); got.Gen != 34 {

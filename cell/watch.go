@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// watch is what a process knows of the pulses of cells, and has yet to attest.
+// watch is what a process knows about the pulses of cells and has yet to attest.
 type watch struct {
 	mu sync.Mutex
 	// seen is the highest pulse of each cell that this process or a witness saw.
 	seen map[ID]Pulse
 	// due are cells that were written to since they were last attested.
 	due map[ID]bool
-	// unsaid is what holders have yet to be told.
+	// unsaid are the pulses that each holder has yet to store.
 	unsaid  map[ID]map[ID]Pulse
 	beating bool
 	stop    chan struct{}
@@ -29,7 +29,7 @@ func newWatch() watch {
 	return watch{seen: map[ID]Pulse{}, due: map[ID]bool{}, unsaid: map[ID]map[ID]Pulse{}, stop: make(chan struct{})}
 }
 
-// raise notes a pulse, and reports whether it is a new one.
+// raise records a pulse, and reports whether it is higher than before.
 func (w *watch) raise(id ID, p Pulse) bool {
 	if !w.seen[id].Before(p) {
 		return false
@@ -38,7 +38,6 @@ func (w *watch) raise(id ID, p Pulse) bool {
 	return true
 }
 
-// highest returns the highest pulse of a cell that was seen.
 func (w *watch) highest(id ID) Pulse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,15 +45,15 @@ func (w *watch) highest(id ID) Pulse {
 }
 
 const (
-	// beatCells bounds how many pulses one beat reads; the others wait for the next one.
+	// beatCells is the maximum number of pulses that one beat reads; the others wait for the next one.
 	beatCells = 32
-	// beatPatience is how long a beat may take, lastPatience the one at the end.
+	// beatPatience limits a beat, lastPatience the final one.
 	beatPatience = 5 * time.Second
 	lastPatience = 2 * time.Second
 )
 
-// examine refuses a database that went back, before anything is read in it, and one that
-// knows of a newer map than the authority has: then the authority went back.
+// examine rejects a database that went back before anything is read from it, and a database that knows of a newer map
+// than the authority has: then the authority went back.
 func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) error {
 	var head Head
 	var epoch uint64
@@ -74,7 +73,7 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 	if head.Home == Moved {
 		return nil // the cell is elsewhere, and so is its pulse
 	}
-	seen, known := c.seen(id) // read before the pulse is, which may rise
+	seen, known := c.seen(id) // must be read before db.Pulse, because it may rise
 	p, err := db.Pulse(ctx)
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 	return c.note(id, p)
 }
 
-// note keeps a pulse in the ledger, but not one of a cell that was not accepted yet.
+// note stores a pulse in the ledger, except while restored cells are not accepted yet.
 func (c *Cells[T]) note(id ID, p Pulse) error {
 	if c.opts.Ledger == nil || c.opts.Restored {
 		return nil
@@ -105,8 +104,7 @@ func (c *Cells[T]) note(id ID, p Pulse) error {
 	return c.opts.Ledger.Note(id, p)
 }
 
-// seen returns the highest pulse at which a cell was seen, and whether the ledger, if there is
-// one, has a note of it.
+// seen returns the highest pulse at which a cell was seen, and whether the ledger, if there is one, has a note of it.
 func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
 	p = c.watch.highest(id)
 	if c.opts.Ledger == nil {
@@ -119,14 +117,14 @@ func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
 	return p, known
 }
 
-// overtaken refuses to work by the map of an authority that is older than what a cell knows of.
+// overtaken returns ErrWentBack if the map of the authority is older than what a cell knows of.
 func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
 	authority := c.Map().spec.Authority
 	if err := c.refreshFrom(ctx, authority); err != nil {
 		if errors.Is(err, ErrWentBack) {
 			return err
 		}
-		return nil // it cannot be asked; cells refuse who comes with an old map
+		return nil // unreachable; cells reject writers with an old map
 	}
 	if has := c.Map().Epoch(); has < newest && c.Map().spec.Authority == authority {
 		return fmt.Errorf("%w: cell %v holds the cell map and has epoch %d, while cell %v knows of epoch %d: cell %v is an old copy: put its newest database back, or accept the loss with locus cell restored",
@@ -135,8 +133,8 @@ func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
 	return nil
 }
 
-// learned takes note of what a cell is at and what it was told of others. Those that the
-// process has open and that may lag behind are looked at again.
+// learned records the pulse of a cell and the pulses that it has stored of others. Cells whose pulse rose by this are
+// checked by the next beat.
 func (c *Cells[T]) learned(id ID, p Pulse, told map[ID]Pulse) {
 	w := &c.watch
 	w.mu.Lock()
@@ -149,12 +147,11 @@ func (c *Cells[T]) learned(id ID, p Pulse, told map[ID]Pulse) {
 	}
 }
 
-// wrote takes note that a cell was written to.
 func (c *Cells[T]) wrote(id ID, db Opened[T]) {
 	p, more := db.Latest()
 	w := &c.watch
 	w.mu.Lock()
-	// One below what was seen is looked at by the beat: it may have been read before another commit.
+	// A pulse below the highest one is checked by the beat: it may have been read before another commit.
 	if risen := w.raise(id, p); !risen && !more && p == w.seen[id] {
 		w.mu.Unlock()
 		return
@@ -194,7 +191,7 @@ func (c *Cells[T]) beats() {
 	}
 }
 
-// beat reads the pulses that are due, and has the holders keep them.
+// beat reads the pulses that are due, and stores them in the holders.
 func (c *Cells[T]) beat(patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -243,7 +240,7 @@ func (c *Cells[T]) beat(patience time.Duration) {
 	c.apiece(ctx, told, c.attest)
 }
 
-// apiece is each that goes on after errors, which it tells of.
+// apiece calls do for cells, continues after errors, and reports them as events.
 func (c *Cells[T]) apiece(ctx context.Context, ids []ID, do func(context.Context, ID) error) {
 	_ = each(ctx, ids, func(ctx context.Context, id ID) error {
 		if err := do(ctx, id); err != nil {
@@ -253,7 +250,7 @@ func (c *Cells[T]) apiece(ctx context.Context, ids []ID, do func(context.Context
 	})
 }
 
-// look reads the pulse of a cell, and lets go of its database if that went back.
+// look reads the pulse of a cell, and drops its database if it went back.
 func (c *Cells[T]) look(ctx context.Context, id ID) (p Pulse, err error) {
 	h, err := c.home(id)
 	if err != nil {
@@ -278,12 +275,12 @@ func (c *Cells[T]) look(ctx context.Context, id ID) (p Pulse, err error) {
 		return c.note(id, p)
 	})
 	if back != nil {
-		h.refuse(back) // not by one of its users, for whom it waits
+		h.refuse(back) // refuse waits for the users of the connection, so it must not be called from use
 	}
 	return p, err
 }
 
-// attest tells a holder the pulses that it does not have yet.
+// attest stores the unsaid pulses in a holder.
 func (c *Cells[T]) attest(ctx context.Context, holder ID) error {
 	w := &c.watch
 	w.mu.Lock()
@@ -314,8 +311,8 @@ func (c *Cells[T]) attest(ctx context.Context, holder ID) error {
 	return nil
 }
 
-// Verify compares all cells that are open with what was seen of them, by others that were
-// opened later too. The error is ErrWentBack.
+// Verify compares all open cells with the pulses that were seen of them, including those seen by cells opened later.
+// The error is ErrWentBack.
 func (c *Cells[T]) Verify(ctx context.Context) error {
 	return each(ctx, c.opened(), func(ctx context.Context, id ID) error {
 		_, err := c.look(ctx, id)
@@ -326,8 +323,8 @@ func (c *Cells[T]) Verify(ctx context.Context) error {
 	})
 }
 
-// listen opens the holders, as far as they can be reached, so that cells are opened with
-// what others saw of them, and looks at the authority again, which was opened first.
+// listen opens the reachable holders, so that cells are examined against what others saw of them, and verifies the
+// authority, which was opened before them.
 func (c *Cells[T]) listen(ctx context.Context) error {
 	if c.opts.Beat == 0 {
 		return nil

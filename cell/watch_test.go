@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// A cell that goes back under a process is let go of and refused; the others go on, and the process ends, also while
-// it looks.
+// A cell that goes back under a process is dropped and rejected; the others continue, and the process can close, even
+// during a beat.
 func TestP01_ACellThatGoesBackIsLetGoOf(t *testing.T) {
 	t.Parallel()
 	for _, closing := range []bool{false, true} {

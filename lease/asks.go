@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxAsks is how many bytes Asks may have, of which an owner that is gone leaves many. What does not fit is left
-// out, and the line that stands for it asks for everything.
+// maxAsks bounds Asks, in bytes: an owner that is gone leaves many lines. On overflow all lines are replaced by one
+// that asks for everything.
 const maxAsks = 4000
 
-// ask adds something to do; "" is everything.
+// ask adds a request; "" asks for everything.
 func (l *Lease) ask(what string) {
 	l.Asked++
 	if len(l.Asks)+len(what) > maxAsks {
@@ -20,7 +20,6 @@ func (l *Lease) ask(what string) {
 	l.Asks += strconv.FormatInt(l.Asked, 10) + " " + what + "\n"
 }
 
-// finish takes out what is done.
 func (l *Lease) finish(number int64) {
 	l.Done = max(l.Done, number)
 	var left strings.Builder
@@ -32,7 +31,7 @@ func (l *Lease) finish(number int64) {
 	l.Asks = left.String()
 }
 
-// Open is what is asked for and not done, in the order of asking; all reports whether everything is.
+// Open returns the pending requests in the order of asking; all reports whether everything is requested.
 func (l Lease) Open() (asks []string, all bool) {
 	for line := range strings.Lines(l.Asks) {
 		switch n, what := l.parse(line); {
@@ -46,7 +45,7 @@ func (l Lease) Open() (asks []string, all bool) {
 	return asks, all
 }
 
-// parse reads a line. One that makes no sense is the last, and asks for everything.
+// parse parses a line. A malformed one counts as the last, and asks for everything.
 func (l Lease) parse(line string) (number int64, what string) {
 	text, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	number, err := strconv.ParseInt(text, 10, 64)

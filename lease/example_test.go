@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// row is a Store that one database would be.
+// row is a Store in memory, in place of a database.
 type row map[string]lease.Lease
 
 func (r row) Lease(_ context.Context, name string) (lease.Lease, error) { return r[name], nil }

@@ -10,49 +10,49 @@ import (
 	"time"
 )
 
-// ErrLost means that another owner has taken the lease. What was written under it before stands; nothing
-// more may be.
+// ErrLost means that another owner has taken the lease. What was written under it before remains valid; nothing more
+// may be written.
 var ErrLost = errors.New("lease: lost to another owner")
 
-// MaxTTL is how many times Options.TTL an owner may be silent at most, where everything is slow.
+// MaxTTL bounds the TTL of a slow owner, as a multiple of Options.TTL.
 const MaxTTL = 12
 
 // Options of a Holder. All are required.
 type Options struct {
 	// Name of the lease.
 	Name string
-	// Owner names the process to the others; no two may have the same.
+	// Owner identifies the process; it must be unique.
 	Owner string
-	// TTL is how long others wait for a sign of life before they take the lease over, where nothing is slow.
+	// TTL is how long others wait for a renewal before they take the lease over, unless it was extended.
 	TTL time.Duration
-	// Now is a monotonic clock. It is only ever compared with itself.
+	// Now is a monotonic clock. Its times are compared only with each other.
 	Now func() time.Time
-	// Update and View run transactions of the cell that keeps the lease.
+	// Update and View run transactions of the cell that stores the lease.
 	Update, View func(ctx context.Context, fn func(Store) error) error
 }
 
-// courtesy is for how long an owner that gave the lease back lets others have it first.
+// courtesy is how long an owner that gave the lease back leaves it to others.
 const courtesy = 50 * time.Millisecond
 
-// Holder takes and keeps a lease for a process. Its methods may run side by side: those that read or write
-// the lease wait for each other, and Held, Seen and Lost wait for none.
+// Holder acquires and keeps a lease for a process. It is safe for concurrent use: methods that read or write the lease
+// wait for each other; Held, Seen and Lost do not wait.
 type Holder struct {
 	opts Options
-	turn chan struct{} // has room for the method that reads or writes the lease
+	turn chan struct{} // semaphore of one for methods that read or write the lease
 
-	beaten time.Time     // when the lease was written last, while it is this process's
+	beaten time.Time     // when the lease was written last, while it is held
 	gave   time.Time     // when it was given back because another process wanted it
-	since  time.Time     // when another owner's lease was first seen with the beat that it has
-	ttl    time.Duration // how long others wait for a sign of life while this process has work
+	since  time.Time     // when another owner's current beat was first seen
+	ttl    time.Duration // TTL of this process's lease while it has work
 
-	mu    sync.Mutex // guards what follows
-	held  Lease      // as it was read or written last, while it is this process's
+	mu    sync.Mutex // guards the fields below
+	held  Lease      // as it was read or written last, while it is held
 	mine  bool
-	seen  Lease         // as it was read last, while it is another's
+	seen  Lease         // as it was read last, while another process held it
 	pause time.Duration // see Pause
 }
 
-// NewHolder makes a holder that holds nothing yet.
+// NewHolder returns a holder that does not hold the lease.
 func NewHolder(opts Options) *Holder { return &Holder{opts: opts, turn: make(chan struct{}, 1)} }
 
 // enter waits until no other method reads or writes the lease.
@@ -65,24 +65,23 @@ func (h *Holder) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// Held returns the lease as it was last read or written, and reports whether this process has it.
+// Held returns the lease as it was last read or written, and reports whether this process holds it.
 func (h *Holder) Held() (Lease, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.held, h.mine
 }
 
-// Seen is the lease as it was read last while another process held it, the zero value if none ever was seen to.
+// Seen returns the lease as it was last read while another process held it, the zero value if there was no such read.
 func (h *Holder) Seen() Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.seen
 }
 
-// Lost notes that a cell has refused the token of the lease: it has been taken over.
+// Lost records that a cell has rejected the token of the lease: it has been taken over.
 func (h *Holder) Lost() { h.note(Lease{}, false) }
 
-// note remembers what this process has.
 func (h *Holder) note(l Lease, mine bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,10 +90,9 @@ func (h *Holder) note(l Lease, mine bool) {
 	}
 }
 
-// Take tries once to get the lease, or to keep it, and reports whether this process has it. If another one
-// does, that one is told that it is wanted, and Take is to be tried again soon. epoch is the cell map that
-// the process works with; the lease that Held returns may know a newer one. After an error nothing is
-// known to have changed, and a lease that was held is still held.
+// Take tries once to acquire or keep the lease, and reports whether this process holds it. If another process does,
+// Take sets Wanted and should be called again soon. epoch is that of the caller's cell map; the lease that Held returns
+// may have a newer one. After an error a lease that was held is still held.
 func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 	return h.take(ctx, epoch, func(l *Lease) bool {
 		if l.Wanted {
@@ -105,13 +103,13 @@ func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 	})
 }
 
-// Try is Take for a process that does not need the lease: another owner is not told that it is wanted.
+// Try is Take without setting Wanted: for a process that does not need the lease.
 func (h *Holder) Try(ctx context.Context, epoch uint64) (bool, error) {
 	return h.take(ctx, epoch, func(*Lease) bool { return false })
 }
 
-// Ask has the owner do something, or takes the lease if it may be had. It returns the number of what it
-// asked for, which is done when Lease.Done has come so far; 0 if this process has the lease.
+// Ask requests work from the owner, or acquires the lease if possible. It returns the number of the request, which is
+// done when Lease.Done has reached it; 0 if this process holds the lease.
 func (h *Holder) Ask(ctx context.Context, epoch uint64, what string) (number int64, err error) {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -135,8 +133,7 @@ func (h *Holder) Ask(ctx context.Context, epoch uint64, what string) (number int
 	return number, nil
 }
 
-// Wait looks once whether the owner has done what this process asked for under a number, or takes the lease if
-// the owner has not, and it may be had.
+// Wait checks once whether the owner has done the request with this number; if not, it acquires the lease if possible.
 func (h *Holder) Wait(ctx context.Context, epoch uint64, number int64) (done bool, err error) {
 	_, err = h.takeUnless(ctx, epoch, func(l Lease) bool {
 		done = l.Done >= number
@@ -145,12 +142,12 @@ func (h *Holder) Wait(ctx context.Context, epoch uint64, number int64) (done boo
 	return done, err
 }
 
-// take takes the lease if it may be had. Else otherwise says what is left with its owner, if anything.
+// take acquires the lease if possible; if not, it stores the change made by otherwise, if that returns true.
 func (h *Holder) take(ctx context.Context, epoch uint64, otherwise func(*Lease) bool) (bool, error) {
 	return h.takeUnless(ctx, epoch, func(Lease) bool { return false }, otherwise)
 }
 
-// takeUnless is take for a process that needs nothing more if the lease is such.
+// takeUnless is take, but does nothing if enough returns true for the lease.
 func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease) bool, otherwise func(*Lease) bool) (bool, error) {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -172,7 +169,7 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 	return h.claim(ctx, epoch, otherwise)
 }
 
-// claim takes the lease if it may be had, and else leaves with its owner what otherwise says.
+// claim is take in one update transaction.
 func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease) bool) (bool, error) {
 	mine := false
 	var taken Lease
@@ -200,13 +197,13 @@ func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease)
 	return mine, nil
 }
 
-// courteous reports whether this process has given the lease back just now and leaves it to others.
+// courteous reports whether this process has just given the lease back and leaves it to others.
 func (h *Holder) courteous(l Lease, now time.Time) bool {
 	return l.Owner == "" && l.Wanted && now.Sub(h.gave) < courtesy
 }
 
-// free reports whether the lease may be taken: no process has it, or its owner has shown no sign of life for
-// its TTL of this process's clock.
+// free reports whether the lease may be acquired: it has no owner, its owner is this process, or its owner has not
+// renewed it for its TTL by this process's clock.
 func (h *Holder) free(l Lease, now time.Time) bool {
 	if l.Owner == "" || l.Owner == h.opts.Owner {
 		return true
@@ -220,11 +217,11 @@ func (h *Holder) free(l Lease, now time.Time) bool {
 	return now.Sub(h.since) >= l.TTL
 }
 
-// taken is the lease once this process has it.
+// taken returns the lease as held by this process.
 func (h *Holder) taken(l Lease, epoch uint64) Lease {
 	stolen := l.Owner != ""
 	h.ttl = h.opts.TTL
-	if stolen && l.Owner != h.opts.Owner { // it may have been slow, and not gone
+	if stolen && l.Owner != h.opts.Owner { // the owner may have been slow rather than gone
 		h.ttl = min(2*max(l.TTL, h.opts.TTL), MaxTTL*h.opts.TTL)
 	}
 	l.Owner, l.TTL, l.Wanted = h.opts.Owner, h.patience(), false
@@ -237,23 +234,23 @@ func (h *Holder) taken(l Lease, epoch uint64) Lease {
 	return l
 }
 
-// Pause says for how long this process may give no sign of life, because it has nothing to do: others wait for
-// three times as long.
+// Pause lets this process renew the lease only every d, because it is idle: others wait three times as long before they
+// take it over.
 func (h *Holder) Pause(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pause = d
 }
 
-// patience is how long this process asks others to wait for its signs of life.
+// patience returns the TTL that this process writes.
 func (h *Holder) patience() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return max(h.ttl, 3*h.pause)
 }
 
-// Beat gives a sign of life if one is due. The error wraps ErrLost if this process does not have the lease,
-// which it does not take.
+// Beat renews the lease if that is due. The error wraps ErrLost if this process does not hold it; Beat does not acquire
+// it.
 func (h *Holder) Beat(ctx context.Context, epoch uint64) error {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -267,8 +264,8 @@ func (h *Holder) Beat(ctx context.Context, epoch uint64) error {
 	return err
 }
 
-// Finish tells the others what is done of what they asked for: all up to a number that Asked had. partly says
-// that something of it could not be done for now.
+// Finish marks the requests of others as done, up to a value that Asked had. partly reports that some of the work could
+// not be done for now.
 func (h *Holder) Finish(ctx context.Context, number int64, partly bool) error {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -284,7 +281,7 @@ func (h *Holder) Finish(ctx context.Context, number int64, partly bool) error {
 	})
 }
 
-// keep gives a sign of life when one is due.
+// keep renews the lease if that is due.
 func (h *Holder) keep(ctx context.Context, epoch uint64) (bool, error) {
 	held, _ := h.Held()
 	if h.opts.Now().Sub(h.beaten) < h.opts.TTL/3 && epoch <= held.Epoch && h.patience() <= held.TTL {
@@ -295,8 +292,8 @@ func (h *Holder) keep(ctx context.Context, epoch uint64) (bool, error) {
 	return mine, err
 }
 
-// Look reads the lease, of whichever process, and reports whether it may be taken, or is this process's. The error
-// wraps ErrLost if this process had it and another one has it now.
+// Look reads the lease and reports whether it may be acquired or is held by this process. The error wraps ErrLost if
+// this process held it and another one holds it now.
 func (h *Holder) Look(ctx context.Context) (l Lease, free bool, err error) {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -327,7 +324,6 @@ func (h *Holder) Wanted(ctx context.Context) (bool, error) {
 	return l.Wanted && err == nil, err
 }
 
-// read reads the lease, whoever has it.
 func (h *Holder) read(ctx context.Context) (l Lease, err error) {
 	if err := h.opts.View(ctx, func(s Store) (err error) {
 		l, err = s.Lease(ctx, h.opts.Name)
@@ -338,8 +334,8 @@ func (h *Holder) read(ctx context.Context) (l Lease, err error) {
 	return l, nil
 }
 
-// Give gives the lease back: everything that was begun under it must be done. Giving back what is not held
-// does nothing. The lease is not held afterwards, even after an error: it may have been given back.
+// Give gives the lease back; everything begun under it must be done. It does nothing if the lease is not held. The
+// lease is not held afterwards, even after an error: it may have been given back.
 func (h *Holder) Give(ctx context.Context) error {
 	leave, err := h.enter(ctx)
 	if err != nil {
@@ -360,8 +356,7 @@ func (h *Holder) Give(ctx context.Context) error {
 	return err
 }
 
-// update changes the lease that this process holds, and is a sign of life. The error wraps ErrLost if it does
-// not hold it any more.
+// update changes and renews the lease that this process holds. The error wraps ErrLost if it no longer holds it.
 func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 	held, _ := h.Held()
 	var changed Lease
@@ -386,8 +381,8 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 		return h.failed("keep", err)
 	}
 	h.beaten = h.opts.Now()
-	h.ttl = max(h.opts.TTL, h.ttl-h.ttl/32)                        // it came in time
-	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have come in between
+	h.ttl = max(h.opts.TTL, h.ttl-h.ttl/32)                        // renewed in time
+	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have been called in between
 		h.note(changed, true)
 	}
 	return nil

@@ -22,8 +22,8 @@ type shelf struct {
 	leases map[string]lease.Lease
 	now    time.Time
 	down   bool // nothing can be read or written
-	mute   bool // the answer to the next write is lost
-	writes int  // transactions that may write
+	mute   bool // the reply to the next write is lost
+	writes int  // update transactions
 }
 
 var errDown, errMute = errors.New("no answer"), errors.New("answer lost")
@@ -68,7 +68,7 @@ func (s *shelf) holder(owner string) *lease.Holder {
 	})
 }
 
-// take tries once and says whether the holder has the lease.
+// take tries once and reports whether the holder has the lease.
 func take(t *testing.T, h *lease.Holder) bool {
 	t.Helper()
 	held, err := h.Take(t.Context(), 1)
@@ -127,7 +127,7 @@ func TestHolder_SilentOwnersAreReplacedAndFenced(t *testing.T) {
 	if take(t, b) {
 		t.Fatal("b takes it before the TTL is over")
 	}
-	if !take(t, a) { // a sign of life
+	if !take(t, a) { // a renewal
 		t.Fatal("a lost it")
 	}
 	s.now = s.now.Add(ttl - time.Millisecond)
@@ -190,8 +190,8 @@ func TestHolder_ErrorsLoseNothing(t *testing.T) {
 	}
 }
 
-// Whatever stops and starts, of two processes that believe they hold the lease the older one has a token
-// below the fence of the younger one.
+// If two processes believe that they hold the lease, the older one has a token below the fence of the younger one,
+// whatever is stopped or restarted.
 func TestHolder_OldOwnersAreBelowTheFence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -282,7 +282,7 @@ func TestHolder_TheOwnerDoesWhatOthersAskFor(t *testing.T) {
 			t.Errorf("number %d is done: %v, %v", number, done, err)
 		}
 	}
-	// The owner is gone: the process that waits takes the lease, and what is not done comes with it.
+	// The owner is gone: the waiting process acquires the lease together with the pending requests.
 	s.now = s.now.Add(ttl)
 	if done, err := b.Wait(t.Context(), 1, second); err != nil || done {
 		t.Errorf("done %v: %v", done, err)
@@ -380,7 +380,7 @@ func TestHolder_AnOwnerThatPausesSaysSo(t *testing.T) {
 	}
 }
 
-// Another process has the lease if the token or the owner is another one: a restored cell gives tokens again.
+// The lease is lost if token or owner differ: a restored cell issues tokens again.
 func TestHolder_LookFindsThatItIsLost(t *testing.T) {
 	t.Parallel()
 	for _, l := range []lease.Lease{{Owner: "b", Token: 1}, {Owner: "a", Token: 2}, {Owner: "b", Token: 2}} {
@@ -395,13 +395,13 @@ func TestHolder_LookFindsThatItIsLost(t *testing.T) {
 	}
 }
 
-// A transaction that may write locks the row, which the owner waits for.
+// An update transaction locks the row, and the owner would wait for it.
 func TestHolder_ALeaseOfAnotherIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	a, b := s.holder("a"), s.holder("b")
 	take(t, a)
-	take(t, b) // a is told that it is wanted
+	take(t, b) // sets Wanted
 	before := s.writes
 	for range 3 {
 		if take(t, b) {

@@ -7,39 +7,37 @@ import (
 	"time"
 )
 
-// Lease is who may do some work now. The zero value is a lease that nobody ever had.
+// Lease is the state of a lease. The zero value is a lease that was never held.
 type Lease struct {
-	// Owner names who holds the lease, "" if nobody does.
+	// Owner names the holder of the lease, "" if there is none.
 	Owner string
-	// Token counts the owners. Work done under the lease carries it, and what it is written
-	// to refuses a token lower than the highest that it has been told of.
+	// Token counts the owners. Writes under the lease carry it, and are rejected if it is lower than the highest token
+	// known at the target.
 	Token int64
-	// Beat counts the signs of life of the owner. Whoever waits takes the lease over when it
-	// has not changed for TTL of the waiter's own clock: no two clocks are ever compared.
+	// Beat counts the renewals by the owner. A waiting process takes the lease over when Beat has not changed for TTL
+	// of its own clock: clocks of different processes are never compared.
 	Beat int64
 	TTL  time.Duration
-	// Fence is the token of the last owner that took the lease from one who had not given it
-	// back: whatever is written under the lease must first refuse the tokens below it.
+	// Fence is the token of the last owner that took the lease over without it being given back: before anything is
+	// written under the lease, tokens below it must be rejected.
 	Fence int64
-	// Wanted is set by who waits, so that the owner gives the lease back soon.
+	// Wanted is set by a waiting process, so that the owner gives the lease back soon.
 	Wanted bool
-	// Asked counts what other processes asked the owner to do, and Done is how far it has come: all up to
-	// there is done.
+	// Asked counts the requests of other processes to the owner. All up to Done are done.
 	Asked, Done int64
-	// Asks has a line for each thing that is asked for and not done: its number, a space, and what it is.
+	// Asks has a line for each pending request: its number, a space, and the request.
 	Asks string
-	// Partly says that something of what is done could not be done for now.
+	// Partly reports that some of the finished work could not be done for now.
 	Partly bool
-	// Epoch is the newest cell map that an owner has worked with; whoever takes the lease
-	// must know it.
+	// Epoch is that of the newest cell map that an owner has worked with; a process that takes the lease must know it.
 	Epoch uint64
 }
 
-// Store keeps leases in one cell, inside one transaction of it.
+// Store reads and writes leases in one transaction of a cell.
 type Store interface {
-	// Lease answers with the lease of a name, the zero value if there never was one. In an
-	// update nobody else changes it until the transaction ends.
+	// Lease returns the lease with a name, the zero value if there never was one. In an update no other transaction
+	// changes it until this one ends.
 	Lease(ctx context.Context, name string) (Lease, error)
-	// PutLease writes the lease of a name.
+	// PutLease writes the lease with a name.
 	PutLease(ctx context.Context, name string, l Lease) error
 }

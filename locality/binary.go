@@ -2,10 +2,10 @@
 
 package locality
 
-// AppendBinary appends the 16 bytes of the id to b; its error is always nil.
+// AppendBinary appends the 16 bytes of the ID to b; its error is always nil.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }
 
-// MarshalBinary returns the 16 bytes of the id; its error is always nil.
+// MarshalBinary returns the 16 bytes of the ID; its error is always nil.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads exactly 16 bytes. After an error id is unchanged.

@@ -8,32 +8,29 @@ import (
 	"slices"
 )
 
-// What the MongoDB driver says of a value by one byte, and what stands before the
-// 16 bytes of an id: their number and the subtype. Source: bsonspec.org, version
-// 1.1. The driver is not imported: it asks for methods.
+// BSON type bytes and subtypes. A binary starts with its length and subtype, followed by the 16 bytes of an ID. Source:
+// bsonspec.org, version 1.1. The driver is not imported: it only requires methods.
 const (
 	bsonBinary = 0x05
 	bsonNull   = 0x0a
 
-	bsonGeneric    = 0 // google/uuid, gofrs/uuid and any other [16]byte are written as this
+	bsonGeneric    = 0 // used by google/uuid, gofrs/uuid and any other [16]byte
 	bsonLegacyUUID = 3
 	bsonUUID       = 4
 
 	bsonHeader = 5
 )
 
-// MarshalBSONValue gives the MongoDB driver, version 2, a Binary of subtype 4, a
-// UUID; its error is always nil. Map keys are text.
+// MarshalBSONValue returns a Binary of subtype 4, a UUID, for the MongoDB driver, version 2; its error is always nil.
+// Map keys are text.
 func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	data = binary.LittleEndian.AppendUint32(make([]byte, 0, bsonHeader+len(id)), uint32(len(id)))
 	return bsonBinary, append(append(data, bsonUUID), id[:]...), nil
 }
 
-// UnmarshalBSONValue reads a Binary of subtype 4, or of subtype 0, which is how
-// other libraries write their ids. As in Scan, null sets Nil(); decode into a
-// NullID or a *ID to tell null from an id. Subtype 3 is refused, because its bytes
-// stand in the order of the driver that wrote them; FromLegacyBSON reads it. Errors
-// are of ErrMalformed, and leave id unchanged.
+// UnmarshalBSONValue reads a Binary of subtype 4, or of subtype 0, which other libraries use for their IDs. As in Scan,
+// null sets Nil(); decode into a NullID or a *ID to distinguish null from an ID. Subtype 3 is rejected because its byte
+// order depends on the driver that wrote it; FromLegacyBSON reads it. Errors wrap ErrMalformed and leave id unchanged.
 func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	switch {
 	case typ == bsonNull:
@@ -55,8 +52,7 @@ func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
 	}
 }
 
-// MarshalBSONValue gives the MongoDB driver what it gives for the id, or null; its
-// error is always nil.
+// MarshalBSONValue returns the BSON value of the ID, or null; its error is always nil.
 func (n NullID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	if !n.Valid {
 		return bsonNull, nil, nil
@@ -64,8 +60,7 @@ func (n NullID) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return n.ID.MarshalBSONValue()
 }
 
-// UnmarshalBSONValue reads what ID.UnmarshalBSONValue reads; null is none. After an
-// error n is unchanged.
+// UnmarshalBSONValue reads what ID.UnmarshalBSONValue reads; null means no ID. After an error n is unchanged.
 func (n *NullID) UnmarshalBSONValue(typ byte, data []byte) error {
 	if typ == bsonNull {
 		*n = NullID{}
@@ -76,22 +71,21 @@ func (n *NullID) UnmarshalBSONValue(typ byte, data []byte) error {
 	return n.set(id, err)
 }
 
-// LegacyOrder is the order in which a driver wrote the bytes of a BSON binary of
-// subtype 3, by the name that it has as uuidRepresentation in connection strings.
+// LegacyOrder is the byte order that a driver used for a BSON binary of subtype 3, named as uuidRepresentation in
+// connection strings.
 type LegacyOrder string
 
-// The orders that MongoDB's drivers had before subtype 4. Source: MongoDB's
-// specification "Handling of Native UUID Types in Drivers".
+// The orders that MongoDB's drivers had before subtype 4. Source: MongoDB's specification "Handling of Native UUID
+// Types in Drivers".
 const (
-	JavaLegacy   LegacyOrder = "javaLegacy"   // both halves backwards
-	CSharpLegacy LegacyOrder = "csharpLegacy" // the first three groups backwards, as in a GUID
+	JavaLegacy   LegacyOrder = "javaLegacy"   // both halves reversed
+	CSharpLegacy LegacyOrder = "csharpLegacy" // the first three groups reversed, as in a GUID
 	PythonLegacy LegacyOrder = "pythonLegacy" // as written
 )
 
-// FromLegacyBSON returns the id that a driver wrote as BSON binary of subtype 3:
-// data is the Data of the driver's bson.Binary, its 16 bytes. Nothing in the data
-// says which order it has; a wrong one gives another id, and no error. The error
-// is of ErrMalformed, for another length or an unknown order.
+// FromLegacyBSON returns the ID that a driver wrote as BSON binary of subtype 3: data is the Data of the driver's
+// bson.Binary, its 16 bytes. The data does not contain its order; a wrong one yields another ID and no error. The error
+// wraps ErrMalformed, for another length or an unknown order.
 func FromLegacyBSON(data []byte, order LegacyOrder) (ID, error) {
 	id, err := FromBytes(data)
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 	_ bson.Zeroer           = locality.NullID{}
 )
 
-// document has an id wherever the MongoDB driver may find one.
+// document has an ID wherever the MongoDB driver may find one.
 type document struct {
 	ID      locality.ID                 `bson:"_id"`
 	Null    locality.NullID             `bson:"null"`
@@ -101,7 +101,7 @@ func TestBSON_ReadsNull(t *testing.T) {
 	}
 }
 
-// google/uuid, as gofrs/uuid and any [16]byte, is written as subtype 0.
+// google/uuid, like gofrs/uuid and any [16]byte, is written as subtype 0.
 func TestBSON_ReadsOtherLibraries(t *testing.T) {
 	t.Parallel()
 	u := uuid.MustParse(sample)
@@ -142,8 +142,7 @@ func TestBSON_Refuses(t *testing.T) {
 
 func TestFromLegacyBSON(t *testing.T) {
 	t.Parallel()
-	// The example of MongoDB's specification "Handling of Native UUID Types in
-	// Drivers".
+	// The example of MongoDB's specification "Handling of Native UUID Types in Drivers".
 	const text = "00112233-4455-6677-8899-aabbccddeeff"
 	for order, data := range map[locality.LegacyOrder]string{
 		locality.JavaLegacy:   "7766554433221100ffeeddccbbaa9988",
@@ -154,7 +153,7 @@ func TestFromLegacyBSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// As the error of UnmarshalBSONValue tells.
+		// As the error of UnmarshalBSONValue advises.
 		var doc struct{ ID bson.Binary }
 		if err := bson.Unmarshal(marshal(t, bson.M{"id": bson.Binary{Subtype: 3, Data: raw}}), &doc); err != nil {
 			t.Fatal(err)

@@ -5,18 +5,17 @@ package locality
 import "time"
 
 const (
-	// anchorEvery is how long a generator trusts the monotonic clock alone. Two clones
-	// of a machine show one millisecond until they look at the wall clock again, so
-	// it is short.
+	// anchorEvery is how long a generator relies on the monotonic clock alone. It is short because two clones of a
+	// machine show the same millisecond until they read the wall clock again.
 	anchorEvery = 10 * time.Millisecond
-	// maxJitter is how far the wall clock may fall behind without notice: it and the
-	// monotonic clock are not read at one instant.
+	// maxJitter is how far the wall clock may fall behind unnoticed: it and the monotonic clock are not read at the
+	// same instant.
 	maxJitter = time.Millisecond
-	// maxBehind is how far it may fall behind before the identity is given up; up to
-	// it the generator's own time runs on at half speed.
+	// maxBehind is how far the wall clock may fall behind before the identity changes; up to it the generator's own
+	// time continues at half speed.
 	maxBehind = 10 * time.Second
-	// maxAhead is how far it may run ahead of the monotonic clock before the identity
-	// is given up: a machine that slept may have been copied.
+	// maxAhead is how far the wall clock may run ahead of the monotonic clock before the identity changes: a machine
+	// that slept may have been copied.
 	maxAhead = time.Second
 )
 
@@ -25,32 +24,28 @@ var processStart = time.Now()
 
 func sinceStart() time.Duration { return time.Since(processStart) }
 
-// clock is the time of a generator: it never goes back unless it says so. A mutex
-// guards it.
+// clock is the time of a generator: it never goes back unless it reports a jump. It is guarded by a mutex.
 type clock struct {
-	// own replaces both clocks below; it is read for each id.
+	// own replaces both clocks below; it is read for each ID.
 	own  func() time.Time
 	mono func() time.Duration
 	wall func() time.Time
-	// steady clocks never go back, however far the wall clock does, and so they never
-	// jump.
+	// steady clocks never go back, however far the wall clock does, and so they never jump.
 	steady bool
 
 	started bool
-	// anchored is the monotonic time of the last look at the wall clock, last the
-	// generator's time then: nanoseconds since 1970, or milliseconds under a clock of
-	// its own.
+	// anchored is the monotonic time of the last reading of the wall clock, last the generator's time then: nanoseconds
+	// since 1970, or milliseconds if own is set.
 	anchored time.Duration
 	last     int64
 	// slow is 1 while the wall clock is behind: time runs at half speed.
 	slow uint8
-	// spent counts the ids of one millisecond under a clock of its own.
+	// spent counts the IDs of one millisecond if own is set.
 	spent uint64
 }
 
-// read returns the time in milliseconds at which n ids are minted, and how far the
-// wall clock jumped, negative for back, if that was so far that the identity is no
-// longer safe.
+// read returns the time in milliseconds at which n IDs are minted. jump is how far the wall clock jumped, negative for
+// back, if that was so far that the identity is no longer safe, otherwise 0.
 func (c *clock) read(n int) (ms int64, jump time.Duration) {
 	if c.own != nil {
 		return c.readOwn(n)
@@ -77,10 +72,8 @@ func (c *clock) read(n int) (ms int64, jump time.Duration) {
 	return c.last / int64(time.Millisecond), jump
 }
 
-// readOwn follows a clock that was passed in. Whether it ran ahead cannot be told
-// from time that passed, and it has no monotonic half to run on with, so time
-// stands while it is behind. A clock that stands for a whole cycle of the counter
-// is moved on.
+// readOwn reads the clock in own. It cannot detect a jump ahead, and without a monotonic clock time stands still while
+// own is behind. A clock that stands still for a whole cycle of the counter is moved on.
 func (c *clock) readOwn(n int) (ms int64, jump time.Duration) {
 	now := c.own().UnixMilli()
 	if back := c.last - now; c.started && back > maxBehind.Milliseconds() && !c.steady {
@@ -96,8 +89,8 @@ func (c *clock) readOwn(n int) (ms int64, jump time.Duration) {
 	return c.last, jump
 }
 
-// ahead returns what must be added to the monotonic time for the time of the
-// generator, in nanoseconds, if that is all there is to it until the next look.
+// ahead returns the difference between the generator's time and the monotonic time, in nanoseconds, and reports whether
+// it is valid until the wall clock is read again.
 func (c *clock) ahead() (time.Duration, bool) {
 	return time.Duration(c.last) - c.anchored, c.own == nil && c.slow == 0
 }

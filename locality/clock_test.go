@@ -18,7 +18,6 @@ type machine struct {
 	wall time.Time
 }
 
-// pass lets time pass on both clocks.
 func (m *machine) pass(d time.Duration) {
 	m.mono += d
 	m.wall = m.wall.Add(d)
@@ -29,14 +28,13 @@ func (m *machine) set(d time.Duration) { m.wall = m.wall.Add(d) }
 
 func newMachine() *machine { return &machine{mono: time.Hour, wall: time.UnixMilli(1.7e12)} }
 
-// on returns a generator on the machine.
 func (m *machine) on(t testing.TB, opts *locality.Options) *locality.Generator {
 	g := generator(t, opts)
 	g.SetClocks(func() time.Duration { return m.mono }, func() time.Time { return m.wall })
 	return g
 }
 
-// mint returns the time and the node of the next id.
+// mint returns the time and the node of the next ID.
 func mint(g *locality.Generator) (time.Time, uint32) {
 	id := g.New()
 	at, _ := id.Time()
@@ -206,8 +204,7 @@ func TestP07_SequentialWithFixedNodeNeverGoesBack(t *testing.T) {
 	}
 }
 
-// TestP07_AnyHistoryOfTheClock plays clocks that are set at will: under one identity time
-// never goes back, and no id comes twice.
+// TestP07_AnyHistoryOfTheClock sets clocks at random: under one identity time never goes back, and no ID repeats.
 func TestP07_AnyHistoryOfTheClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

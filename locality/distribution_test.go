@@ -12,15 +12,14 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// The figures of the package documentation: how evenly positions fill N equal
-// cells. Seeds are fixed, so a figure changes only if the code does.
+// The figures of the package documentation: how evenly positions fill N equal cells. Seeds are fixed, so a figure
+// changes only if the code does.
 
-// lot is a deterministic generator.
+// lot returns a deterministic generator.
 func lot(t testing.TB, order locality.Order, seed int) *locality.Generator {
 	return generator(t, &locality.Options{Order: order, Now: at(1.7e12), Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 3})})
 }
 
-// cells counts positions in n equal cells.
 func cells(ids []locality.ID, n int) []int {
 	hits := make([]int, n)
 	for _, id := range ids {
@@ -29,8 +28,7 @@ func cells(ids []locality.ID, n int) []int {
 	return hits
 }
 
-// busiest returns the load of the busiest cell in units of the mean load, and how
-// many cells have any.
+// busiest returns the load of the busiest cell in units of the mean load, and how many cells have any.
 func busiest(hits []int) (load float64, used int) {
 	most, sum := 0, 0
 	for _, h := range hits {
@@ -44,7 +42,7 @@ func busiest(hits []int) (load float64, used int) {
 
 func TestVariable_EveryPrefixOnce(t *testing.T) {
 	t.Parallel()
-	// Any 16^k consecutive ids hit each prefix of k hex digits exactly once.
+	// Any 16^k consecutive IDs hit each prefix of k hex digits exactly once.
 	g := generator(t, nil)
 	for k := 1; k <= 4; k++ {
 		n := 1 << (4 * k)
@@ -64,7 +62,7 @@ func TestVariable_EvenOnAnyNumberOfCells(t *testing.T) {
 		for _, h := range cells(ids, n) {
 			chi2 += (float64(h) - mean) * (float64(h) - mean) / mean
 		}
-		// Random ids have a chi squared of about its degrees of freedom.
+		// Random IDs have a chi squared of about its degrees of freedom.
 		ratio := chi2 / float64(n-1)
 		t.Logf("%4d cells: chi squared / df = %.5f", n, ratio)
 		if ratio > 0.01 {
@@ -78,7 +76,7 @@ func TestVariable_Bursts(t *testing.T) {
 	const seeds = 200
 	for _, c := range []struct {
 		n          int
-		once, tens float64 // the load allowed in bursts of n and of 10 n ids
+		once, tens float64 // maximum load in bursts of n and of 10 n IDs
 	}{{16, 1.0, 1.0}, {64, 2.0, 1.2}, {1000, 3.2, 1.4}} {
 		var once, tens, empty float64
 		for seed := range seeds {
@@ -102,7 +100,7 @@ func TestVariable_ManyGeneratorsAreAsRandom(t *testing.T) {
 		for seed := range 50 {
 			var ids []locality.ID
 			for len(ids) < n {
-				// 50 at once, or as many as a burst of n has ids for.
+				// 50 generators, or as many as a burst of n has IDs for.
 				ids = append(ids, fill(lot(t, locality.Variable, 1000*seed+len(ids)), max(1, n/50))...)
 			}
 			load, _ := busiest(cells(ids, n))
@@ -141,8 +139,8 @@ func TestVariable_SharedByTablesAliases(t *testing.T) {
 func TestScatter_EvenAtEveryStride(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	// Random ids load the busiest of 64 cells 1.82 times the mean in a burst of 640,
-	// of 16 cells 1.60 times in one of 160; the worst of 1024 strides has some bad luck.
+	// Random IDs load the busiest of 64 cells 1.82 times the mean in a burst of 640, of 16 cells 1.60 times in one of
+	// 160; the worst of 1024 strides has some bad luck.
 	const bursts = 32
 	for n, most := range map[int]float64{16: 1.9, 64: 2.0} {
 		worst, at := 0.0, 0
@@ -163,11 +161,11 @@ func TestScatter_EvenAtEveryStride(t *testing.T) {
 	}
 }
 
-// TestScatter_IsABijection undoes it: each of its steps has an inverse.
+// TestScatter_IsABijection inverts it step by step.
 func TestScatter_IsABijection(t *testing.T) {
 	t.Parallel()
 	inverse := func(odd uint32) (x uint32) {
-		x = odd // correct to 3 bits; each round of Newton's doubles them
+		x = odd // correct to 3 bits; each round of Newton's method doubles them
 		for range 4 {
 			x *= 2 - odd*x
 		}

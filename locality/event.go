@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// EventKind says what happened to a generator.
+// EventKind is the kind of an Event.
 type EventKind int
 
 const (
-	// IdentityChanged: the generator took a new identity, because it could not be sure
-	// any more that nobody else has the old one. Nothing needs to be done.
+	// IdentityChanged: the generator took a new identity, because another process may have the old one. No action is
+	// needed.
 	IdentityChanged EventKind = iota
-	// NodeInDoubt: a hardware node that others are likely to have, or none at all.
+	// NodeInDoubt: the hardware node is likely to be shared, or there is none.
 	NodeInDoubt
 )
 
@@ -26,20 +26,18 @@ func (k EventKind) String() string {
 	return "identity changed"
 }
 
-// Event is what an operator may want to know about a generator.
+// Event reports something about a generator that may interest an operator.
 type Event struct {
 	Kind EventKind
 	// Why is a phrase in English.
 	Why string
-	// Jump is how far the wall clock had jumped, negative for back, if that was the
-	// reason.
+	// Jump is how far the wall clock had jumped, negative for back, if that was the reason.
 	Jump time.Duration
 	// Node is the policy of the generator.
 	Node Node
 }
 
-// LogValue makes a group of kind, why, node and, if the clock jumped, jump_ms of an
-// event that is an attribute of a line of log/slog.
+// LogValue returns a group of kind, why, node and, if the clock jumped, jump_ms, for use as an attribute of log/slog.
 func (e Event) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("kind", e.Kind.String()), slog.String("why", e.Why), slog.String("node", e.Node.String())}
 	if e.Jump != 0 {
@@ -48,5 +46,5 @@ func (e Event) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// logEvent is what OnEvent defaults to.
+// logEvent is the default of OnEvent.
 func logEvent(e Event) { slog.Default().Warn("id generator", "event", e) }

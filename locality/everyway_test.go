@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// TestP07_EveryWayToMint restarts a process with number 1 a thousand times and
-// mints in every way that there is, LOCUS_IDS in all.
+// TestP07_EveryWayToMint restarts a process with number 1 a thousand times and mints in every way that there is,
+// LOCUS_IDS in all.
 func TestP07_EveryWayToMint(t *testing.T) {
 	t.Parallel()
 	const restarts = 1000
@@ -38,12 +38,12 @@ func TestP07_EveryWayToMint(t *testing.T) {
 	t.Logf("%d ids of %d restarts", len(ids), restarts)
 }
 
-// everyWay appends at least n ids of a process that has just begun.
+// everyWay appends at least n IDs of a newly started process.
 func everyWay(t *testing.T, ids []locality.ID, random *rand.Rand, n int) []locality.ID {
 	opts := locality.Options{
 		Order: orders[random.IntN(len(orders))],
 		Lease: random.IntN(2) * 32,
-		// Randomness of its own: as in another process, an identity may come again.
+		// Its own randomness: an identity may repeat, as it may in another process.
 		Rand: rand.NewChaCha8([32]byte{byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())}),
 	}
 	g, err := locality.NewGeneratorAs(&opts, func() int { return 1 })
@@ -73,5 +73,5 @@ func everyWay(t *testing.T, ids []locality.ID, random *rand.Rand, n int) []local
 	return ids
 }
 
-// cellParent lies in the cell of everyWay, so that near ids meet those in it.
+// cellParent lies in the cell of everyWay, so that near IDs share it with the others.
 var cellParent = locality.Assemble(3<<28, 1, 1, 1.7e12)

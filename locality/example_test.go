@@ -13,8 +13,7 @@ import (
 )
 
 func Example() {
-	// One generator per table. Programs leave the options out; here they make the
-	// output repeat.
+	// One generator per table. Programs leave the options out; here they make the output reproducible.
 	orders, err := locality.NewGenerator(&locality.Options{
 		Node: locality.FixedNode(7),
 		Now:  func() time.Time { return time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC) },
@@ -60,12 +59,12 @@ func ExampleGenerator_NewIn() {
 	// Output: true <nil>
 }
 
-// The order is the dial between spread and gathered.
+// Order selects between spread and gathered.
 func ExampleOptions_order() {
 	for _, order := range []locality.Order{locality.Variable, locality.Scatter, locality.Sequential} {
 		g, err := locality.NewGenerator(&locality.Options{
 			Order: order,
-			// Programs leave these out; here they make the output repeat.
+			// Programs leave these out; here they make the output reproducible.
 			Rand: rand.NewChaCha8([32]byte{1}),
 			Now:  func() time.Time { return time.Date(2013, 4, 28, 1, 3, 59, 0, time.UTC) },
 		})
@@ -85,7 +84,7 @@ func ExampleOptions_order() {
 	// sequential  f5166776 f5166777 f5166778 f5166779
 }
 
-// Many ids at once cost one look at the clock.
+// Many IDs at once cost one clock reading.
 func ExampleGenerator_Append() {
 	g, err := locality.NewGenerator(nil)
 	if err != nil {
@@ -98,7 +97,7 @@ func ExampleGenerator_Append() {
 	// Output: 1000 999
 }
 
-// Goroutines that mint much and at once take a Local each.
+// Goroutines that mint many IDs concurrently take a Local each.
 func ExampleGenerator_Local() {
 	g, err := locality.NewGenerator(nil)
 	if err != nil {
@@ -115,7 +114,7 @@ func ExampleGenerator_Local() {
 	// Output: true true
 }
 
-// Old rows get ids that carry their dates.
+// Old rows get IDs that carry their dates.
 func ExampleGenerator_NewAt() {
 	g, err := locality.NewGenerator(nil)
 	if err != nil {

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// NewGeneratorAs makes a generator of a process whose number is what getpid says.
+// NewGeneratorAs returns a generator of a process whose number is returned by getpid.
 func NewGeneratorAs(opts *Options, getpid func() int) (*Generator, error) {
 	return newGenerator(opts, getpid, net.Interfaces)
 }
 
-// NewGeneratorOn makes a generator on a machine with these network interfaces.
+// NewGeneratorOn returns a generator on a machine with these network interfaces.
 func NewGeneratorOn(opts *Options, pid int, interfaces []net.Interface, err error) (*Generator, error) {
 	return newGenerator(opts, func() int { return pid }, func() ([]net.Interface, error) { return interfaces, err })
 }
 
-// SetCounter makes c the counter of the last id of the main lane and of the near
-// one.
+// SetCounter sets the counter of the last ID of the main lane and of the near one to c.
 func (g *Generator) SetCounter(c uint32) {
 	g.state.Load().counter.Store(c)
 	g.lockSide()
@@ -27,8 +26,8 @@ func (g *Generator) SetCounter(c uint32) {
 	g.nearLane().c = c
 }
 
-// SetSpent makes n the number of ids that were minted since the clock of g's own
-// moved, and since its lane of dated ids was made.
+// SetSpent sets the number of IDs minted since the clock in Options.Now moved, and since the lane of dated IDs was
+// created.
 func (g *Generator) SetSpent(n uint64) {
 	g.clock.spent = n
 	if g.side.dated != nil {
@@ -36,8 +35,8 @@ func (g *Generator) SetSpent(n uint64) {
 	}
 }
 
-// SetClocks replaces the machine's two clocks: the generator starts anew with the
-// first ones, and sees others as a copy of the machine does.
+// SetClocks replaces the machine's two clocks. The first ones reset the generator; later ones look to it as they do to
+// a copy of the machine.
 func (g *Generator) SetClocks(mono func() time.Duration, wall func() time.Time) {
 	g.clock.mono, g.clock.wall = mono, wall
 	if g.shortcut {
@@ -46,8 +45,7 @@ func (g *Generator) SetClocks(mono func() time.Duration, wall func() time.Time) 
 	g.state.Load().anchor.Store(never)
 }
 
-// Fork returns a copy of g as a forked process or a cloned machine has it: the same
-// memory under another process number.
+// Fork returns a copy of g as in a forked process or a cloned machine: the same memory under another process number.
 func (g *Generator) Fork(getpid func() int) *Generator {
 	f := &Generator{opts: g.opts, key: g.key, getpid: getpid, simulated: g.simulated, shortcut: g.shortcut}
 	f.clock, f.pid, f.reigns = g.clock, g.pid, g.reigns
@@ -72,24 +70,24 @@ func (g *Generator) Fork(getpid func() int) *Generator {
 	return f
 }
 
-// Blocks returns the positions that NewIn may use in s, the size of a block, and
-// the number of steps from counter c to the first of them.
+// Blocks returns the positions that NewIn may use in s, the size of a block, and the number of steps from counter c to
+// the first of them.
 func Blocks(s Segment, c uint32) (lo, hi, size, steps uint64) {
 	b := s.blocks()
 	shift := 32 - 4*b.digits
 	return b.first << shift, (b.first + b.n) << shift, 1 << shift, b.steps(c)
 }
 
-// Step is what is added to the counter for each id in Variable order.
+// Step is added to the counter for each ID in Variable order.
 const Step = stride
 
-// Assemble lays an id of version b out.
+// Assemble encodes an ID of version b.
 func Assemble(w uint32, x uint16, y uint32, z int64) (id ID) {
 	VersionB.identity(x, y).put(&id, w, z)
 	return id
 }
 
-// EveryNth returns every n-th of the next n*m ids, and does not mint the others.
+// EveryNth returns every n-th of the next n*m IDs, and does not mint the others.
 func (g *Generator) EveryNth(n, m int) []ID {
 	ids := make([]ID, m)
 	st, ms := g.now(1)
@@ -99,8 +97,8 @@ func (g *Generator) EveryNth(n, m int) []ID {
 	return ids
 }
 
-// Late begins to mint as New does, and ends when the returned function is called:
-// what a goroutine does that is stopped in between.
+// Late begins to mint as New does, and ends when the returned function is called, like a goroutine that is suspended in
+// between.
 func (g *Generator) Late() (end func() ID) {
 	st, ms := g.now(1)
 	return func() (id ID) {
@@ -109,7 +107,7 @@ func (g *Generator) Late() (end func() ID) {
 	}
 }
 
-// Permute is the position of a counter in Scatter order.
+// Permute returns the position of a counter in Scatter order.
 func Permute(before, after, c uint32) uint32 {
 	return scatterKey{before: before, after: after}.permute(c)
 }

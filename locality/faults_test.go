@@ -16,9 +16,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// The failures of the reference implementations, rebuilt. Each test has a control:
-// generators that are forced to have one identity, of which duplicates must be
-// found, so that finding none says something.
+// The failures of the reference implementations, reproduced. Each test has a control: generators that are forced to
+// share one identity must produce duplicates, so that finding none is significant.
 
 var orders = []locality.Order{locality.Variable, locality.Sequential, locality.Scatter}
 
@@ -33,7 +32,7 @@ func inEveryOrder(t *testing.T, test func(t *testing.T, order locality.Order)) {
 	}
 }
 
-// forced returns generators that all have one identity, one counter and one clock.
+// forced returns generators that share one identity, one counter and one clock.
 func forced(t testing.TB, order locality.Order) *locality.Generator {
 	return generator(t, &locality.Options{Order: order, Rand: seeded(1), Now: at(1.7e12)})
 }
@@ -52,8 +51,7 @@ func control(t *testing.T, want int, lists ...[]locality.ID) {
 	}
 }
 
-// Ruby: 4 workers that were forked after the counter was drawn minted 218
-// duplicates in 80,000 ids.
+// Ruby: 4 workers that were forked after the counter was drawn minted 218 duplicates in 80,000 IDs.
 func TestP07_ForkedProcesses(t *testing.T) {
 	inEveryOrder(t, func(t *testing.T, order locality.Order) {
 		const n, children = 20_000, 4
@@ -72,7 +70,7 @@ func TestP07_ForkedProcesses(t *testing.T) {
 	})
 }
 
-// A forked process keeps no side lane either.
+// A forked process does not keep side lanes either.
 func TestP07_ForkedSideLanes(t *testing.T) {
 	t.Parallel()
 	parent, err := locality.NewGeneratorAs(&locality.Options{Now: at(1.7e12)}, func() int { return 100 })
@@ -114,8 +112,7 @@ func TestP07_RealProcesses(t *testing.T) {
 	control(t, (children-1)*n, mint(true)...)
 }
 
-// Java: two copies of the class in one JVM, in sequential mode, minted up to 80,495
-// duplicates in 2 x 500,000 ids.
+// Java: two copies of the class in one JVM, in sequential mode, minted up to 80,495 duplicates in 2 x 500,000 IDs.
 func TestP07_TwoGenerators(t *testing.T) {
 	inEveryOrder(t, func(t *testing.T, order locality.Order) {
 		const n = 500_000
@@ -127,7 +124,7 @@ func TestP07_TwoGenerators(t *testing.T) {
 	})
 }
 
-// Java: toggling to sequential mode before each id made 930 of 1000 duplicates.
+// Java: toggling to sequential mode before each ID made 930 of 1000 duplicates.
 func TestP07_OrdersAlternated(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -185,8 +182,8 @@ func TestP07_ConstructedWhileMinting(t *testing.T) {
 	})
 }
 
-// container returns a generator of process 1 on a machine whose network interface
-// has the address that container runtimes give to the first container of a host.
+// container returns a generator of process 1 on a machine whose network interface has the address that container
+// runtimes give to the first container of a host.
 func container(t *testing.T, opts *locality.Options) *locality.Generator {
 	t.Helper()
 	g, err := locality.NewGeneratorOn(opts, 1, []net.Interface{ethernet(0x02, 0x42, 0xac, 0x11, 0x00, 0x02)}, nil)
@@ -196,8 +193,8 @@ func container(t *testing.T, opts *locality.Options) *locality.Generator {
 	return g
 }
 
-// The references, 2,000 containers with process number 1 and one network address,
-// 10 ids in one millisecond: 170 duplicates in 4,000 trials.
+// The references, 2,000 containers with process number 1 and one network address, 10 IDs in one millisecond: 170
+// duplicates in 4,000 trials.
 func TestP07_ContainersWithOnePIDAndAddress(t *testing.T) {
 	t.Parallel()
 	const containers = 2000
@@ -206,12 +203,12 @@ func TestP07_ContainersWithOnePIDAndAddress(t *testing.T) {
 		random := rand.NewChaCha8([32]byte{byte(trial), byte(trial >> 8), 7})
 		var ids []locality.ID
 		for range containers {
-			// Randomness of its own lets a container stand apart, as in a process of its own.
+			// With its own randomness a container is independent, like a separate process.
 			ids = container(t, &locality.Options{Now: now, Rand: random}).Append(ids, 10)
 		}
 		none(t, fmt.Sprintf("trial %d", trial), ids)
 	}
-	// The control: the address as node, and a window that all count from its base.
+	// The control: the address as node, and a window in which all count from its base.
 	var ids []locality.ID
 	for range containers {
 		ids = container(t, &locality.Options{
@@ -221,7 +218,7 @@ func TestP07_ContainersWithOnePIDAndAddress(t *testing.T) {
 	control(t, (containers-1)*10, ids)
 }
 
-// trials is how often a test of chance is run: n times, or LOCUS_TRIALS.
+// trials is how often a probabilistic test is run: n times, or LOCUS_TRIALS.
 func trials(n int) int {
 	if long, err := strconv.Atoi(os.Getenv("LOCUS_TRIALS")); err == nil {
 		return long
@@ -229,11 +226,10 @@ func trials(n int) int {
 	return n
 }
 
-// runs mints n ids in Sequential order in each of two processes with number 1 and
-// one network address, at 1,000 ids a second with some jitter; the second begins at
-// later milliseconds.
+// runs mints n IDs in Sequential order in each of two processes with number 1 and one network address, at 1,000 IDs a
+// second with some jitter; the second begins later, by this many milliseconds.
 func runs(t *testing.T, n int, later float64, node locality.Node) [][]locality.ID {
-	const window = 1_700_000_400_000 // begins here
+	const window = 1_700_000_400_000 // start of a window
 	lists := make([][]locality.ID, 2)
 	for i := range lists {
 		random, ms := rand.New(seeded(byte(i))), window+float64(i)*later
@@ -248,9 +244,8 @@ func runs(t *testing.T, n int, later float64, node locality.Node) [][]locality.I
 	return lists
 }
 
-// The references: two replicas in sequential mode with one address repeat 408 to
-// 496 ids in 10 minutes; a process that starts again with the clock set back to
-// 0 to 100 ms after its first start repeats 97 to 141 of 60,000.
+// The references: two replicas in sequential mode with one address repeat 408 to 496 IDs in 10 minutes; a process that
+// restarts with the clock set back to 0 to 100 ms after its first start repeats 97 to 141 of 60,000.
 func TestP07_SequentialReplicasAndRestarts(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -15,40 +15,35 @@ import (
 	"time"
 )
 
-// ErrOptions says that a generator cannot be made as asked; the text says why.
+// ErrOptions means that a generator cannot be created with the options; the text gives the reason.
 var ErrOptions = errors.New("locality: invalid options")
 
 // Options configure a Generator; nil means all defaults.
 type Options struct {
-	// Order of the ids that New, Fill and Append mint. Defaults to Variable.
+	// Order of the IDs that New, Fill and Append mint. Defaults to Variable.
 	Order Order
 	// Node is the source of the node bits. Defaults to RandomNode().
 	Node Node
-	// PID is what stands in the bits of the process. Defaults to RealPID.
+	// PID is the source of the process bits. Defaults to RealPID.
 	PID PIDField
-	// Envelope is the version of the ids. Defaults to VersionB.
+	// Envelope is the version of the IDs. Defaults to VersionB.
 	Envelope Envelope
-	// Lease is how many counters New takes at once for each processor, up to 65536, so
-	// that goroutines on several do not wait for each other; see Local for the price.
-	// Defaults to 0: one counter that all share.
+	// Lease is how many counters New takes at once for each processor, up to 65536, so that goroutines on different
+	// processors do not contend; see Local for the cost. Defaults to 0: one counter shared by all.
 	Lease int
-	// Now replaces the clock and is read for each id under a lock, milliseconds
-	// counting: for simulations, and to mint ids of the past in Sequential order. A
-	// generator with a clock or randomness of its own stands apart from the others of
-	// the process: giving two of them one identity is up to the caller. Defaults to
-	// the machine's clock.
+	// Now replaces the clock and is read for each ID under a lock, with millisecond resolution: for simulations, and to
+	// mint IDs of the past in Sequential order. The identity of a generator with its own clock or randomness is not
+	// compared with those of the process's other generators: uniqueness is up to the caller. Defaults to the machine's
+	// clock.
 	Now func() time.Time
-	// Rand is where identities are drawn from. It is read under a lock, when the
-	// generator is made and when an identity must change, never per id. Defaults to
-	// crypto/rand.
+	// Rand is the source of identities. It is read under a lock, when the generator is created and when its identity
+	// changes, never per ID. Defaults to crypto/rand.
 	Rand io.Reader
-	// OnEvent hears of identities that changed and of nodes in doubt, from the
-	// goroutine that happened to notice, under no lock. Defaults to log/slog at level
-	// Warn.
+	// OnEvent is called for changed identities and for nodes in doubt, from the goroutine that noticed, with no lock
+	// held. Defaults to log/slog at level Warn.
 	OnEvent func(Event)
 }
 
-// check reports the first thing that is wrong.
 func (o *Options) check() error {
 	switch {
 	case o.Order != Variable && o.Order != Sequential && o.Order != Scatter:
@@ -70,30 +65,27 @@ func (o *Options) check() error {
 	return nil
 }
 
-// nearNode is the bit that marks the ids of a fixed node minted near something.
+// nearNode returns the bit that marks the IDs of a fixed node minted near something.
 func (o *Options) nearNode() uint32 { return 1 << (o.Envelope.nodeBits() - 1) }
 
-// Generator mints ids. It is safe for many goroutines, never changes its
-// configuration and must not be copied. Use one per table: see the package
-// documentation.
+// Generator mints IDs. It is safe for concurrent use, never changes its configuration and must not be copied. Use one
+// per table: see the package documentation.
 //
 // New takes no lock: see state.
 type Generator struct {
 	state atomic.Pointer[state]
-	// seeded is the value of reseeds that the state has taken notice of. It is stored
-	// after the state and loaded before it.
+	// seeded is the value of reseeds that the state reflects. It is stored after the state and loaded before it.
 	seeded atomic.Uint64
 
 	opts   Options
 	key    scatterKey
 	getpid func() int
-	// simulated is set when time or randomness were passed in: such a generator does
-	// not count among the identities of the process.
+	// simulated is set if Now or Rand was given: such a generator does not count among the identities of the process.
 	simulated bool
-	// shortcut is set where the short way of New may be taken.
+	// shortcut is set if New may use its fast path.
 	shortcut bool
 
-	mu     sync.Mutex // guards the following, and writing of state and seeded
+	mu     sync.Mutex // guards the fields below, and writing of state and seeded
 	clock  clock
 	pid    int
 	reigns uint64
@@ -102,14 +94,13 @@ type Generator struct {
 	locals sync.Pool // of Locals, if Options.Lease asks for them
 }
 
-// fillRun is how many ids of Fill share one reading of the clock.
+// fillRun is how many IDs of Fill share one clock reading.
 const fillRun = 4096
 
-// reseeds counts the calls of Reseed.
 var reseeds atomic.Uint64
 
-// NewGenerator returns a generator, or ErrOptions. The identity is drawn here, so
-// that a source of randomness that fails is noticed now.
+// NewGenerator returns a generator, or ErrOptions. It draws the identity, so that a failing source of randomness is
+// noticed here.
 func NewGenerator(opts *Options) (*Generator, error) {
 	return newGenerator(opts, os.Getpid, net.Interfaces)
 }
@@ -148,7 +139,7 @@ func newGenerator(opts *Options, getpid func() int, interfaces func() ([]net.Int
 	return sharedNode(&o, build)
 }
 
-// New mints an id.
+// New mints an ID.
 func (g *Generator) New() (id ID) {
 	if g.opts.Lease > 0 {
 		l := g.locals.Get().(*Local)
@@ -161,9 +152,8 @@ func (g *Generator) New() (id ID) {
 	return id
 }
 
-// Fill mints len(ids) ids into ids, at the cost of one reading of the clock and one
-// step of the counter for up to 4096 of them. They follow each other: no other
-// goroutine mints between the ids of such a run.
+// Fill fills ids with new IDs, at the cost of one clock reading and one counter step for up to 4096 of them. The IDs of
+// such a run are consecutive: no other goroutine mints in between.
 func (g *Generator) Fill(ids []ID) {
 	for run := range slices.Chunk(ids, fillRun) {
 		st, ms := g.now(len(run))
@@ -175,23 +165,20 @@ func (g *Generator) Fill(ids []ID) {
 	}
 }
 
-// Append mints n ids as Fill does, appends them to ids and returns the result. It
-// panics if n is negative.
+// Append mints n IDs as Fill does, appends them to ids and returns the result. It panics if n is negative.
 func (g *Generator) Append(ids []ID, n int) []ID {
 	ids = slices.Grow(ids, n)[:len(ids)+n]
 	g.Fill(ids[len(ids)-n:])
 	return ids
 }
 
-// Reseed gives the generator a new identity: a random node is drawn again, for a
-// fixed one the counter is, and one in Sequential order leaves a part of its window
-// out.
+// Reseed gives the generator a new identity: a random node is drawn again. With a fixed node the counter is drawn
+// again, and in Sequential order a part of the window is skipped.
 func (g *Generator) Reseed() { g.look(0, asked) }
 
-// Reseed gives every generator of the process a new identity, before the next id
-// that it mints. Call it where a copy of the process may have begun to run: after
-// a snapshot of a virtual machine was taken or restored, in the hook that says so.
-// No check of the clock finds a copy that was resumed at once.
+// Reseed gives every generator of the process a new identity before the next ID that it mints. Call it where a copy of
+// the process may have started to run: in the hook that runs after a snapshot of a virtual machine was taken or
+// restored. No check of the clock detects a copy that was resumed at once.
 func Reseed() { reseeds.Add(1) }
 
 // shared is the generator of the package function New.
@@ -203,6 +190,6 @@ var shared = sync.OnceValue(func() *Generator {
 	return g
 })
 
-// New mints an id with a generator of the process that has all defaults. Programs
-// with several tables should make a Generator for each.
+// New mints an ID with a process-wide generator that has all defaults. Programs with several tables should create a
+// Generator for each.
 func New() ID { return shared().New() }

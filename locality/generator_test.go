@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// tb is what testing.TB and *rapid.T have in common.
+// tb is the common part of testing.TB and *rapid.T.
 type tb interface {
 	Helper()
 	Fatal(args ...any)
@@ -30,13 +30,13 @@ func generator(t tb, opts *locality.Options) *locality.Generator {
 	return g
 }
 
-// seeded is a source of randomness that repeats.
+// seeded returns a reproducible source of randomness.
 func seeded(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
-// at is a clock that stands.
+// at returns a clock that stands still.
 func at(ms int64) func() time.Time { return func() time.Time { return time.UnixMilli(ms) } }
 
-// duplicates counts the ids that were there before.
+// duplicates counts the IDs that occurred before.
 func duplicates(lists ...[]locality.ID) int {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, locality.ID.Compare)
@@ -158,7 +158,7 @@ func TestNewGenerator_Refuses(t *testing.T) {
 
 func TestGenerator_SurvivesFailingRandomness(t *testing.T) {
 	t.Parallel()
-	// Enough for the construction, nothing for the identity drawn again.
+	// Enough for the construction, nothing for the new identity.
 	random := bytes.NewReader(bytes.Repeat([]byte{7}, 4+2*4))
 	now := time.UnixMilli(1.7e12)
 	g := generator(t, &locality.Options{Rand: random, Now: func() time.Time { return now }})
@@ -284,7 +284,7 @@ func TestGenerator_SequentialRollsOver(t *testing.T) {
 	if got := g.New().Position(); got != next {
 		t.Fatalf("first id of the next window at %08x, want %08x", got, next)
 	}
-	// Back by less than is tolerated: the old window is not entered again.
+	// Back by less than the tolerance: the old window is not entered again.
 	now.Add(-5000)
 	if got := g.New(); got.Position() != next+1 {
 		t.Fatalf("after a step back: %v, want position %08x", got, next+1)
@@ -295,7 +295,7 @@ func TestGenerator_SequentialRollsOver(t *testing.T) {
 	}
 }
 
-// TestGenerator_Allocations does not run in parallel: it counts.
+// TestGenerator_Allocations does not run in parallel, because it counts allocations.
 func TestGenerator_Allocations(t *testing.T) {
 	variable, sequential := generator(t, nil), generator(t, &locality.Options{Order: locality.Sequential})
 	scatter, leased := generator(t, &locality.Options{Order: locality.Scatter}), generator(t, &locality.Options{Lease: 64})

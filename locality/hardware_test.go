@@ -38,7 +38,7 @@ func TestHardwareNode(t *testing.T) {
 		"cannot be read":        {err: errors.New("no permission"), pid: 77, event: "no permission"},
 	} {
 		var events []locality.Event
-		// Randomness of its own keeps these machines apart from each other.
+		// With their own randomness these machines are independent of each other.
 		opts := &locality.Options{Node: locality.HardwareNode(), Order: c.order, Rand: seeded(2), OnEvent: func(e locality.Event) { events = append(events, e) }}
 		g, err := locality.NewGeneratorOn(opts, c.pid, c.interfaces, c.err)
 		if err != nil {

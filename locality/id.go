@@ -8,17 +8,15 @@ import (
 	"time"
 )
 
-// ID is a Locality UUID: 128 bits, minted without coordination, whose first 32
-// bits decide where the thing it names lives. It is comparable, so it can be a
-// map key; the zero value is Nil(). Source: the Locality UUID (version b) format
-// of Groupon; doc.go has the layout.
+// ID is a Locality UUID: 128 bits, minted without coordination, whose first 32 bits determine where the thing it names
+// lives. It is comparable, so it can be a map key; the zero value is Nil(). Source: the Locality UUID (version b)
+// format of Groupon; doc.go has the layout.
 type ID [16]byte
 
-// Nil returns the id of 128 zero bits. It is never minted.
+// Nil returns the ID of 128 zero bits. It is never minted.
 func Nil() ID { return ID{} }
 
-// Max returns the id of 128 one bits, which sorts after every other. It is never
-// minted.
+// Max returns the ID of 128 one bits, which sorts after every other. It is never minted.
 func Max() ID {
 	return ID{
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -26,8 +24,7 @@ func Max() ID {
 	}
 }
 
-// FromBytes returns the id that the 16 bytes of b spell, or ErrMalformed if b has
-// another length. Any 16 bytes are an id.
+// FromBytes returns the ID with the 16 bytes of b, or ErrMalformed if b has another length. Any 16 bytes are an ID.
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != len(ID{}) {
 		return ID{}, ErrMalformed
@@ -35,86 +32,80 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other, byte by
-// byte, which is also the order of their texts.
+// Compare returns -1, 0 or +1 if id sorts before, with or after other, byte by byte, which is also the order of their
+// texts.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is Nil(). encoding/json asks it for omitzero.
+// IsZero reports whether id is Nil(). encoding/json calls it for omitzero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Version returns the four bits that say how an id is laid out: 0xb for those of
-// this package, 8 for those of generators with Options.Envelope Version8.
+// Version returns the four version bits, which determine the layout: 0xb for IDs of this package, 8 for those of
+// generators with Options.Envelope Version8.
 func (id ID) Version() int { return int(id[6] >> 4) }
 
-// Position returns the first 32 bits: the place of the id on the ring of cells.
+// Position returns the first 32 bits: the place of the ID on the ring of cells.
 func (id ID) Position() uint32 { return binary.BigEndian.Uint32(id[0:4]) }
 
-// Counter returns the counter that the position was made from, if the id was
-// minted in Variable order or near something; for other ids it is just another
-// number.
+// Counter returns the counter that the position was made from, if the ID was minted in Variable order or near
+// something; for other IDs the number has no meaning.
 func (id ID) Counter() uint32 { return reverseDigits(id.Position()) }
 
-// PID returns the low 16 bits of the number of the process that minted the id. It
-// says false if the version is not b.
+// PID returns the low 16 bits of the number of the process that minted the ID. The second result is false if the
+// version is not b.
 func (id ID) PID() (uint16, bool) {
 	return id.pid(), id.Version() == 0xb
 }
 
-// Node returns the 28 bits that tell minting processes apart. It says false if
-// the version is not b.
+// Node returns the 28 bits that distinguish minting processes. The second result is false if the version is not b.
 func (id ID) Node() (uint32, bool) {
 	return binary.BigEndian.Uint32(id[6:10]) & (1<<28 - 1), id.Version() == 0xb
 }
 
-// Time returns when the id was minted, in UTC and whole milliseconds. It says
-// false if the version is not b. The field reaches the year 10889, and time.Time
-// refuses to write years beyond 9999 as JSON: print Millis.
+// Time returns when the ID was minted, in UTC and whole milliseconds. The second result is false if the version is not
+// b. The field reaches the year 10889, and time.Time refuses to write years beyond 9999 as JSON: print Millis.
 func (id ID) Time() (time.Time, bool) {
 	return id.time(), id.Version() == 0xb
 }
 
-// Millis returns the 48 bits of time, whatever the version: in an id of this package the milliseconds
-// since 1970 at which it was minted. Routing goes by them, as by Position.
+// Millis returns the 48 bits of time, whatever the version: for an ID of this package the milliseconds since 1970 at
+// which it was minted. Routing uses them, as it uses Position.
 func (id ID) Millis() int64 { return int64(binary.BigEndian.Uint64(id[8:16]) & maxMillis) }
 
 func (id ID) pid() uint16     { return binary.BigEndian.Uint16(id[4:6]) }
 func (id ID) time() time.Time { return time.UnixMilli(id.Millis()).UTC() }
 
-// maxMillis is the last millisecond that an id can carry.
+// maxMillis is the last millisecond that an ID can carry.
 const maxMillis = 1<<48 - 1
 
-// Fields are what the bytes of an id say if it was laid out by this package.
+// Fields are the decoded fields of an ID of this package.
 type Fields struct {
 	PID  uint16
 	Node uint32
 	Time time.Time
 }
 
-// FieldsV8 reads an id that was minted with Options.Envelope Version8, its node
-// having 26 bits. An id of version 8 may be anybody's, so only who knows where it
-// comes from should ask; it says false if version and variant are not those of a
-// UUID of version 8 (RFC 9562, section 5.8).
+// FieldsV8 decodes an ID that was minted with Options.Envelope Version8, whose node has 26 bits. Other programs mint
+// IDs of version 8 too, so the caller must know where the ID comes from. The second result is false if version and
+// variant are not those of a UUID of version 8 (RFC 9562, section 5.8).
 func FieldsV8(id ID) (Fields, bool) {
 	high, low := binary.BigEndian.Uint16(id[6:8]), binary.BigEndian.Uint16(id[8:10])
 	return Fields{PID: id.pid(), Node: uint32(high&0xfff)<<14 | uint32(low&0x3fff), Time: id.time()},
 		id.Version() == 8 && low>>14 == 0b10
 }
 
-// Envelope is what surrounds the fields of an id: its version, and for Version8
-// the variant.
+// Envelope is what surrounds the fields of an ID: its version, and for Version8 the variant.
 type Envelope int
 
 const (
-	// VersionB is the format of the reference: the digit b, and 28 bits of node. It is
-	// no version of RFC 9562, and validators that insist on one refuse it. It is the
-	// default.
+	// VersionB is the format of the reference: the digit b, and 28 bits of node. It is not a version of RFC 9562, and
+	// validators that require one reject it. It is the default.
 	VersionB Envelope = iota
-	// Version8 makes ids that are UUIDs of version 8 of RFC 9562: two bits of the node
-	// become the variant. PID, Node and Time say false of them; see FieldsV8.
+	// Version8 makes IDs that are UUIDs of version 8 of RFC 9562: two bits of the node become the variant. PID, Node
+	// and Time report false for them; see FieldsV8.
 	Version8
 )
 
-// nodeBits is how many bits of node the envelope leaves.
+// nodeBits returns the number of node bits in the envelope.
 func (e Envelope) nodeBits() int {
 	if e == Version8 {
 		return 26
@@ -122,11 +113,10 @@ func (e Envelope) nodeBits() int {
 	return 28
 }
 
-// identity is what tells lanes apart, laid out: everything of an id but its
-// position and its time, as two big-endian halves.
+// identity is what distinguishes lanes: all bits of an ID but its position and its time, as two big-endian halves.
 type identity struct{ high, low uint64 }
 
-// identity lays out process x and node y, of which it takes the low nodeBits.
+// identity encodes process x and the low nodeBits of node y.
 func (e Envelope) identity(x uint16, y uint32) identity {
 	if e == Version8 {
 		return identity{
@@ -140,9 +130,8 @@ func (e Envelope) identity(x uint16, y uint32) identity {
 	}
 }
 
-// put completes an identity with a position and a time, of which it takes 48 bits.
-// It writes where the id is wanted: a copy of bytes just written as two words
-// stalls the processor.
+// put writes an ID made of the identity, a position and 48 bits of a time. It writes to the final destination, because
+// copying bytes that were just written as two words stalls the processor.
 func (who identity) put(id *ID, position uint32, ms int64) {
 	binary.BigEndian.PutUint64(id[0:8], uint64(position)<<32|who.high)
 	binary.BigEndian.PutUint64(id[8:16], who.low|uint64(ms)&maxMillis)

@@ -24,7 +24,7 @@ func TestID_StepsAndWindowCount(t *testing.T) {
 	if _, ok := ids[0].Steps(generator(t, nil).New()); ok {
 		t.Error("ids of two lanes have steps between them")
 	}
-	// By chance one in 256 ids of another order stands near its window's base.
+	// By chance one in 256 IDs of another order is near its window's base.
 	chance := 0
 	for _, id := range fill(lot(t, locality.Variable, 9), 100_000) {
 		if _, ok := id.WindowCount(); ok {
@@ -42,7 +42,7 @@ func TestID_StepsAndWindowCount(t *testing.T) {
 	}
 }
 
-// rfc9562 is what validators ask of a UUID.
+// rfc9562 is the form of a UUID that validators accept.
 var rfc9562 = regexp.MustCompile(`\A[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\z`)
 
 func TestVersion8(t *testing.T) {

@@ -31,7 +31,7 @@ func TestLocal_ManyGoroutinesAndTheirGenerator(t *testing.T) {
 	})
 }
 
-// follows reports whether b is the id after a of one counter.
+// follows reports whether b is the next ID after a of one counter.
 func follows(a, b locality.ID) bool {
 	n, ok := b.Steps(a)
 	return ok && n == 1

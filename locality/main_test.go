@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// mintEnv makes the test binary mint that many ids, as bytes on its standard
-// output, instead of running tests; forcedEnv gives them all one identity.
+// mintEnv makes the test binary mint that many IDs, as bytes on its standard output, instead of running tests;
+// forcedEnv gives them all one identity.
 const mintEnv, forcedEnv = "LOCUS_TEST_MINT", "LOCUS_TEST_FORCED"
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func mintOut(n int, forced bool) error {
 	return w.Flush()
 }
 
-// mintInProcess returns the ids that another process mints.
+// mintInProcess returns the IDs that another process mints.
 func mintInProcess(t *testing.T, n int, forced bool) []locality.ID {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), mintEnv+"="+strconv.Itoa(n))

@@ -9,16 +9,15 @@ import (
 )
 
 var (
-	// ErrSegmentOver says that the time of a segment has passed: the caller must
-	// refresh the map that the segment came from. No id was minted.
+	// ErrSegmentOver means that the time of a segment has passed: the caller must refresh the map that the segment came
+	// from. No ID was minted.
 	ErrSegmentOver = errors.New("locality: the segment's time is over: refresh the cell map and ask it for the segment again")
-	// ErrSegment says that a segment contains no position or no time.
+	// ErrSegment means that a segment contains no position or no time.
 	ErrSegment = errors.New("locality: segment is empty")
 )
 
-// Segment is a stretch of the ring during a stretch of time: positions Lo to
-// Hi-1, milliseconds since 1970 From to Until-1. A Hi of 2^32 is the end of the
-// ring; From and Until of 0 are open.
+// Segment is a part of the ring during a period of time: positions Lo to Hi-1, milliseconds since 1970 From to Until-1.
+// A Hi of 2^32 is the end of the ring; From and Until of 0 are open.
 type Segment struct {
 	Lo    uint32
 	Hi    uint64
@@ -42,14 +41,12 @@ func (s Segment) check() error {
 	return nil
 }
 
-// NewIn mints an id inside s: its position is one of the coarsest aligned blocks
-// of 16^k positions that fit into s, and its time is now, or s.From if that is
-// later. The error is ErrSegment, or ErrSegmentOver at s.Until.
+// NewIn mints an ID inside s: its position is in one of the coarsest aligned blocks of 16^k positions that fit into s,
+// and its time is now, or s.From if that is later. The error is ErrSegment, or ErrSegmentOver at s.Until.
 //
-// Ids of one millisecond never repeat, whatever segments were asked for: if the
-// positions of a millisecond are used up, the time of the id runs ahead of the
-// clock. A segment whose From lies ahead takes all later ids of NewIn and Near
-// there with it, since this time never goes back.
+// IDs of one millisecond never repeat, whatever segments were requested: if the positions of a millisecond are used up,
+// the time of the ID runs ahead of the clock. After a segment whose From lies in the future, all later IDs of NewIn and
+// Near have at least that time, since this time never goes back.
 func (g *Generator) NewIn(s Segment) (ID, error) {
 	if err := s.check(); err != nil {
 		return ID{}, err
@@ -59,8 +56,8 @@ func (g *Generator) NewIn(s Segment) (ID, error) {
 	return g.nearLane().in(s, s.blocks(), ms)
 }
 
-// FillIn mints len(ids) ids inside s, as NewIn does, reading the clock once for up to
-// 4096 of them. After an error all of ids are Nil().
+// FillIn fills ids with IDs inside s, as NewIn does, reading the clock once for up to 4096 of them. After an error all
+// of ids are Nil().
 func (g *Generator) FillIn(s Segment, ids []ID) error {
 	if err := s.check(); err != nil {
 		clear(ids)
@@ -87,10 +84,9 @@ func (g *Generator) fillIn(s Segment, ids []ID) (err error) {
 	return nil
 }
 
-// Near mints an id that shares the first 20 bits of parent: it lives in the
-// parent's cell wherever the number of cells is a power of two up to 2^20, and
-// but for a chance below C/2^20 where there are C of them. That holds among ids
-// of one generation of cells; NewIn holds for any map.
+// Near mints an ID that shares the first 20 bits of parent. It lives in the parent's cell if the number of cells is a
+// power of two up to 2^20, and for any other number C except with a probability below C/2^20. That holds among IDs of
+// one generation of cells; NewIn holds for any map.
 func (g *Generator) Near(parent ID) ID {
 	const digits = 5
 	b := blocks{first: uint64(parent.Position() >> 12), n: 1, digits: digits}
@@ -100,16 +96,15 @@ func (g *Generator) Near(parent ID) ID {
 	return id
 }
 
-// blocks are n adjacent aligned blocks of the ring: those whose positions begin
-// with the given number of hex digits, read as a number from first to first+n-1.
+// blocks are n adjacent aligned blocks of the ring: the positions whose leading hex digits, as a number, are first to
+// first+n-1.
 type blocks struct {
 	first, n uint64
 	digits   uint
 }
 
-// blocks returns the coarsest aligned blocks that fit into s: at most 30, for if
-// 31 fitted, 16 of them would be one of the next coarser ones. They cover all of
-// s where cell counts are powers of two, else at least a third of it.
+// blocks returns the coarsest aligned blocks that fit into s: at most 30, because 31 would include 16 that form a block
+// of the next coarser size. They cover all of s if cell counts are powers of two, otherwise at least a third of it.
 func (s Segment) blocks() blocks {
 	for digits := uint(0); ; digits++ {
 		shift := 32 - 4*digits
@@ -120,10 +115,9 @@ func (s Segment) blocks() blocks {
 	}
 }
 
-// steps returns the least m >= 1 such that the counter c, m steps on, has its
-// position in one of the blocks. The leading hex digits of a position are the
-// trailing ones of its counter, so a block fixes c + m*stride modulo 16^digits, and
-// stride has an inverse there: no search.
+// steps returns the least m >= 1 such that the counter c, advanced m steps, has its position in one of the blocks. The
+// leading hex digits of a position are the trailing ones of its counter, so a block fixes c + m*stride modulo
+// 16^digits, and stride has an inverse there: no search is needed.
 func (b blocks) steps(c uint32) uint64 {
 	size := uint64(1) << (4 * b.digits)
 	least := uint64(cycle)

@@ -16,7 +16,7 @@ import (
 
 const ring = 1 << 32
 
-// segments draws stretches of the ring of all sizes, open in time.
+// segments draws parts of the ring of all sizes, open in time.
 func segments() *rapid.Generator[locality.Segment] {
 	return rapid.Custom(func(t *rapid.T) locality.Segment {
 		size := uint64(1) << rapid.IntRange(0, 32).Draw(t, "log size")
@@ -26,7 +26,7 @@ func segments() *rapid.Generator[locality.Segment] {
 	})
 }
 
-// place is what makes an id of one lane unique.
+// place is what makes an ID of one lane unique.
 type place struct {
 	w uint32
 	z int64
@@ -46,7 +46,7 @@ func TestP07_NearInsideAndNeverTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.SetCounter(rapid.Uint32().Draw(t, "counter"))
-		// Few segments, so that they are asked for again.
+		// Few segments, so that they are used again.
 		segs := rapid.SliceOfN(segments(), 1, 4).Draw(t, "segments")
 		seen := map[place]bool{}
 		check := func(id locality.ID) {
@@ -120,7 +120,7 @@ func TestBlocks_CoverCellsOfPowersOfTwo(t *testing.T) {
 	}
 }
 
-// TestBlocks_StepsAreMinimal walks the counter where the arithmetic jumps.
+// TestBlocks_StepsAreMinimal steps the counter where the arithmetic jumps.
 func TestBlocks_StepsAreMinimal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,7 +137,6 @@ func TestBlocks_StepsAreMinimal(t *testing.T) {
 	})
 }
 
-// reverse is the naive reversal of eight hex digits.
 func reverse(c uint32) (w uint32) {
 	for range 8 {
 		w, c = w<<4|c&0xf, c>>4
@@ -193,8 +192,7 @@ func TestNewIn_OnePositionTakesOneIDAMillisecond(t *testing.T) {
 		}
 		before = p.z
 	}
-	// A whole cycle does not fit twice: an end within the run is an error, not a
-	// repetition.
+	// A whole cycle does not fit twice: an end within the run is an error, not a repetition.
 	s.Until = before + 1
 	if id, err := g.NewIn(s); !errors.Is(err, locality.ErrSegmentOver) {
 		t.Fatalf("at the end: %v, %v, want ErrSegmentOver", id, err)
@@ -261,7 +259,7 @@ func TestNewIn_Refuses(t *testing.T) {
 func TestFillIn_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := generator(t, &locality.Options{Now: at(1.7e12)})
-	// One position and three milliseconds: room for three ids.
+	// One position and three milliseconds: room for three IDs.
 	s := locality.Segment{Lo: 9, Hi: 10, Until: 1.7e12 + 3}
 	ids := fill(g, 5)
 	if err := g.FillIn(s, ids); !errors.Is(err, locality.ErrSegmentOver) {

@@ -11,8 +11,7 @@ import (
 	"sync"
 )
 
-// Node says where the node bits of a generator's ids come from: 28 of them, 26 in
-// Version8. The zero value is RandomNode().
+// Node is the source of the node bits of a generator's IDs: 28 of them, 26 in Version8. The zero value is RandomNode().
 type Node struct {
 	kind  nodeKind
 	value uint32
@@ -26,24 +25,20 @@ const (
 	hardwareNode
 )
 
-// RandomNode draws the bits at random, once per lane and again whenever the
-// identity must change. Among 1,000 lanes with one process number 0.0019 pairs
-// are expected to agree, and such a pair must still meet in counter and
-// millisecond to mint one id twice. A draw already taken in this process is drawn
-// again.
+// RandomNode draws the bits at random, once per lane and again whenever the identity changes. Among 1,000 lanes with
+// one process number 0.0019 pairs are expected to agree, and such a pair must also agree in counter and millisecond to
+// mint a duplicate ID. An identity already used in this process is redrawn.
 func RandomNode() Node { return Node{} }
 
-// FixedNode uses v, below 2^27 (2^25 in Version8), in every id: the ordinal of a
-// replica, say. No two processes with one process number may share it. Within a
-// process, generators that ask for one fixed node are one generator; asking for it
-// with other options is an error. The top bit marks the ids minted near something.
+// FixedNode uses v, below 2^27 (2^25 in Version8), in every ID: the ordinal of a replica, for example. Processes with
+// the same process number must not share it. Within a process, generators with the same fixed node are one generator;
+// requesting it with other options is an error. The top bit marks the IDs minted near something.
 func FixedNode(v uint32) Node { return Node{kind: fixedNode, value: v} }
 
-// HardwareNode uses the end of the address of the first network interface that is
-// up, as the reference does: for compatibility, since containers often share an
-// address. It warns by an Event where that is likely, and where no interface has
-// an address it is RandomNode. Within a process it is shared as a fixed node is.
-// Ids minted near something have a random node.
+// HardwareNode uses the end of the address of the first network interface that is up, as the reference does. It exists
+// for compatibility: containers often share an address. An Event warns where that is likely. If no interface has an
+// address, it is RandomNode. Within a process it is shared like a fixed node. IDs minted near something have a random
+// node.
 func HardwareNode() Node { return Node{kind: hardwareNode} }
 
 // String returns "random", "fixed(v)" or "hardware".
@@ -58,18 +53,18 @@ func (n Node) String() string {
 	}
 }
 
-// PIDField says what stands in the 16 bits of the process.
+// PIDField is the source of the 16 process bits.
 type PIDField int
 
 const (
-	// RealPID is the number of the process modulo 65536. It is the default.
+	// RealPID is the process number modulo 65536. It is the default.
 	RealPID PIDField = iota
-	// RandomPID is drawn at random with the identity: beside a random node it makes 44
-	// bits, of which 100,000 lanes expect 3e-4 pairs to agree.
+	// RandomPID is drawn at random with the identity: together with a random node that makes 44 bits, and 3e-4 pairs of
+	// 100,000 lanes are expected to agree.
 	RandomPID
 )
 
-// hardwareAddress returns the first address that a node can be made of.
+// hardwareAddress returns the first address usable as a node.
 func hardwareAddress(interfaces []net.Interface) (net.HardwareAddr, bool) {
 	for _, i := range interfaces {
 		if i.Flags&net.FlagUp != 0 && i.Flags&net.FlagLoopback == 0 &&
@@ -80,7 +75,7 @@ func hardwareAddress(interfaces []net.Interface) (net.HardwareAddr, bool) {
 	return nil, false
 }
 
-// doubts says why others may have the same hardware node, or nothing.
+// doubts returns why other processes may have the same hardware node, "" if that is unlikely.
 func doubts(addr net.HardwareAddr, pid int, order Order) (why string) {
 	switch {
 	case pid == 1:
@@ -93,8 +88,7 @@ func doubts(addr net.HardwareAddr, pid int, order Order) (why string) {
 	return ""
 }
 
-// takeHardware looks the address of a hardware node up, or makes the node random
-// if there is none, and tells what is in doubt.
+// takeHardware sets the value of a hardware node, or makes the node random if there is no address, and reports doubts.
 func (o *Options) takeHardware(pid int, interfaces func() ([]net.Interface, error)) {
 	doubt := Event{Kind: NodeInDoubt, Node: o.Node}
 	all, err := interfaces()
@@ -123,8 +117,7 @@ var sharing = struct {
 	generators map[Node]*Generator
 }{generators: map[Node]*Generator{}}
 
-// sharedNode returns the generator of a node, which it builds for the first who
-// asks.
+// sharedNode returns the generator of a node, and builds it on the first call.
 func sharedNode(o *Options, build func() *Generator) (*Generator, error) {
 	sharing.Lock()
 	defer sharing.Unlock()
@@ -140,15 +133,14 @@ func sharedNode(o *Options, build func() *Generator) (*Generator, error) {
 	return g, nil
 }
 
-// identities are those of this process, so that no random draw is used twice. They
-// grow by an entry per lane.
+// identities are those used in this process, so that no random draw is used twice. They grow by an entry per lane.
 var identities = struct {
 	sync.Mutex
 	taken map[identity]struct{}
 }{taken: map[identity]struct{}{}}
 
-// identify returns an identity for a lane of g in process pid, with node y if it
-// has a value. One that is drawn is not that of another lane of this process.
+// identify returns an identity for a lane of g in process pid, with node y unless drawn. A drawn identity differs from
+// those of all other lanes of this process.
 func (g *Generator) identify(pid int, y uint32, drawn bool) identity {
 	identities.Lock()
 	defer identities.Unlock()
@@ -162,7 +154,7 @@ func (g *Generator) identify(pid int, y uint32, drawn bool) identity {
 		}
 		who := g.opts.Envelope.identity(x, y)
 		if g.simulated {
-			return who // two of them may be meant to agree
+			return who // two simulated generators may be meant to agree
 		}
 		if _, taken := identities.taken[who]; taken && drawn {
 			continue
@@ -172,9 +164,8 @@ func (g *Generator) identify(pid int, y uint32, drawn bool) identity {
 	}
 }
 
-// draw reads 32 random bits. A reader that fails is replaced by crypto/rand for
-// this draw: going on with an identity known to be stale could repeat ids, and
-// New has no error to return.
+// draw reads 32 random bits. If the reader fails, crypto/rand is used for this draw: continuing with a stale identity
+// could repeat IDs, and New has no error to return.
 func draw(r io.Reader) uint32 {
 	var b [4]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {

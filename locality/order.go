@@ -10,23 +10,20 @@ import (
 	"time"
 )
 
-// Order says how the positions of a generator's successive ids relate: the dial
-// between spread and gathered. It is fixed when the generator is made.
+// Order determines how the positions of a generator's successive IDs relate: from spread to gathered. It is fixed when
+// the generator is created.
 type Order int
 
 const (
-	// Variable spreads evenly: any 16^k consecutive ids hit each prefix of k hex
-	// digits exactly once. It is the default. A table that sees only every second id
-	// of a generator reaches only half of the cells: use a generator per table, or
-	// Scatter.
+	// Variable spreads evenly: any 16^k consecutive IDs hit each prefix of k hex digits exactly once. It is the
+	// default. A table that gets only every second ID of a generator reaches only half of the cells: use a generator
+	// per table, or Scatter.
 	Variable Order = iota
-	// Sequential gathers: the ids of ten minutes (UTC) follow each other, and all
-	// generators begin a window at the same position. It loads one cell at a time, by
-	// design.
+	// Sequential gathers: the IDs of ten minutes (UTC) are consecutive, and all generators begin a window at the same
+	// position. It loads one cell at a time, by design.
 	Sequential
-	// Scatter spreads as random ids do, whatever part of them a table sees, and ids
-	// do not repeat for it: a position is a keyed permutation of the counter. For the
-	// generator that must serve several tables.
+	// Scatter spreads like random IDs, whatever part of them a table gets, without making repeats more likely: a
+	// position is a keyed permutation of the counter. Use it for a generator that must serve several tables.
 	Scatter
 )
 
@@ -45,10 +42,9 @@ func (o Order) String() string {
 }
 
 const (
-	// stride is added to the counter for each id in Variable order: odd, so all 2^32
-	// values come before one repeats.
+	// stride is added to the counter for each ID in Variable order: odd, so all 2^32 values come before one repeats.
 	stride uint32 = 198491317
-	// strideInverse undoes it: stride * strideInverse = 1 (mod 2^32).
+	// strideInverse is the inverse: stride * strideInverse = 1 (mod 2^32).
 	strideInverse uint32 = 3127333277
 	// cycle is the number of counters.
 	cycle = 1 << 32
@@ -56,7 +52,6 @@ const (
 	windowMillis = 10 * 60 * 1000
 )
 
-// stride is what is added to the counter for each id.
 func (o Order) stride() uint32 {
 	if o == Variable {
 		return stride
@@ -64,8 +59,8 @@ func (o Order) stride() uint32 {
 	return 1
 }
 
-// position is where the id of counter c stands. In Sequential order the counter
-// begins with the base of the window.
+// position returns the position of the ID with counter c. In Sequential order the counter begins with the base of the
+// window.
 func (o Order) position(c uint32, key scatterKey) uint32 {
 	switch o {
 	case Variable:
@@ -77,19 +72,17 @@ func (o Order) position(c uint32, key scatterKey) uint32 {
 	}
 }
 
-// reverseDigits turns the order of the eight hex digits of v around.
 func reverseDigits(v uint32) uint32 {
 	v = bits.ReverseBytes32(v)
 	return v>>4&0x0f0f0f0f | v&0x0f0f0f0f<<4
 }
 
-// scatterKey is drawn once per generator, so that no two scatter alike.
+// scatterKey is drawn once per generator, so that generators scatter differently.
 type scatterKey struct{ before, after uint32 }
 
-// permute is a bijection of 32 bits, so positions repeat no sooner than counters
-// do: each step of it can be undone. The steps between the keys are the finalizer
-// of Austin Appleby's MurmurHash3. It hides the counter from the eye, not from an
-// attacker.
+// permute is a bijection of 32 bits, since each of its steps is invertible; so positions repeat no sooner than counters
+// do. The steps between the keys are the finalizer of Austin Appleby's MurmurHash3. It hides the counter from casual
+// inspection, not from an attacker.
 func (k scatterKey) permute(c uint32) uint32 {
 	c ^= k.before
 	c ^= c >> 16
@@ -100,15 +93,14 @@ func (k scatterKey) permute(c uint32) uint32 {
 	return c + k.after
 }
 
-// windowBase is the position before the first one of the window of ms: the first
-// four bytes, little-endian, of the MD5 of the first 11 digits of yyyyMMddHHmm in
-// UTC. MD5 spreads here and protects nothing.
+// windowBase returns the position before the first one of the window of ms: the first four bytes, little-endian, of the
+// MD5 of the first 11 digits of yyyyMMddHHmm in UTC. MD5 is used to spread, not for security.
 func windowBase(ms int64) uint32 {
 	sum := md5.Sum([]byte(time.UnixMilli(ms).UTC().Format("200601021504")[:11]))
 	return binary.LittleEndian.Uint32(sum[:4])
 }
 
-// windowEnd is the first millisecond after the window of ms.
+// windowEnd returns the first millisecond after the window of ms.
 func windowEnd(ms int64) int64 { return (floorDiv(ms, windowMillis) + 1) * windowMillis }
 
 func floorDiv(a, b int64) int64 {
@@ -119,18 +111,17 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// WindowCount returns how far id stands behind the base of its window of ten
-// minutes: its number, from 1, if it was minted in Sequential order. What it was
-// minted in is a guess: it says true below 2^24, which another id is by chance in
-// one of 256 cases, and false also if the version is not b.
+// WindowCount returns the distance of id from the base of its ten-minute window: its number, from 1, if it was minted
+// in Sequential order. Whether it was is a guess: the second result is true if the number is below 2^24, which holds by
+// chance for one other ID in 256, and the version is b.
 func (id ID) WindowCount() (uint32, bool) {
 	n := id.Position() - windowBase(id.Millis())
 	return n, id.Version() == 0xb && n-1 < 1<<24-1
 }
 
-// Steps returns how many ids the lane of from minted on the way to id, modulo
-// 2^32, if both were minted in Variable order. It says false if their processes or
-// nodes differ, or their versions are not b, for then no counter connects them.
+// Steps returns how many IDs the lane of from minted on the way to id, modulo 2^32, if both were minted in Variable
+// order. The second result is false if their processes or nodes differ, or their versions are not b, because then they
+// do not share a counter.
 func (id ID) Steps(from ID) (uint32, bool) {
 	same := id.Version() == 0xb && [6]byte(id[4:10]) == [6]byte(from[4:10])
 	return (id.Counter() - from.Counter()) * strideInverse, same

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrDate says that a generator cannot date an id as asked; the text says why.
+// ErrDate means that a generator cannot date an ID as requested; the text gives the reason.
 var ErrDate = errors.New("locality: cannot date the id")
 
 var (
@@ -16,11 +16,10 @@ var (
 	errDateSequential = fmt.Errorf("%w: a Sequential generator counts by its own clock: set Options.Now", ErrDate)
 )
 
-// NewAt mints an id that carries the time t, cut to milliseconds: for records that
-// are older than their ids. Any number of ids may carry one time. They come from a
-// lane of their own, whose node is random whatever Options.Node is, in the order
-// of the generator. The error is ErrDate: a Sequential generator refuses, and so
-// do times that 48 bits of milliseconds since 1970 cannot hold.
+// NewAt mints an ID that carries the time t, truncated to milliseconds: for records that are older than their IDs. Any
+// number of IDs may carry the same time. They come from a lane of their own, whose node is random whatever Options.Node
+// is, in the order of the generator. The error is ErrDate for a Sequential generator, and for times that 48 bits of
+// milliseconds since 1970 cannot represent.
 func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 	ms := t.UnixMilli()
 	if ms < 0 || ms > maxMillis {
@@ -31,7 +30,7 @@ func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 	}
 	g.lockSide()
 	defer g.side.Unlock()
-	// The time says nothing about what was minted before, so the counter alone must.
+	// The time does not order the mints, so the counter alone must keep IDs unique.
 	if l := g.side.dated; l == nil || l.span == cycle {
 		g.side.dated = g.lane(0, true)
 	}
@@ -42,18 +41,16 @@ func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 	return id, nil
 }
 
-// period is a stretch of time, [from, until) in milliseconds.
+// period is a period of time, [from, until) in milliseconds.
 type period struct{ from, until int64 }
 
-// NewInPast mints an id inside a segment whose time is over, for what must live
-// beside things of then: positions as NewIn chooses them, and a time in [From,
-// Until) that tells the generation of cells, not when the id was minted. The error
-// is ErrSegment, also for a segment without an end.
+// NewInPast mints an ID inside a segment whose time is over, for things that must live beside things of that time:
+// positions as NewIn chooses them, and a time in [From, Until) that selects the generation of cells and does not say
+// when the ID was minted. The error is ErrSegment, also for a segment without an end.
 //
-// Each period has a lane of its own, whose node is random whatever Options.Node
-// is. It begins at a random millisecond, moves on as that of NewIn does, and takes
-// a new identity at the end of the period: a time chosen by the caller could be
-// chosen again when the counter has come round.
+// Each period has a lane of its own, whose node is random whatever Options.Node is. It begins at a random millisecond,
+// advances as that of NewIn does, and takes a new identity at the end of the period: a time chosen by the caller could
+// be chosen again when the counter has come round.
 func (g *Generator) NewInPast(s Segment) (ID, error) {
 	if err := s.check(); err != nil {
 		return ID{}, err

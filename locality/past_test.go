@@ -16,7 +16,7 @@ func TestP07_PastInsideAndNeverTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator(t, &locality.Options{Now: at(1.7e12)})
-		// Short periods and small segments, so that lanes come to their ends.
+		// Short periods and small segments, so that lanes reach their ends.
 		seg := rapid.Custom(func(t *rapid.T) locality.Segment {
 			s := segments().Draw(t, "positions")
 			if rapid.Bool().Draw(t, "one position") {

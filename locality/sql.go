@@ -8,12 +8,11 @@ import (
 	"fmt"
 )
 
-// Value gives database/sql the id as text. Bind id[:] to store the 16 bytes.
+// Value returns the ID as text, for database/sql. Bind id[:] to store the 16 bytes.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a column of database/sql: text, text in bytes, or 16 raw bytes. NULL
-// sets Nil(); an empty text is an error. After an error id is unchanged. Scan into
-// a NullID to tell NULL from an id.
+// Scan reads a column of database/sql: text, text in bytes, or 16 raw bytes. NULL sets Nil(); an empty text is an
+// error. After an error id is unchanged. Scan into a NullID to distinguish NULL from an ID.
 func (id *ID) Scan(src any) error {
 	var parsed ID
 	var err error
@@ -36,19 +35,17 @@ func (id *ID) Scan(src any) error {
 	return err
 }
 
-// NullID is an id or none, for columns and fields that may be empty. The zero
-// value is none. An empty text is none too, since that is how CSV imports and
-// forms say it.
+// NullID is an optional ID, for columns and fields that may be empty. The zero value is none. An empty text is none
+// too, since CSV imports and forms use it that way.
 type NullID struct {
 	ID    ID
-	Valid bool // whether there is an id
+	Valid bool // whether there is an ID
 }
 
-// IsZero reports whether there is no id. encoding/json asks it for omitzero, the
-// MongoDB driver for omitempty.
+// IsZero reports whether there is no ID. encoding/json calls it for omitzero, the MongoDB driver for omitempty.
 func (n NullID) IsZero() bool { return !n.Valid }
 
-// Value gives database/sql the id as text, or NULL.
+// Value returns the ID as text, or NULL, for database/sql.
 func (n NullID) Value() (driver.Value, error) {
 	if !n.Valid {
 		return nil, nil
@@ -56,8 +53,7 @@ func (n NullID) Value() (driver.Value, error) {
 	return n.ID.Value()
 }
 
-// Scan reads what ID.Scan reads; NULL and an empty text are none. After an error n
-// is unchanged.
+// Scan reads what ID.Scan reads; NULL and an empty text are none. After an error n is unchanged.
 func (n *NullID) Scan(src any) error {
 	if isEmpty(src) {
 		*n = NullID{}
@@ -78,7 +74,7 @@ func isEmpty(src any) bool {
 	return src == nil
 }
 
-// set makes n hold id, unless there is an error, which it hands on.
+// set sets n to id unless err is set, and returns err.
 func (n *NullID) set(id ID, err error) error {
 	if err == nil {
 		*n = NullID{ID: id, Valid: true}
@@ -86,8 +82,7 @@ func (n *NullID) set(id ID, err error) error {
 	return err
 }
 
-// MarshalJSON returns the text of the id in quotes, or null; its error is always
-// nil.
+// MarshalJSON returns the text of the ID in quotes, or null; its error is always nil.
 func (n NullID) MarshalJSON() ([]byte, error) {
 	if !n.Valid {
 		return []byte("null"), nil
@@ -95,8 +90,7 @@ func (n NullID) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.ID.String() + `"`), nil
 }
 
-// UnmarshalJSON reads null and an empty string as none, and strings that Parse
-// reads. After an error n is unchanged.
+// UnmarshalJSON reads null and an empty string as none, and strings that Parse accepts. After an error n is unchanged.
 func (n *NullID) UnmarshalJSON(b []byte) error {
 	var text *string
 	if err := json.Unmarshal(b, &text); err != nil {

@@ -23,7 +23,7 @@ var (
 	_ json.Unmarshaler = (*locality.NullID)(nil)
 )
 
-// some is a NullID that holds the id of a text.
+// some returns a NullID with the ID of a text.
 func some(text string) locality.NullID {
 	return locality.NullID{ID: locality.MustParse(text), Valid: true}
 }
@@ -107,7 +107,7 @@ func TestNullID_JSON(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]locality.NullID{
-		`""`:                         {}, // as a form says none
+		`""`:                         {}, // an empty form field
 		`"\u0032` + sample[1:] + `"`: some(sample),
 	} {
 		got := some("ffffffff-0000-b000-0000-000000000000")
@@ -123,7 +123,7 @@ func TestNullID_JSON(t *testing.T) {
 	}
 }
 
-// FuzzScan tries every kind of column with every content.
+// FuzzScan scans every kind of column with any content.
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{sample, "", "0123456789abcdef", sample[1:], sample + " "} {
 		f.Add([]byte(s))
@@ -164,7 +164,7 @@ func FuzzJSON(f *testing.F) {
 		if errID != nil && id != locality.Max() || errNull != nil && null != some(sample) {
 			t.Fatalf("Unmarshal(%q) = %v and %v, left %v and %+v", b, errID, errNull, id, null)
 		}
-		// What an ID reads, a NullID reads too; but null leaves an ID as it is.
+		// A NullID reads everything that an ID reads; but null leaves an ID unchanged.
 		if errID == nil && null.Valid && null.ID != id || errID == nil && errNull != nil {
 			t.Fatalf("Unmarshal(%q) made %v, and %+v, %v", b, id, null, errNull)
 		}

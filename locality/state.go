@@ -8,22 +8,19 @@ import (
 	"time"
 )
 
-// state is one identity with one counter: all that New reads. It is replaced as a
-// whole by whoever notices that it must be, at a new identity and at a new window
-// of Sequential order. The counter is part of it, so a goroutine that still holds
-// an old state mints ids that the new one cannot.
+// state is one identity with one counter: all that New reads. It is replaced as a whole at a new identity and at a new
+// window of Sequential order, by the goroutine that notices. The counter is part of it, so a goroutine that still uses
+// an old state mints IDs that the new one cannot.
 //
 //	New ──► state ──► monotonic time - anchor < 10 ms, before until? ──► counter, id
 //	          ▲                       │ no
 //	          └────── look: wall clock, process number, Reseed, window
 //
-// Every 10 ms, and for every id where time does not simply follow the monotonic
-// clock, a mint goes through look, which does under a lock what the short way
-// leaves out.
+// Every 10 ms, and for every ID where time does not simply follow the monotonic clock, a mint goes through look, which
+// does under a lock the checks that the fast path omits.
 //
-// Ids of one state differ in counter or time: 2^32 of them are not minted in a
-// millisecond. What would have to happen is that a goroutine stops between its
-// look at the clock and its step of the counter while others mint exactly 2^32.
+// IDs of one state differ in counter or time, because 2^32 of them are not minted in a millisecond. A repeat would
+// require a goroutine to stop between its clock reading and its counter step while others mint exactly 2^32.
 type state struct {
 	identity
 	order  Order
@@ -33,21 +30,20 @@ type state struct {
 	until int64
 	// reign numbers the identities of the generator.
 	reign uint64
-	// anchor is the monotonic time of the last look at the wall clock, or never; ahead
-	// is what must be added to it. Both are nanoseconds.
+	// anchor is the monotonic time of the last reading of the wall clock, or never; ahead is what must be added to it.
+	// Both are nanoseconds.
 	anchor, ahead atomic.Int64
 
-	// The counter has a cache line of its own: it is written for each id, the rest
-	// hardly ever.
+	// The counter has a cache line of its own: it is written for each ID, the rest rarely.
 	_       [64]byte
 	counter atomic.Uint32
 	_       [60]byte
 }
 
-// never is an anchor that no monotonic time is near to.
+// never is an anchor that is far from every monotonic time.
 const never = math.MinInt64
 
-// now returns the state to mint n ids from, and their time in milliseconds.
+// now returns the state to mint n IDs from, and their time in milliseconds.
 func (g *Generator) now(n int) (*state, int64) {
 	if g.seeded.Load() == reseeds.Load() {
 		st := g.state.Load()
@@ -62,18 +58,17 @@ func (g *Generator) now(n int) (*state, int64) {
 	return g.look(n, "")
 }
 
-// take steps the counter n times and returns where it was before.
+// take steps the counter n times and returns its previous value.
 func (st *state) take(n int) (before uint32) {
 	steps := uint32(n) * st.stride
 	return st.counter.Add(steps) - steps
 }
 
-// asked is the reason for a new identity that Reseed gives.
+// asked is the reason of an identity change by Reseed.
 const asked = "it was asked for"
 
-// look is now taking the long way: it reads the clock and brings the state up to
-// date, with a new identity if there is a reason for one, that which is given or
-// one that it finds.
+// look is the slow path of now: it reads the clock and updates the state, with a new identity if why is set or if it
+// finds a reason itself.
 func (g *Generator) look(n int, why string) (*state, int64) {
 	g.mu.Lock()
 	ms, jump := g.clock.read(n)
@@ -97,7 +92,7 @@ func (g *Generator) look(n int, why string) (*state, int64) {
 		st = g.enter(ms, was.identity, was.reign)
 	}
 	g.pid = pid
-	// Whoever sees the new anchor sees the new ahead: it is stored first.
+	// A reader that sees the new anchor must see the new ahead, so ahead is stored first.
 	if ahead, ok := g.clock.ahead(); ok && g.shortcut {
 		st.ahead.Store(int64(ahead))
 		st.anchor.Store(int64(g.clock.anchored))
@@ -115,10 +110,9 @@ func (g *Generator) look(n int, why string) (*state, int64) {
 	return st, ms
 }
 
-// begin draws an identity. In Sequential order with a node that stays there is
-// nothing to draw, and counting from the base again would repeat the window: there
-// the count goes on behind a gap, which no goroutine that is late can have reached,
-// and whose length tells copies of the process apart.
+// begin draws an identity. In Sequential order with a fixed node there is nothing to draw, and counting from the base
+// again would repeat the window. So the count continues after a gap, which no late goroutine can have reached, and
+// whose random length distinguishes copies of the process.
 func (g *Generator) begin(pid int, ms int64, was *state) *state {
 	node := g.opts.Node
 	g.reigns++
@@ -130,8 +124,7 @@ func (g *Generator) begin(pid int, ms int64, was *state) *state {
 	return st
 }
 
-// enter returns a state that begins at ms: at the base of its window, or at a
-// counter drawn at random.
+// enter returns a state that begins at ms: at the base of its window, or at a counter drawn at random.
 func (g *Generator) enter(ms int64, who identity, reign uint64) *state {
 	st := &state{identity: who, order: g.opts.Order, stride: g.opts.Order.stride(), key: g.key, reign: reign, until: math.MaxInt64}
 	if st.order == Sequential {

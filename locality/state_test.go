@@ -14,8 +14,7 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// The tests of the short way of New, on the clock of a bubble of synctest: it is
-// the one that time.Now and time.Since read.
+// The tests of New's fast path, on the clock of a synctest bubble, which time.Now and time.Since read.
 
 func TestState_TimeOfTheShortWay(t *testing.T) {
 	t.Parallel()
@@ -35,7 +34,7 @@ func TestState_WindowsFollowEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := generator(t, &locality.Options{Order: locality.Sequential})
-		for window := range 200 { // more than a day has
+		for window := range 200 { // more than a day
 			for want := uint32(1); want <= 3; want++ {
 				if n, ok := g.New().WindowCount(); !ok || n != want {
 					t.Fatalf("window %d: number %d, want %d", window, n, want)
@@ -47,8 +46,8 @@ func TestState_WindowsFollowEachOther(t *testing.T) {
 	})
 }
 
-// A goroutine that is stopped between its look at the clock and its step of the
-// counter ends in the window, and under the identity, where it began.
+// A goroutine that is suspended between its clock reading and its counter step finishes in the window, and under the
+// identity, in which it began.
 func TestState_LateGoroutines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +107,7 @@ func TestState_GoroutinesOverABorder(t *testing.T) {
 }
 
 func TestReseed_GivesEveryGeneratorANewIdentity(t *testing.T) {
-	// Not parallel: it is heard by every generator of the process.
+	// Not parallel: every generator of the process reacts to it.
 	over := locality.Segment{Hi: ring, From: 1, Until: 1000}
 	var events []locality.Event
 	a, b := generator(t, nil), generator(t, &locality.Options{Order: locality.Sequential, OnEvent: func(e locality.Event) { events = append(events, e) }})
@@ -168,5 +167,5 @@ func TestEvent_InALog(t *testing.T) {
 	}
 }
 
-// pass lets time pass in a bubble of synctest, which takes none.
+// pass advances the clock of a synctest bubble, without waiting.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // nobody waits

@@ -10,11 +10,10 @@ import (
 	"unsafe"
 )
 
-// ErrMalformed says that a text or a byte string is not an id. It is static, so
-// that a parser in a hot loop does not allocate; callers add what they know.
+// ErrMalformed means that a text or a byte string is not an ID. It is static, so that a parser in a hot loop does not
+// allocate; callers add context.
 var ErrMalformed = errors.New("locality: malformed id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2, or 16 bytes")
 
-// textLen is the length of an id as text.
 const textLen = 36
 
 const hexDigits = "0123456789abcdef"
@@ -27,9 +26,8 @@ var hexPair = func() (t [256]uint16) {
 	return t
 }()
 
-// highDigit and lowDigit map a character to the value of the hex digit it is, in
-// the high or in the low half of a byte, or to something above 0xff. So two
-// look-ups make a byte, and one comparison at the end finds what is no digit.
+// highDigit and lowDigit map a character to the value of its hex digit, in the high or in the low half of a byte, or to
+// a value above 0xff. So two lookups make a byte, and one comparison at the end detects all invalid characters.
 var highDigit, lowDigit = func() (high, low [256]uint16) {
 	for c := range high {
 		high[c], low[c] = 0x100, 0x100
@@ -43,15 +41,14 @@ var highDigit, lowDigit = func() (high, low [256]uint16) {
 	return high, low
 }()
 
-// Parse reads an id from its text: exactly 36 characters, hex digits of any case
-// in groups of 8-4-4-4-12, nothing before, between or after. Any version is
-// accepted. The error is ErrMalformed; Parse never allocates.
+// Parse parses the text of an ID: exactly 36 characters, hex digits of any case in groups of 8-4-4-4-12, nothing
+// before, between or after. Any version is accepted. The error is ErrMalformed; Parse never allocates.
 func Parse(s string) (ID, error) { return parse(s) }
 
 // ParseBytes is Parse for bytes.
 func ParseBytes(b []byte) (ID, error) { return parse(b) }
 
-// MustParse is Parse for ids written in source code; it panics where Parse fails.
+// MustParse is Parse for IDs in source code; it panics if Parse fails.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -60,14 +57,14 @@ func MustParse(s string) ID {
 	return id
 }
 
-// ParseLenient is Parse for what people paste. In this order it takes away
+// ParseLenient is Parse for text pasted by people. It first removes, in this order,
 //
-//   - characters up to U+0020 at both ends, as Java's String.trim does; the
-//     reference class takes such texts. Other white space is an error;
+//   - characters up to U+0020 at both ends, as Java's String.trim does, because the reference class accepts such
+//     texts. Other white space is an error;
 //   - one {} around the rest, or one urn:uuid: in any case before it, not both;
 //
-// and then wants what Parse takes, or the 32 hex digits without hyphens. The
-// error is ErrMalformed; ParseLenient never allocates.
+// and then accepts what Parse accepts, or the 32 hex digits without hyphens. The error is ErrMalformed; ParseLenient
+// never allocates.
 func ParseLenient(s string) (ID, error) {
 	const urn = "urn:uuid:"
 	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
@@ -89,8 +86,7 @@ func ParseLenient(s string) (ID, error) {
 	return parse(text[:])
 }
 
-// parse is unrolled: with constant indices nothing is checked twice, and it takes
-// two thirds of the time of a loop.
+// parse is unrolled: constant indices avoid bounds checks, and it takes two thirds of the time of a loop.
 func parse[T string | []byte](s T) (ID, error) {
 	if len(s) != textLen || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return ID{}, ErrMalformed
@@ -113,9 +109,9 @@ func parse[T string | []byte](s T) (ID, error) {
 	}, nil
 }
 
-// encode writes the text of id in lower case. Unrolled as parse is.
+// encode writes the text of id in lower case. It is unrolled like parse.
 func (id *ID) encode(dst *[textLen]byte) {
-	le := binary.LittleEndian // as hexPair is made, whatever the machine
+	le := binary.LittleEndian // the byte order of hexPair, whatever the machine
 	le.PutUint16(dst[0:2], hexPair[id[0]])
 	le.PutUint16(dst[2:4], hexPair[id[1]])
 	le.PutUint16(dst[4:6], hexPair[id[2]])
@@ -138,27 +134,27 @@ func (id *ID) encode(dst *[textLen]byte) {
 	le.PutUint16(dst[34:36], hexPair[id[15]])
 }
 
-// String returns the text of the id, 36 characters in lower case. Small enough to
-// be inlined, it does not allocate where the text does not outlive the caller.
+// String returns the text of the ID, 36 characters in lower case. It is small enough to be inlined, so it does not
+// allocate if the text does not outlive the caller.
 func (id ID) String() string {
 	b := new([textLen]byte)
 	id.encode(b)
 	return unsafe.String(&b[0], textLen)
 }
 
-// AppendText appends the text of the id to b; its error is always nil.
+// AppendText appends the text of the ID to b; its error is always nil.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	b = append(b, "xxxxxxxx-xxxx-bxxx-xxxx-xxxxxxxxxxxx"...)
-	id.encode((*[textLen]byte)(b[n:])) // in place: a copy of bytes just written stalls the processor
+	id.encode((*[textLen]byte)(b[n:])) // in place: copying bytes that were just written stalls the processor
 	return b, nil
 }
 
-// MarshalText returns the text of the id; its error is always nil. JSON values
-// and map keys, YAML, XML and flag.TextVar follow it.
+// MarshalText returns the text of the ID; its error is always nil. JSON values and map keys, YAML, XML and flag.TextVar
+// use it.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(make([]byte, 0, textLen)) }
 
-// UnmarshalText reads what Parse reads. After an error id is unchanged.
+// UnmarshalText parses like Parse. After an error id is unchanged.
 func (id *ID) UnmarshalText(b []byte) error {
 	parsed, err := ParseBytes(b)
 	if err == nil {

@@ -81,7 +81,7 @@ func TestParse_EveryByteAtEveryPlace(t *testing.T) {
 	}
 }
 
-// naiveLenient says in other words what ParseLenient documents.
+// naiveLenient is an independent form of what ParseLenient documents.
 var naiveLenient = regexp.MustCompile(`\A[\x00-\x20]*(?:((?i:urn:uuid:))|(\{))?([0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{12})(\})?[\x00-\x20]*\z`)
 
 func naiveParseLenient(s string) (id locality.ID, ok bool) {
@@ -121,7 +121,7 @@ func TestParseLenient_TakesWhatIsDocumented(t *testing.T) {
 			taken++
 		}
 	}
-	// Two ways to write an id, and four, two and three to wrap it.
+	// Two forms of an ID, and four, two and three ways to wrap it.
 	if taken != 2*(4+2+3) {
 		t.Errorf("%d of %d texts are taken, want 18", taken, len(pasted))
 	}
@@ -240,8 +240,7 @@ func TestNilMax(t *testing.T) {
 	}
 }
 
-// Other libraries' ids of 16 bytes, as those of Go 1.27's package uuid, are
-// converted and not parsed.
+// Other libraries' IDs of 16 bytes, such as those of Go 1.27's package uuid, are converted and not parsed.
 func TestID_ConvertsToOtherLibraries(t *testing.T) {
 	t.Parallel()
 	id := locality.MustParse(sample)
@@ -251,14 +250,13 @@ func TestID_ConvertsToOtherLibraries(t *testing.T) {
 	}
 }
 
-// escaped keeps what is given to it from staying on the stack, sunk what is made of
-// it from being left out.
+// escaped makes its value escape from the stack; sunk keeps a result from being optimised away.
 var (
 	escaped string
 	sunk    int
 )
 
-// TestID_Allocations does not run in parallel: it counts.
+// TestID_Allocations does not run in parallel, because it counts allocations.
 func TestID_Allocations(t *testing.T) {
 	id, text, buf := locality.MustParse(sample), []byte(sample), make([]byte, 0, 64)
 	plain := " {" + strings.ReplaceAll(sample, "-", "") + "} "

@@ -11,9 +11,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// rubyAccepts are the texts that the Ruby class takes for ids and this package does
-// not, with what Ruby makes of them: it looks for a line of the right shape, any
-// letter being a digit, and decodes all that stands around it too.
+// rubyAccepts are the texts that the Ruby class accepts as IDs and this package does not, with Ruby's result: it looks
+// for a line of the right shape, with any letter as a digit, and also decodes the text around it.
 var rubyAccepts = map[string]string{
 	sample + "\n":                          sample, // and a 17th byte
 	sample + "\njunk":                      sample, // and three more bytes
@@ -41,7 +40,7 @@ func TestVectors_RubyDecode(t *testing.T) {
 	differ := 0
 	for i, v := range vectors[line](t, "ruby_decode.jsonl", 194) {
 		if v.Input == nil {
-			differ++ // no text: Ruby mints an id
+			differ++ // no text: Ruby mints an ID
 			continue
 		}
 		id, err := locality.Parse(*v.Input)
@@ -72,7 +71,7 @@ func TestVectors_RubyDecode(t *testing.T) {
 			t.Errorf("line %d: node %07x ms %d, want %s %d", i+1, node, id.Millis(), v.Mac, v.Millis)
 		}
 	}
-	// Two texts stand in two lines each, and one line has no text.
+	// Two texts occur in two lines each, and one line has no text.
 	if differ != 9 {
 		t.Errorf("%d lines differ, want 9", differ)
 	}
@@ -153,7 +152,7 @@ func TestVectors_RubySequentialWrap(t *testing.T) {
 		g.SetCounter(uint32(v.Prev))
 		want := v.Ruby
 		if v.Prev == 1<<32-2 {
-			want = "ffffffff" // Ruby leaves it out, counting modulo 2^32-1, unless it began below 0
+			want = "ffffffff" // Ruby skips it, counting modulo 2^32-1, unless it began below 0
 		}
 		if got := fmt.Sprintf("%08x", g.New().Position()); got != want {
 			t.Errorf("line %d: %s follows %d, want %s", i+1, got, v.Prev, want)

@@ -20,8 +20,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// vectors reads a file of testdata: one JSON object a line, produced by the
-// reference classes in Java and Ruby; testdata/README.md tells how.
+// vectors reads a file of testdata: one JSON object a line, produced by the reference classes in Java and Ruby; see
+// testdata/README.md.
 func vectors[T any](t *testing.T, name string, lines int) []T {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
@@ -43,12 +43,10 @@ func vectors[T any](t *testing.T, name string, lines int) []T {
 	return all
 }
 
-// javaTrim removes what the reference class removes: characters up to U+0020.
 func javaTrim(s string) string { return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }) }
 
-// javaPosition is what the Java class makes of a counter: it takes the top digit
-// with an arithmetic shift, so that for the upper half of the counters the sign
-// bits fill the 7th digit. An oracle, and nothing else.
+// javaPosition returns the position that the Java class makes of a counter: it shifts the top digit arithmetically, so
+// that for the upper half of the counters the sign bits fill the 7th digit. It is only an oracle.
 func javaPosition(c uint32) uint32 {
 	r := bits.ReverseBytes32(c)
 	r = r>>4&0x0f0f0f0f | r&0x0f0f0f0f<<4
@@ -128,7 +126,7 @@ func TestVectors_Invalid(t *testing.T) {
 		default:
 			_, err = locality.Parse(*v.Input)
 		}
-		// The last three lines are accepted by the reference for its trimming alone.
+		// The reference accepts the last three lines only because it trims.
 		if err != locality.ErrMalformed {
 			t.Errorf("line %d: %q: %v, want ErrMalformed", i+1, *v.Input, err)
 		}
@@ -143,8 +141,7 @@ func TestVectors_Invalid(t *testing.T) {
 	}
 }
 
-// positionAfter returns the position of the id that a generator mints after the
-// given counter.
+// positionAfter returns the ID that a generator mints after the given counter.
 func positionAfter(t *testing.T, prev uint32) locality.ID {
 	t.Helper()
 	g, err := locality.NewGenerator(nil)
@@ -297,8 +294,8 @@ func TestVectors_SequentialWrap(t *testing.T) {
 	}
 }
 
-// The Java class writes the window in the calendar and the digits of its machine's
-// language; here it is that of en-US everywhere, and of UTC.
+// The Java class writes the window in the calendar and the digits of its machine's language; here it is always that of
+// en-US, in UTC.
 func TestVectors_SequentialLocale(t *testing.T) {
 	t.Parallel()
 	type line struct {

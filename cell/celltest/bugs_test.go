@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/cell/celltest"
 )
 
-// plant gives a cell one mistake that a backend could make, by its name.
+// plant gives a cell the planted bug of this name.
 func plant(c celltest.Cell, bug string) celltest.Cell {
 	if bug == "range is left" {
 		c.LeaveRoom = func(int64) error { return nil }
@@ -30,7 +30,7 @@ func plant(c celltest.Cell, bug string) celltest.Cell {
 	return c
 }
 
-// buggy makes mistakes with whole transactions, buggyStore with calls in one.
+// buggy has bugs in whole transactions, buggyStore in calls of one.
 type buggy struct {
 	celltest.Database
 	bug    string
@@ -41,9 +41,9 @@ type buggy struct {
 	begun    atomic.Int64
 
 	mu      sync.Mutex
-	rows    map[cell.Key]int64 // rows that are not what the cell has
+	rows    map[cell.Key]int64 // rows that differ from the cell's
 	given   int64              // the last puid
-	base    int64              // what is subtracted from puids
+	base    int64              // subtracted from puids
 	skipped uint64
 	maps    [][]byte // every version
 	pulses  map[cell.ID]cell.Pulse
@@ -53,7 +53,7 @@ type runner = func(context.Context, func(cell.Store) error) error
 
 func (b *buggy) store(s cell.Store) *buggyStore { return &buggyStore{Store: s, buggy: b} }
 
-// Update is where the mistakes of writers are.
+// Update has the bugs of writers.
 func (b *buggy) Update(ctx context.Context, fn func(cell.Store) error) error {
 	b.updating.Add(1)
 	defer b.updating.Add(-1)
@@ -91,7 +91,7 @@ func (b *buggy) Update(ctx context.Context, fn func(cell.Store) error) error {
 	return run(ctx, func(s cell.Store) error { return fn(b.store(s)) })
 }
 
-// Exclusive is where the mistakes of seals are.
+// Exclusive has the bugs of seals.
 func (b *buggy) Exclusive(ctx context.Context, fn func(cell.Store) error) error {
 	run := b.Database.Exclusive
 	switch b.bug {
@@ -116,7 +116,7 @@ func (b *buggy) Exclusive(ctx context.Context, fn func(cell.Store) error) error 
 	return run(ctx, func(s cell.Store) error { return fn(b.store(s)) })
 }
 
-// View is where the mistakes of readers are.
+// View has the bugs of readers.
 func (b *buggy) View(ctx context.Context, fn func(cell.Store) error) error {
 	run := b.Database.View
 	switch b.bug {
@@ -147,12 +147,12 @@ func (o *outside) PutCellMap(ctx context.Context, epoch uint64, text []byte) err
 		return cell.ErrConflict
 	}
 	if has, _, err := o.Store.CellMap(ctx); err != nil || epoch <= has {
-		return err // written over: two who both believe that they were first
+		return err // overwritten: two writers both believe that they were first
 	}
 	return o.Store.PutCellMap(ctx, epoch, text)
 }
 
-// early is a transaction that reads what there was before it waited.
+// early is a transaction that reads the state from before it waited.
 type early struct {
 	cell.Store
 	rows []cell.Row
@@ -174,7 +174,7 @@ func (e *early) Lookup(_ context.Context, keys []cell.Key) ([]int64, error) {
 type each struct{ run runner }
 
 func (e *each) do(ctx context.Context, fn func(cell.Store) error) error {
-	defer runtime.Gosched() // somebody else's turn
+	defer runtime.Gosched() // let another goroutine run
 	return e.run(ctx, fn)
 }
 
@@ -270,7 +270,7 @@ func (s *buggyStore) SetHead(ctx context.Context, head cell.Head) error {
 	return s.Store.SetHead(ctx, head)
 }
 
-// keys forgets what a table with a wrong primary key would.
+// keys drops the columns that a wrong primary key would ignore.
 func (s *buggyStore) keys(keys []cell.Key) []cell.Key {
 	keys = slices.Clone(keys)
 	for i := range keys {

@@ -21,7 +21,6 @@ func key(n uint64) (k cell.Key) {
 	return k
 }
 
-// keys returns the keys from n to n+count-1.
 func keys(n, count uint64) []cell.Key {
 	ks := make([]cell.Key, count)
 	for i := range ks {
@@ -119,7 +118,7 @@ func duplicatesInBatch(t tester, c Cell) {
 	wantPuids(t, c, []cell.Key{b, a, b}, []int64{as[1].PUID, as[0].PUID, as[1].PUID})
 }
 
-// sameRingOtherDigest has keys whose 64-bit hashes collide.
+// sameRingOtherDigest uses keys whose 64-bit hashes collide.
 func sameRingOtherDigest(t tester, c Cell) {
 	a := key(7)
 	b := cell.Key{Ring: a.Ring, Digest: [16]byte{15: 1}}
@@ -239,7 +238,6 @@ func noRoom(t tester, c Cell) {
 	}
 }
 
-// concurrentAllocation has eight writers that want the same keys.
 func concurrentAllocation(t tester, c Cell) {
 	const writers, count = conformance.Writers, 20
 	var answers [writers][]cell.Allocation

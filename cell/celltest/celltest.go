@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package celltest is the conformance suite of cell.Store, and of the cell.Driver that
-// opens its databases. Whoever implements them calls Run and RunDriver from tests of its
-// own, with functions that open a fresh cell, or say how databases are opened:
+// Package celltest is the conformance suite of cell.Store, and of the cell.Driver that opens its databases. Tests of an
+// implementation call Run and RunDriver with functions that open a fresh cell or return a driver:
 //
 //	open ──► Cell{Database, Lo, Hi} ──► backend ─┐
 //	                                             ├─ same calls, compared
 //	         rapid draws batches ─────► model ───┘
 //
-// The model is a few maps that can be read in one sitting; what the backend answers is
-// compared with what it expects. [Memory] is an implementation that passes, for tests of
-// what works on cells.
+// The model is a few maps, short enough to review; the backend's results are compared with its results. [Memory] is an
+// in-memory implementation that passes, for tests of code that uses cells.
 package celltest
 
 import (
@@ -21,10 +19,10 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Database is how the transactions of a cell are run: a cell.Database, or Of one.
+// Database runs the transactions of a cell: a cell.Database, or Of one.
 type Database interface {
-	// Update runs fn in a transaction, which commits if fn returns nil and leaves nothing
-	// behind if fn returns an error, which it then returns, as errors.Is sees it.
+	// Update runs fn in a transaction that commits if fn returns nil. Otherwise it is rolled back, and Update returns
+	// the error of fn, as seen by errors.Is.
 	Update(ctx context.Context, fn func(cell.Store) error) error
 	// Exclusive is an Update that runs alone.
 	Exclusive(ctx context.Context, fn func(cell.Store) error) error
@@ -32,7 +30,7 @@ type Database interface {
 	View(ctx context.Context, fn func(cell.Store) error) error
 }
 
-// Of is a Database of transactions that are more than a cell.Store.
+// Of returns a Database of transactions that are more than a cell.Store.
 func Of[T cell.Store](db cell.Database[T]) Database { return of[T]{db} }
 
 type of[T cell.Store] struct{ db cell.Database[T] }
@@ -52,23 +50,21 @@ func (o of[T]) View(ctx context.Context, fn func(cell.Store) error) error {
 // Cell is a fresh, empty cell under test, whose head is Head{Incarnation: 1}.
 type Cell struct {
 	Database
-	// Lo and Hi are the range of puids that the cell was opened with, as
-	// cell.Map.PuidRange returns it.
+	// Lo and Hi are the range of puids that the cell was opened with, as cell.Map.PuidRange returns it.
 	Lo, Hi int64
-	// LeaveRoom makes the cell go on as if all but n of its puids had been given
-	// away. A backend that cannot leaves it nil, and the cases that need it are
-	// skipped with that reason.
+	// LeaveRoom makes the cell continue as if all but n of its puids had been allocated. If a backend leaves it nil,
+	// the cases that need it are skipped with that reason.
 	LeaveRoom func(n int64) error
 }
 
-// Run checks an implementation of cell.Store. open is called once for each case,
-// and cleans up by t.Cleanup; cases run in parallel.
+// Run checks an implementation of cell.Store. open is called once for each case, and cleans up by t.Cleanup; cases run
+// in parallel.
 func Run(t *testing.T, open func(t *testing.T) Cell) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that cases use, so that the suite's own test can watch a case fail.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Cell]{

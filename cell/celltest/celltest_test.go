@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// open returns a cell in memory with the range of g0-8 of 16 cells, which begins with
-// the one number that is never a puid, and with at most one bug.
+// open returns a cell in memory with the range of g0-8 of 16 cells, which begins with the one number that is never a
+// puid, and with at most one planted bug.
 func open(t *testing.T, bug string) celltest.Cell {
 	t.Helper()
 	db, err := (&celltest.Memory{}).Dial(t.Context(), "mem", true)
@@ -58,8 +58,7 @@ func TestRun_SkipsNoRoomByName(t *testing.T) {
 	}
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by
-// the case that is there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case intended for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

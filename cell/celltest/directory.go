@@ -13,25 +13,22 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// update runs calls of a Store in a transaction that must commit.
 func update(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
 	t.Helper()
 	conformance.Update(t, c.Update, fn)
 }
 
-// exclusive runs calls of a Store in an exclusive transaction that must commit.
 func exclusive(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
 	t.Helper()
 	conformance.Update(t, c.Exclusive, fn)
 }
 
-// view reads.
 func view(t tester, c Cell, fn func(ctx context.Context, s cell.Store) error) {
 	t.Helper()
 	conformance.Update(t, c.View, fn)
 }
 
-// peek looks keys up where nothing may be written.
+// peek looks keys up in a View.
 func peek(t tester, c Cell, ks []cell.Key) (puids []int64) {
 	t.Helper()
 	view(t, c, func(ctx context.Context, s cell.Store) (err error) {
@@ -41,7 +38,6 @@ func peek(t tester, c Cell, ks []cell.Key) (puids []int64) {
 	return puids
 }
 
-// scan reads a page.
 func scan(t tester, c Cell, after *cell.Key, limit int) (page []cell.Row) {
 	t.Helper()
 	view(t, c, func(ctx context.Context, s cell.Store) (err error) {
@@ -74,7 +70,7 @@ func copyKeepsWhatIsThere(t tester, c Cell) {
 	}
 }
 
-// scanInOrder has rows of every sign, and rings with several digests.
+// scanInOrder uses rows of every sign, and rings with several digests.
 func scanInOrder(t tester, c Cell) {
 	if page := scan(t, c, nil, 10); len(page) != 0 {
 		t.Fatalf("Scan of an empty cell gave %v", page)
@@ -86,7 +82,7 @@ func scanInOrder(t tester, c Cell) {
 		}
 	}
 	shuffled := slices.Clone(want)
-	for i := range shuffled { // in an order that is neither way sorted
+	for i := range shuffled { // in neither sort order
 		j := i * 7 % len(shuffled)
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	}
@@ -108,7 +104,7 @@ func scanInOrder(t tester, c Cell) {
 			t.Fatalf("Scan by %d gave\n%v\nwant\n%v", limit, got, want)
 		}
 	}
-	// After a key that is not there.
+	// After a key that does not exist.
 	if got := scan(t, c, &cell.Key{Ring: 0, Digest: [16]byte{0: 0x80, 15: 1}}, 2); !slices.Equal(got, want[14:16]) {
 		t.Fatalf("Scan after a key between two gave %v, want %v", got, want[14:16])
 	}
@@ -168,7 +164,7 @@ func skipToTheEnd(t tester, c Cell) {
 	wantPuids(t, c, keys(1, 3), puidsOf(old))
 }
 
-// puidsAreNeverGivenAgain takes away every trace of a puid but the cell's own count.
+// puidsAreNeverGivenAgain removes every trace of a puid but the cell's own counter.
 func puidsAreNeverGivenAgain(t tester, c Cell) {
 	last := c.Lo
 	for range 4 {
@@ -193,7 +189,7 @@ func viewIsASnapshot(t tester, c Cell) {
 		if err != nil {
 			return err
 		}
-		// A writer neither waits for who reads nor shows to it.
+		// A writer neither waits for a reader nor is visible to it.
 		allocate(t, c, ks)
 		exclusive(t, c, func(ctx context.Context, s cell.Store) error {
 			return s.SetHead(ctx, cell.Head{Keys: cell.Sealed, Incarnation: 1})

@@ -13,16 +13,15 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Kind is a kind of databases under test, T what their transactions are given.
+// Kind is a kind of databases under test; T is the type of their transactions.
 type Kind[T cell.Store] struct {
 	Driver cell.Driver[T]
-	// URL is that of a database of the test, by a name of a few letters.
+	// URL returns the URL of a database of the test, given a name of a few letters.
 	URL func(name string) string
 }
 
-// RunDriver checks an implementation of cell.Driver: how databases are made, told which
-// cell they are, and refused if they are another. open is called once for each case,
-// and cleans up by t.Cleanup; cases run in parallel.
+// RunDriver checks an implementation of cell.Driver: how databases are created, identified as a cell, and rejected if
+// they are another cell. open is called once for each case, and cleans up by t.Cleanup; cases run in parallel.
 func RunDriver[T cell.Store](t *testing.T, open func(t *testing.T) Kind[T]) {
 	t.Helper()
 	driverCases.Run(t, func(t *testing.T) kind {
@@ -52,7 +51,7 @@ type handle interface {
 	Writable(ctx context.Context) error
 	Pulse(ctx context.Context) (cell.Pulse, error)
 	Latest() (cell.Pulse, bool)
-	Marked(ctx context.Context) (string, error) // of what the URL leads to
+	Marked(ctx context.Context) (string, error) // of the database at the URL
 	Close() error
 }
 
@@ -91,7 +90,7 @@ var driverCases = conformance.Suite[kind]{
 	{Name: "CloseWaits", Run: closeWaits},
 }
 
-// identity is that of a cell whose puids are negative, for those are easily mistreated.
+// identity returns the identity of a cell with negative puids, which are easily mishandled.
 func identity() cell.Identity {
 	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
 }
@@ -114,7 +113,7 @@ func (k kind) identified(t tester, name string) handle {
 	return db
 }
 
-// takesWrites until it is closed, while it writes, too.
+// takesWrites checks that Writable returns nil, also during an update, until the database is closed.
 func takesWrites(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "one")
@@ -132,7 +131,7 @@ func takesWrites(t tester, k kind) {
 	}
 }
 
-// cellOf is a database of that identity, as the cases of a Store take it.
+// cellOf returns a database of that identity, in the form that the cases of a Store use.
 func cellOf(db Database) Cell {
 	id := identity()
 	return Cell{Database: db, Lo: id.Lo, Hi: id.Hi}
@@ -154,7 +153,7 @@ func nothingIsMadeUnasked(t tester, k kind) {
 	}
 }
 
-// keepsAMapBeforeItHasAName makes a cell as cell.OpenCells does.
+// keepsAMapBeforeItHasAName creates a cell as cell.OpenCells does.
 func keepsAMapBeforeItHasAName(t tester, k kind) {
 	ctx := context.Background()
 	db := k.open(t, "new", true)
@@ -192,7 +191,7 @@ func keepsAMapBeforeItHasAName(t tester, k kind) {
 	wantNew(cell.Head{Incarnation: 1}, 1, "one")
 }
 
-// mapOfTheFirst has two makers of one installation at the same time.
+// mapOfTheFirst lets two processes create one installation at the same time.
 func mapOfTheFirst(t tester, k kind) {
 	ctx := context.Background()
 	const makers = 8
@@ -263,7 +262,7 @@ func onlyOneIdentity(t tester, k kind) {
 	}
 }
 
-// takesAnotherRange is for growths that were given up before they were announced.
+// takesAnotherRange covers growths that were abandoned before they were announced.
 func takesAnotherRange(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// forgetful are databases with one mistake that a driver could make.
+// forgetful wraps databases and plants one bug of a driver.
 type forgetful struct {
 	bug string
 	mu  sync.Mutex
@@ -103,7 +103,7 @@ func (m *mistaken) Exclusive(ctx context.Context, fn func(cell.Store) error) err
 	return m.Handle.Exclusive(ctx, fn)
 }
 
-// first is a transaction that always finds no map, and writes whatever comes over it.
+// first is a transaction that always finds no map, and overwrites the existing one.
 type first struct{ cell.Store }
 
 func (f first) CellMap(context.Context) (uint64, []byte, error) { return 0, nil, nil }

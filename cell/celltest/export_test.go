@@ -14,13 +14,13 @@ var (
 	DriverCases = driverCases
 )
 
-// Handle is what the cases of drivers see of an opened database.
+// Handle is the handle type that the cases of drivers use.
 type Handle = handle
 
-// Databases are what the cases of drivers see of a Kind.
+// Databases is the Kind type that the cases of drivers use.
 type Databases = kind
 
-// DatabasesOf are databases in memory; wrap may make mistakes with what is opened.
+// DatabasesOf returns databases in memory; wrap may plant bugs in opened ones.
 func DatabasesOf(wrap func(ctx context.Context, dial func(url string, create bool) (Handle, error), url string, create bool) (Handle, error)) Databases {
 	memory := &Memory{}
 	return kind{

@@ -30,7 +30,6 @@ func setHead(t tester, c Cell, head cell.Head) {
 	exclusive(t, c, func(ctx context.Context, s cell.Store) error { return s.SetHead(ctx, head) })
 }
 
-// seal seals a cell, and leaves the rest of its head.
 func seal(ctx context.Context, s cell.Store) error {
 	head, err := s.Head(ctx)
 	if err != nil {
@@ -109,7 +108,7 @@ func exclusiveRollsBack(t tester, c Cell) {
 	wantPuids(t, c, keys(1, 3), []int64{old[0].PUID, 0, 0})
 }
 
-// updateOnlyWhereServing has a cell that moves away, and comes back before it has gone.
+// updateOnlyWhereServing moves a cell away, and back before the move is complete.
 func updateOnlyWhereServing(t tester, c Cell) {
 	for i, home := range []cell.Residence{cell.Moving, cell.Moved, cell.Serving} {
 		setHead(t, c, cell.Head{Home: home, Incarnation: 1})
@@ -163,7 +162,7 @@ func sealWaitsForUpdates(t tester, c Cell) {
 		sealed = c.Exclusive(ctx, func(s cell.Store) error {
 			select {
 			case began <- struct{}{}:
-			default: // run again and again
+			default: // fn runs again
 			}
 			if !ended.Load() {
 				t.Errorf("an Exclusive ran beside an update")
@@ -176,12 +175,12 @@ func sealWaitsForUpdates(t tester, c Cell) {
 			return err
 		})
 	})
-	// Those who read do not wait.
+	// Readers do not wait.
 	<-calling
 	for range 10 {
 		headOf(t, c)
 	}
-	select { // those that do not wait need a moment to be seen
+	select { // an update that does not wait needs a moment to be noticed
 	case <-began:
 	case <-time.After(50 * time.Millisecond):
 	}
@@ -198,8 +197,8 @@ func sealWaitsForUpdates(t tester, c Cell) {
 	}
 }
 
-// sealAmongWriters seals a cell that 32 writers are busy with, who would go on for long:
-// the seal gets its turn, and sees every row that a writer was told is there.
+// sealAmongWriters seals a cell that 32 writers keep busy: the seal gets its turn, and sees every row that a writer was
+// told is committed.
 func sealAmongWriters(t tester, c Cell) {
 	const writers, most = 32, 2000
 	ctx := context.Background()
@@ -269,7 +268,7 @@ func sealAmongWriters(t tester, c Cell) {
 	}
 }
 
-// exclusivesRunAlone counts in the head, which loses counts unless one waits for another.
+// exclusivesRunAlone increments a counter in the head, which loses increments unless exclusives run alone.
 func exclusivesRunAlone(t tester, c Cell) {
 	const writers, times = 8, 10
 	ctx := context.Background()

@@ -63,7 +63,7 @@ func cellMap(t tester, c Cell) {
 	}
 }
 
-// cellMapSuperseded has versions that only move the end of the map, which take the place of each other.
+// cellMapSuperseded uses versions that only move the end of the map, and so replace each other.
 func cellMapSuperseded(t tester, c Cell) {
 	until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	texts := map[uint64]string{}
@@ -101,7 +101,7 @@ func cellMapConflict(t tester, c Cell) {
 	wantMaps(t, c, 3, "one", "three")
 }
 
-// cellMapConflictAtOnce has eight writers that each want to write the next version.
+// cellMapConflictAtOnce runs eight writers that each want to write the next version.
 func cellMapConflictAtOnce(t tester, c Cell) {
 	const writers = 8
 	ctx := context.Background()

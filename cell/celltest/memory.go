@@ -13,10 +13,9 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Memory is a driver of databases in memory: named by their URLs, kept until the Memory
-// goes, opened any number of times, by any number of installations, as by so many
-// processes. It passes the suites, and fails when it is told to. It is for tests of what
-// works on cells; the zero value has no databases.
+// Memory is a driver of databases in memory. They are named by their URLs and kept as long as the Memory; any number of
+// installations can open them any number of times, like separate processes. It passes the suites, and injects faults on
+// request. It is for tests of code that uses cells; the zero value has no databases.
 //
 //	memory := &celltest.Memory{}
 //	cells, err := cell.OpenCells(ctx, cell.CellsOptions[cell.Store]{
@@ -31,28 +30,28 @@ type Memory struct {
 	opened    atomic.Int64
 }
 
-// Step is a moment in the work of a database, at which it may be made to wait or fail.
+// Step is a point in the work of a database at which it may be made to wait or fail.
 type Step struct {
 	URL  string
 	Do   string // dial, identify, update, exclusive, view
 	When When
 }
 
-// When a Step is.
+// When is the time of a Step.
 type When string
 
-// An update or exclusive has all of them, everything else only begins.
+// An update or exclusive has all of them, all other operations only Begins.
 const (
 	Begins  When = "begins"  // nothing was done yet, and nothing is locked
-	Commits When = "commits" // what was written would be there next; the cell is locked
-	Replies When = "replies" // what was written is there; an error is ErrUnknownOutcome
+	Commits When = "commits" // the commit is next; the cell is locked
+	Replies When = "replies" // the commit is done; an error is ErrUnknownOutcome
 )
 
-// Driver answers for every URL; it is what CellsOptions.Driver wants.
+// Driver returns m for every URL, as CellsOptions.Driver.
 func (m *Memory) Driver(string) (cell.Driver[cell.Store], error) { return m, nil }
 
-// Hook has a function called at every step of every database. What it returns is the
-// error of the step; it may wait.
+// Hook sets a function that is called at every step of every database. It may block; its result is the error of the
+// step.
 func (m *Memory) Hook(hook func(context.Context, Step) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +68,7 @@ func (m *Memory) Down(url string, down bool) {
 	m.down[url] = down
 }
 
-// Save makes a copy of a database, as a backup does, and returns what puts the copy in
-// its place.
+// Save copies a database, like a backup, and returns a function that restores the copy.
 func (m *Memory) Save(url string) (restore func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +77,7 @@ func (m *Memory) Save(url string) (restore func()) {
 	return func() { db.now.Store(saved) }
 }
 
-// Clone copies a database to another URL, as restoring its backup elsewhere does.
+// Clone copies a database to another URL, like restoring its backup elsewhere.
 func (m *Memory) Clone(from, to string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +93,7 @@ func (m *Memory) Lose(url string) {
 	delete(m.databases, url)
 }
 
-// URLs are those of all databases, in no order.
+// URLs returns the URLs of all databases, in no particular order.
 func (m *Memory) URLs() (urls []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,10 +103,10 @@ func (m *Memory) URLs() (urls []string) {
 	return urls
 }
 
-// Opened is how many databases are open, each as often as it is.
+// Opened returns how many database handles are open.
 func (m *Memory) Opened() int { return int(m.opened.Load()) }
 
-// step fails where a database is down or the hook says so.
+// step returns an error if the database is down or the hook returns one.
 func (m *Memory) step(ctx context.Context, s Step) error {
 	m.mu.Lock()
 	down, hook := m.down[s.URL], m.hook
@@ -125,7 +123,7 @@ func (m *Memory) step(ctx context.Context, s Step) error {
 	return hook(ctx, s)
 }
 
-// Check takes every URL.
+// Check accepts every URL.
 func (m *Memory) Check(string) error { return nil }
 
 // Dial opens the database of a URL.
@@ -151,7 +149,7 @@ func (m *Memory) Dial(ctx context.Context, url string, create bool) (cell.Opened
 	return &opened{memory: m, db: db}, nil
 }
 
-// Marked reads the mark of a database.
+// Marked returns the mark of a database.
 func (m *Memory) Marked(ctx context.Context, url string) (string, error) {
 	if err := m.step(ctx, Step{url, "marked", Begins}); err != nil {
 		return "", err
@@ -165,35 +163,33 @@ func (m *Memory) Marked(ctx context.Context, url string) (string, error) {
 	return db.now.Load().mark, nil
 }
 
-// database is what is kept. Transactions that write are one at a time, in the order in
-// which they came; those that read have the state of a moment.
+// database is the stored database. Writing transactions run one at a time, first come first served; reading ones see a
+// snapshot.
 type database struct {
 	url   string
 	write *semaphore.Weighted
 	now   atomic.Pointer[state]
 }
 
-// state is all that a database holds; it is copied, never changed.
+// state is the content of a database. It is immutable; changes are made in copies.
 type state struct {
 	id     *cell.Identity
 	head   cell.Head
-	used   uint64 // puids given away
+	used   uint64 // allocated puids
 	rows   *rows
 	maps   []version
 	filter []byte
 	pulses map[cell.ID]cell.Pulse // of other cells
 	mark   string
-	// commits counts those that wrote something that lasts.
+	// commits counts the transactions that made a lasting change.
 	commits uint64
 }
 
-// version is a version of the cell map.
 type version struct {
 	epoch uint64
 	text  []byte
 }
 
-// opened is a database opened once.
 type opened struct {
 	memory *Memory
 	db     *database
@@ -219,7 +215,7 @@ func (o *opened) Read(ctx context.Context, fn func(cell.Store) error) error {
 	return o.run(ctx, "view", fn)
 }
 
-// enter counts who works with the database.
+// enter counts a user of the database.
 func (o *opened) enter() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -230,7 +226,6 @@ func (o *opened) enter() error {
 	return nil
 }
 
-// run runs one transaction.
 func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) error {
 	if err := o.enter(); err != nil {
 		return err
@@ -273,7 +268,7 @@ func (o *opened) run(ctx context.Context, do string, fn func(cell.Store) error) 
 	return nil
 }
 
-// Identify is a transaction of its own.
+// Identify runs in a transaction of its own.
 func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	if err := o.enter(); err != nil {
 		return err
@@ -302,7 +297,6 @@ func (o *opened) Identify(ctx context.Context, id cell.Identity) error {
 	return nil
 }
 
-// Stats counts.
 func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
 	err = o.View(ctx, func(s cell.Store) error {
 		t := s.(*tx)
@@ -318,24 +312,24 @@ func (o *opened) Stats(ctx context.Context) (stats cell.Stats, err error) {
 	return stats, err
 }
 
-// Writable is possible while the database is up.
+// Writable returns nil while the database is up.
 func (o *opened) Writable(ctx context.Context) error {
 	return o.View(ctx, func(cell.Store) error { return nil })
 }
 
-// Pulse is what Latest says.
+// Pulse returns the pulse of Latest.
 func (o *opened) Pulse(ctx context.Context) (cell.Pulse, error) {
 	p, _ := o.Latest()
 	return p, ctx.Err()
 }
 
-// Latest counts every commit.
+// Latest returns a pulse that counts every commit.
 func (o *opened) Latest() (cell.Pulse, bool) {
 	s := o.db.now.Load()
 	return cell.Pulse{Incarnation: s.head.Incarnation, Commits: s.commits}, false
 }
 
-// Vacuum does nothing: what is deleted is gone.
+// Vacuum does nothing: deleted content is gone already.
 func (o *opened) Vacuum(ctx context.Context) error { return ctx.Err() }
 
 // Close waits for the transactions in flight.

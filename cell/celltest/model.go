@@ -14,8 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// model is what a cell's directory must contain: the row of each key, and the puids that
-// were ever given.
+// model is the expected content of a cell's directory: the row of each key, and all puids ever allocated.
 type model struct {
 	row  map[cell.Key]int64
 	used map[int64]bool
@@ -25,7 +24,7 @@ func newModel() model { return model{map[cell.Key]int64{}, map[int64]bool{}} }
 
 func (m model) clone() model { return model{maps.Clone(m.row), maps.Clone(m.used)} }
 
-// lookup checks the answer of Store.Lookup.
+// lookup checks the result of Store.Lookup.
 func (m model) lookup(ks []cell.Key, got []int64) error {
 	if len(got) != len(ks) {
 		return fmt.Errorf("Lookup of %d keys gave %d answers", len(ks), len(got))
@@ -38,8 +37,8 @@ func (m model) lookup(ks []cell.Key, got []int64) error {
 	return nil
 }
 
-// allocate checks the answer of Store.Allocate and remembers it. Which puid a new
-// key gets is up to the store, but for range and order.
+// allocate checks the result of Store.Allocate and records it. The store chooses the puid of a new key, within range
+// and order.
 func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	if len(got) != len(ks) {
 		return fmt.Errorf("Allocate of %d keys gave %d answers", len(ks), len(got))
@@ -65,7 +64,6 @@ func (m model) allocate(ks []cell.Key, got []cell.Allocation, c Cell) error {
 	return nil
 }
 
-// copy is what Store.Copy does.
 func (m model) copy(rows []cell.Row) {
 	for _, row := range rows {
 		if m.row[row.Key] == cell.Nothing {
@@ -74,18 +72,15 @@ func (m model) copy(rows []cell.Row) {
 	}
 }
 
-// histories numbers the histories of agreesWithModel, so that each has keys of its
-// own in the one cell that they share.
+// histories numbers the histories of agreesWithModel, so that each has keys of its own in the cell that they share.
 var histories atomic.Uint64
 
-// call is one call of a Store, on some keys.
 type call struct {
 	name string // lookup, allocate, copy
 	keys []cell.Key
 }
 
-// rowsFor are rows as an older cell would have them: puids of another range. A key has one
-// row in a cell.
+// rowsFor returns rows as an older cell would have them: puids of another range. A key has one row in a cell.
 func rowsFor(ks []cell.Key, c Cell) (rows []cell.Row) {
 	seen := map[cell.Key]bool{}
 	for i, k := range ks {
@@ -97,7 +92,7 @@ func rowsFor(ks []cell.Key, c Cell) (rows []cell.Row) {
 	return rows
 }
 
-// run makes the calls in one transaction and compares the answers.
+// run makes the calls in one transaction and compares the results.
 func (m model) run(ctx context.Context, s cell.Store, c Cell, calls []call) error {
 	for i, do := range calls {
 		var err error
@@ -124,13 +119,12 @@ func (m model) run(ctx context.Context, s cell.Store, c Cell, calls []call) erro
 	return nil
 }
 
-// agreesWithModel draws transactions, some of which roll back, and compares every answer
-// with the model. A transaction is drawn before it runs, since a backend may run it
-// again.
+// agreesWithModel draws transactions, rolls some back, and compares every result with the model. A transaction is drawn
+// before it runs, since a backend may run it again.
 func agreesWithModel(t tester, c Cell) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := histories.Add(1) << 32
-		// Few keys, so that batches meet each other and themselves.
+		// Few keys, so that batches overlap and contain duplicates.
 		keyOf := rapid.Map(rapid.Uint64Range(0, 12), func(n uint64) cell.Key { return key(base + n) })
 		callOf := rapid.Custom(func(t *rapid.T) call {
 			name := rapid.SampledFrom([]string{"lookup", "lookup", "allocate", "allocate", "copy"}).Draw(t, "call")
@@ -148,7 +142,7 @@ func agreesWithModel(t tester, c Cell) {
 				committed = m
 			}
 		}
-		// What the last transaction left is there for the next.
+		// The next transaction must see the state that the last one left.
 		update(t, c, func(ctx context.Context, s cell.Store) error {
 			ks := keys(base, 13)
 			got, err := s.Lookup(ctx, ks)

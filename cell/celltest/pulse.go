@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// witnesses keeps the highest pulse of each cell.
+// witnesses checks that the highest pulse of each cell is kept.
 func witnesses(t tester, c Cell) {
 	a, b := cell.ID{Index: 3}, cell.ID{Gen: math.MaxUint16, Index: math.MaxUint32}
 	want := map[cell.ID]cell.Pulse{}
@@ -50,7 +50,7 @@ func witnesses(t tester, c Cell) {
 	})
 }
 
-// mark is read where the URL leads to, and nowhere else.
+// mark checks that a mark is read at its own URL only.
 func mark(t tester, k kind) {
 	ctx := context.Background()
 	db, other := k.identified(t, "cell"), k.open(t, "other", true)
@@ -67,7 +67,7 @@ func mark(t tester, k kind) {
 	}
 }
 
-// pulse rises with what lasts, and with nothing else.
+// pulse checks that the pulse rises with lasting writes only.
 func pulse(t tester, k kind) {
 	ctx := context.Background()
 	db := k.open(t, "cell", true)
@@ -116,7 +116,6 @@ func pulse(t tester, k kind) {
 	}
 }
 
-// rename gives a cell to another map.
 func rename(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")

@@ -10,15 +10,15 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// rows are the rows of a key directory in their order: a tree that is never changed, but
-// copied where it would be, so that a snapshot is the tree of a moment. Who has the
-// heavier key stands above, and weights are hashes: so it is balanced.
+// rows are the rows of a key directory in order: an immutable tree whose changed nodes are copied, so that a snapshot
+// is a root. It is a treap: a node's key is heavier than those below it, and weights are hashes, which keeps it
+// balanced.
 type rows struct {
 	cell.Row
 	left, right *rows
 }
 
-// compare is the order of the ring, then of the digests.
+// compare orders keys by ring position, then by digest.
 func compare(a, b cell.Key) int {
 	return cmp.Or(cmp.Compare(a.Ring, b.Ring), bytes.Compare(a.Digest[:], b.Digest[:]))
 }
@@ -30,7 +30,7 @@ func weight(k cell.Key) uint64 {
 	return h ^ h>>31
 }
 
-// get answers with the row of a key: its puid, or Nothing.
+// get returns the puid of a key, or Nothing.
 func (r *rows) get(k cell.Key) int64 {
 	for r != nil {
 		switch c := compare(k, r.Key); {
@@ -45,7 +45,7 @@ func (r *rows) get(k cell.Key) int64 {
 	return cell.Nothing
 }
 
-// put returns the rows with one more, or with another puid in it.
+// put returns the rows with row added or replaced.
 func (r *rows) put(row cell.Row) *rows {
 	if r == nil {
 		return &rows{Row: row}
@@ -70,7 +70,6 @@ func (r *rows) put(row cell.Row) *rows {
 	return &n
 }
 
-// dropFirst returns the rows without the first.
 func (r *rows) dropFirst() *rows {
 	if r.left == nil {
 		return r.right
@@ -80,7 +79,7 @@ func (r *rows) dropFirst() *rows {
 	return &n
 }
 
-// ascend yields the rows after a key, all if it is nil, until yield has enough.
+// ascend yields the rows after a key, all if it is nil, until yield returns false.
 func (r *rows) ascend(after *cell.Key, yield func(cell.Row) bool) bool {
 	if r == nil {
 		return true

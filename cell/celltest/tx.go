@@ -18,18 +18,18 @@ var (
 	errOver   = errors.New("celltest: the transaction is over")
 )
 
-// tx is one transaction: a copy of the state that becomes the state if it commits.
+// tx is one transaction: a copy of the state that replaces the state on commit.
 type tx struct {
 	state
 	do     string
 	opened *opened
-	// lasting is whether something was written that is counted in the pulse.
+	// lasting is set if something was written that counts in the pulse.
 	lasting bool
-	// failed says why the transaction cannot commit, nor go on.
+	// failed is why the transaction can neither commit nor continue.
 	failed error
 }
 
-// begin refuses an update where the cell is not.
+// begin rejects an update if the cell is not at this database.
 func (t *tx) begin() error {
 	switch {
 	case t.do != "update":
@@ -42,7 +42,7 @@ func (t *tx) begin() error {
 	return nil
 }
 
-// use is asked before everything. The cell must know who it is for all but its map.
+// use is called before every operation. Operations other than on the map need an identified cell.
 func (t *tx) use(ctx context.Context, write, identified bool) error {
 	switch {
 	case t.failed != nil:

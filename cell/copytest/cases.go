@@ -74,7 +74,6 @@ func write(t tester, c resolve.Cell, table string, rows ...[]any) {
 	update(t, c, func(ctx context.Context, c cell.Copier) error { return c.WriteRows(ctx, table, rows) })
 }
 
-// keysOf are the keys of rows.
 func keysOf(table cell.Table, rows [][]any) [][]any {
 	keys := make([][]any, len(rows))
 	for i, row := range rows {
@@ -149,7 +148,7 @@ func totals(t tester, p Pair) {
 	}
 }
 
-// oneRow has the tables whose one row is there from the beginning, but that of the totals.
+// oneRow covers the tables whose one row exists from the beginning, except that of the totals.
 func oneRow(t tester, p Pair) {
 	populate(t, p.From)
 	for _, table := range tables(t, p.From) {
@@ -237,7 +236,7 @@ func rollbackLeavesNothing(t tester, p Pair) {
 	}
 }
 
-// copyAll copies the rows of all tables, page by page, those last read first.
+// copyAll copies the rows of all tables, page by page, the last pages first.
 func copyAll(t tester, p Pair) {
 	t.Helper()
 	for _, table := range tables(t, p.From) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package copytest is the conformance suite of cell.Copier: that the rows of a cell, and what
-// changes in them meanwhile, arrive in another database. Whoever implements it calls Run from a
-// test of its own, with a function that opens two fresh databases of one cell:
+// Package copytest is the conformance suite of cell.Copier: it checks that the rows of a cell, and concurrent changes
+// to them, arrive in another database. A test of an implementation calls Run with a function that opens two fresh
+// databases of one cell:
 //
 //	Stores ─► From ── ReadRows, Journaled ─► WriteRows, DeleteRows ─► To ─► Stores: the same answers
 package copytest
@@ -24,18 +24,17 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Pair are two databases that were told that they are the same cell, both empty. Their transactions
-// are a cell.Copier too.
+// Pair are two empty databases that were identified as the same cell. Their transactions also implement cell.Copier.
 type Pair struct{ From, To resolve.Cell }
 
-// Run checks an implementation of cell.Copier. open is called once for each case, and cleans up by
-// t.Cleanup; cases run in parallel.
+// Run checks an implementation of cell.Copier. open is called once for each case, and cleans up by t.Cleanup; cases run
+// in parallel.
 func Run(t *testing.T, open func(t *testing.T) Pair) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that cases use, so that the suite's own test can watch a case fail.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Pair]{
@@ -68,7 +67,7 @@ func exclusive(t tester, c resolve.Cell, fn func(context.Context, cell.Copier) e
 	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx resolve.Tx) error { return fn(ctx, copier(tx)) })
 }
 
-// view answers with what fn reads in a transaction of its own.
+// view returns what fn reads in a transaction of its own.
 func view[T any](t tester, c resolve.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()
@@ -94,7 +93,7 @@ func tables(t tester, c resolve.Cell) []cell.Table {
 	return view(t, c, func(_ context.Context, c cell.Copier) ([]cell.Table, error) { return c.Tables(), nil })
 }
 
-// rowTables are the tables that have any number of rows.
+// rowTables returns the tables that can have any number of rows.
 func rowTables(t tester, c resolve.Cell) (all []cell.Table) {
 	t.Helper()
 	for _, table := range tables(t, c) {
@@ -105,13 +104,12 @@ func rowTables(t tester, c resolve.Cell) (all []cell.Table) {
 	return all
 }
 
-// hasOne tells whether a table has one row for ever, as that of the totals.
+// hasOne reports whether a table always has one row, like that of the totals.
 func hasOne(table cell.Table) bool { return table.Columns[0] == "one" }
 
-// many is more than any table of a case has.
+// many exceeds the rows of any table of a case.
 const many = 1 << 20
 
-// read answers with all rows of a table, read in pages of a size.
 func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
 	t.Helper()
 	for after := []any(nil); ; {
@@ -132,7 +130,6 @@ func read(t tester, c resolve.Cell, table cell.Table, page int) (all [][]any) {
 	}
 }
 
-// contents are all rows of all tables.
 func contents(t tester, c resolve.Cell) map[string][][]any {
 	t.Helper()
 	all := map[string][][]any{}
@@ -144,7 +141,6 @@ func contents(t tester, c resolve.Cell) map[string][][]any {
 
 func key(table cell.Table, row []any) []any { return row[:table.Key:table.Key] }
 
-// compareKeys is the order of keys.
 func compareKeys(a, b []any) int {
 	for i := range a {
 		c := 0
@@ -163,18 +159,18 @@ func compareKeys(a, b []any) int {
 	return 0
 }
 
-// same fails unless both are the same. No list and an empty one are, a value of another type is not.
+// same fails unless both are equal. A nil list equals an empty one; values of different types differ.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
 	if reflect.DeepEqual(got, want) {
-		return // at once: cmp takes its time
+		return // early, because cmp is slow
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64])); diff != "" {
 		t.Fatalf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// whole compares lists that are not both empty as one value, for there are long ones.
+// whole compares lists, unless both are empty, as one value, because cmp is slow on long ones.
 func whole[T any](equal func(a, b []T) bool) gocmp.Option {
 	return gocmp.FilterValues(func(a, b []T) bool { return len(a)+len(b) > 0 }, gocmp.Comparer(equal))
 }

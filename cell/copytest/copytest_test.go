@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// faulty is a cell with at most one mistake.
+// faulty is a cell with at most one planted bug.
 type faulty struct {
 	resolve.Cell
 	bug string
@@ -226,7 +226,7 @@ func (s store) Journal(ctx context.Context, on bool) error {
 	return s.Copier.Journal(ctx, on)
 }
 
-// notNoted are the bugs that a table is not noted.
+// notNoted maps the bugs of missing journal entries to their tables.
 var notNoted = map[string]string{
 	"entities are not noted":        cell.JournaledEntity,
 	"the log is not noted":          "change",
@@ -264,8 +264,8 @@ func (s store) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jo
 			return e.Table == "change" && err == nil && at[0] == nil
 		})
 	case "entries come late":
-		// As if the last entry had been numbered by a transaction that is still at work: it is
-		// seen only by who asks from further down.
+		// The last entry behaves as if a transaction that is still running had numbered it: it is visible only to a
+		// read from further down.
 		if len(entries) > 1 && after > 0 {
 			entries = entries[1:]
 		}
@@ -297,8 +297,7 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	copytest.Run(t, func(t *testing.T) copytest.Pair { t.Helper(); return open(t, "") })
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case intended for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

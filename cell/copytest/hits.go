@@ -12,7 +12,7 @@ import (
 )
 
 // hits are what the n-th thing writes to the counters: a metric of its own with spans and a closed day, and a
-// batch and a producer that are remembered.
+// remembered batch and producer.
 type hits struct {
 	metric   counter.Meta
 	tallies  []counter.Tally
@@ -23,14 +23,14 @@ type hits struct {
 	producer counter.ProducedBatch
 }
 
-// countedAt is a time of hits, and days later is the next.
+// countedAt is a time of hits; the next is days later.
 const countedAt = counter.Minute(29_655_719)
 
 func hitsOf(n int, version int64) hits {
 	id, at := counter.ID(n+1), countedAt+counter.Minute(n*1440)
 	bytes := []byte{0, byte(version), 0xff}
 	if n%4 == 1 {
-		bytes = []byte{} // which are not NULL
+		bytes = []byte{} // not NULL
 	}
 	of := counter.Remembered{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: bytes}
 	h := hits{
@@ -60,7 +60,7 @@ func (h hits) put(ctx context.Context, tx counter.Store) error {
 		tx.PutSpans(ctx, counter.GaugeDays, []counter.Span{h.gauges[counter.GaugeDays]}), tx.PutClosedDays(ctx, []counter.ClosedDay{h.closed}))
 }
 
-// remove takes away an hour and a day, and forgets a batch and a producer that are as old.
+// remove deletes an hour and a day, and a remembered batch and producer of that age.
 func (h hits) remove(ctx context.Context, tx counter.Store) error {
 	batches, err := tx.DropBatches(ctx, h.batch.Newest+1, 1)
 	producers, err2 := tx.DropProducers(ctx, h.producer.Newest+1, 1)
@@ -73,7 +73,7 @@ func (h hits) remove(ctx context.Context, tx counter.Store) error {
 		tx.DeleteSpans(ctx, counter.GaugeDays, []counter.SpanKey{h.gauges[counter.GaugeDays].Key}))
 }
 
-// counted is what the counters say of the first n things.
+// counted is what the counters contain for the first n things.
 type counted struct {
 	Metrics            []counter.Meta
 	Spans              [4][]counter.Span

@@ -27,12 +27,12 @@ func journaled(t tester, c resolve.Cell, after int64, limit int) []cell.JournalE
 	})
 }
 
-// follower repeats in To what the journal of From notes.
+// follower replays the journal of From in To.
 type follower struct {
 	Pair
 	tables   map[string]cell.Table
 	seq      int64
-	entities map[int64]bool // anchors that were noted
+	entities map[int64]bool // journaled anchors
 }
 
 func newFollower(t tester, p Pair) *follower {
@@ -46,8 +46,8 @@ func newFollower(t tester, p Pair) *follower {
 	return f
 }
 
-// step follows at most so many entries and answers how many there were. It may run beside writers, so
-// its errors are answered too.
+// step replays up to limit entries and returns how many there were. It may run concurrently with writers, so it returns
+// errors too.
 func (f *follower) step(ctx context.Context, limit int) (int, error) {
 	var entries []cell.JournalEntry
 	keys, rows := map[string][][]any{}, map[string][][]any{}
@@ -103,7 +103,7 @@ func (f *follower) step(ctx context.Context, limit int) (int, error) {
 	})
 }
 
-// finish follows to the end and compares.
+// finish replays the rest and compares.
 func (f *follower) finish(t tester) {
 	t.Helper()
 	for n := 1; n > 0; {
@@ -150,7 +150,7 @@ func journalFollows(t tester, p Pair) {
 	}
 }
 
-// journalOfRows has a journal of a cell that is itself written by rows.
+// journalOfRows reads the journal of a cell that is itself written by rows.
 func journalOfRows(t tester, p Pair) {
 	populate(t, p.From)
 	all := contents(t, p.From)
@@ -229,8 +229,8 @@ func journalOnlyInExclusive(t tester, p Pair) {
 	}
 }
 
-// journalInTheOrderOfCommits follows writers who are at work: an entry that appears behind those that
-// were read is never followed.
+// journalInTheOrderOfCommits follows concurrent writers: an entry that appears behind those already read would be
+// missed.
 func journalInTheOrderOfCommits(t tester, p Pair) {
 	const writers, each = 6, 8
 	journal(t, p.From, true)
@@ -243,7 +243,7 @@ func journalInTheOrderOfCommits(t tester, p Pair) {
 		wg.Go(func() {
 			for i := range each {
 				errs[w] = errors.Join(errs[w], p.From.Update(ctx, func(tx resolve.Tx) error {
-					return put(ctx, tx, w*each+i, 2, int64(1+w)) // the second is another one's too
+					return put(ctx, tx, w*each+i, 2, int64(1+w)) // the second key is shared with another writer
 				}))
 			}
 		})

@@ -23,8 +23,8 @@ import (
 // population is how many records a case begins with.
 const population = 40
 
-// thing is what the n-th record of a case writes through the Stores. Numbers and texts are those
-// that are easily mistreated: at the ends of their ranges, negative, empty, with quotes.
+// thing is what the n-th record of a case writes through the Stores. Numbers and texts are those that are easily
+// mishandled: at the ends of their ranges, negative, empty, with quotes.
 type thing struct {
 	key      cell.Key
 	record   *entity.Record
@@ -93,7 +93,6 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 	return w
 }
 
-// define gives the thing its rollup.
 func (w *thing) define(n int, version int64, at time.Time) {
 	d := rollup.Definition{
 		Name: fmt.Sprintf("r-%d", n), Kind: "place", Over: rollup.Entities, Group: []string{"city"},
@@ -131,7 +130,7 @@ func put(ctx context.Context, tx resolve.Tx, n, count int, version int64) error 
 	return nil
 }
 
-// remove takes away what a thing has written, as far as the Stores can.
+// remove deletes what a thing has written, as far as the Stores can.
 func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 	w := thingOf(n, puid, math.MaxInt64)
 	tombstone := &entity.Record{PUID: puid, Version: 99, Anchor: puid}
@@ -143,7 +142,6 @@ func remove(ctx context.Context, tx resolve.Tx, n int, puid entity.PUID) error {
 		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []resolve.Redo{w.redo}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
-// trim trims so many changes.
 func trim(ctx context.Context, tx resolve.Tx, n int) error {
 	b, err := tx.Bounds(ctx)
 	if err != nil {
@@ -156,8 +154,7 @@ func trim(ctx context.Context, tx resolve.Tx, n int) error {
 	return err
 }
 
-// populate writes things into a cell: new ones, new versions, one that is gone again, and changes that
-// are trimmed.
+// populate writes things into a cell: new ones, new versions, a deleted one, and trimmed changes.
 func populate(t tester, c resolve.Cell) {
 	t.Helper()
 	conformance.Update(t, c.Update, func(ctx context.Context, tx resolve.Tx) error { return put(ctx, tx, 0, population, 1) })
@@ -170,7 +167,7 @@ func populate(t tester, c resolve.Cell) {
 	})
 }
 
-// answers are what the Stores say of the first n things. Entities are left to who makes them.
+// answers are the results of the Stores for the first n things, without entities, which are rebuilt by the mover.
 type answers struct {
 	PUIDs    []int64
 	Next     cell.Allocation
@@ -193,8 +190,7 @@ type answers struct {
 	Counted     counted
 }
 
-// ask asks the Stores, and writes one more key and change to see what they are given. It rolls that
-// back.
+// ask queries the Stores, and writes one more key and change to see what numbers they get. It rolls that back.
 func ask(t tester, c resolve.Cell, n int) (a answers) {
 	t.Helper()
 	ctx := context.Background()

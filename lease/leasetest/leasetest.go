@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leasetest is the conformance suite of lease.Store. Whoever implements it calls Run from
-// a test of its own, with a function that opens a fresh cell.
+// Package leasetest is the conformance suite of lease.Store. A test of an implementation calls Run with a function that
+// opens a fresh cell.
 package leasetest
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// Update runs fn in one transaction of a fresh, empty cell, which commits if fn returns nil and leaves
-// nothing behind if fn returns an error, which Update then returns, as errors.Is sees it.
+// Update runs fn in one transaction of a fresh, empty cell. The transaction commits if fn returns nil; otherwise it is
+// rolled back, and Update returns the error of fn, as seen by errors.Is.
 type Update func(ctx context.Context, fn func(lease.Store) error) error
 
-// Run checks an implementation of lease.Store. open is called once for each case, and cleans up by
-// t.Cleanup; cases run in parallel.
+// Run checks an implementation of lease.Store. open is called once for each case, and cleans up by t.Cleanup; cases run
+// in parallel.
 func Run(t *testing.T, open func(t *testing.T) Update) {
 	t.Helper()
 	cases.Run(t, open)
 }
 
-// tester is what a case needs of testing.T, so that the suite's own test can watch a case fail.
+// tester is the part of testing.T that cases use, so that the suite's own test can watch a case fail.
 type tester = conformance.TB
 
 var cases = conformance.Suite[Update]{
@@ -44,7 +44,7 @@ func put(t tester, update Update, name string, l lease.Lease) {
 	conformance.Update(t, update, func(ctx context.Context, s lease.Store) error { return s.PutLease(ctx, name, l) })
 }
 
-// want fails unless the lease is this one.
+// want fails unless the stored lease is l.
 func want(t tester, update Update, name string, l lease.Lease) {
 	t.Helper()
 	got := conformance.Ask(t, update, func(ctx context.Context, s lease.Store) (lease.Lease, error) { return s.Lease(ctx, name) })
@@ -106,8 +106,7 @@ func rollbackLeavesNothing(t tester, update Update) {
 	want(t, update, "new", lease.Lease{})
 }
 
-// nobodyElseChangesIt has many who take a lease that nobody ever had, each of whom must get a token of
-// its own.
+// nobodyElseChangesIt lets concurrent writers take an unused lease; each must get a token of its own.
 func nobodyElseChangesIt(t tester, update Update) {
 	var tokens [conformance.Writers][5]int64
 	conformance.Together(t, update, len(tokens[0]), func(ctx context.Context, s lease.Store, who, i int) error {

@@ -17,15 +17,15 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// shelf keeps leases in memory, with at most one mistake that a backend could make.
+// shelf keeps leases in memory, with at most one planted bug.
 type shelf struct {
 	leases map[string]lease.Lease
 	bug    string
-	// others are what a transaction does not see until it ends.
+	// others is shared by concurrent transactions, to simulate missing locks.
 	others *others
 }
 
-// others let every second reader see what the one before it saw.
+// others makes every second reader see what the one before it saw.
 type others struct {
 	mu   sync.Mutex
 	n    int
@@ -98,8 +98,7 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	leasetest.Run(t, func(t *testing.T) leasetest.Update { t.Helper(); return open(t, "") })
 }
 
-// TestRun_FindsEveryBug plants one mistake after the other; each must be found by the case that is
-// there for it.
+// TestRun_FindsEveryBug plants one bug at a time; the case intended for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()
 	leasetest.Cases.FindsEveryBug(t, open, conformance.Bugs{ByCase: map[string]string{

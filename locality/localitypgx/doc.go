@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localitypgx teaches pgx to write and read [locality.ID] and
-// [locality.NullID] as the uuid type of PostgreSQL, without an allocation.
+// Package localitypgx makes pgx write and read [locality.ID] and [locality.NullID] as the uuid type of PostgreSQL,
+// without an allocation.
 //
-// pgx can do it without this package, by database/sql's interfaces: it then makes
-// a text of each id, and the 16 bytes of that text, with 19 allocations for each.
+// Without this package, pgx uses database/sql's interfaces: it converts each ID to text, and the text to 16 bytes, with
+// 19 allocations per ID.
 //
 //	config, err := pgxpool.ParseConfig(url)
 //	...
@@ -14,7 +14,7 @@
 //	}
 //	pool, err := pgxpool.NewWithConfig(ctx, config)
 //
-// After that ids are arguments and targets as any other value, also in arrays:
+// After that, IDs are arguments and targets like any other value, also in arrays:
 //
 //	rows, err := pool.Query(ctx, `select id, parent from t where id = any($1)`, ids)
 //	...
@@ -22,5 +22,5 @@
 //	var parent locality.NullID
 //	err = rows.Scan(&id, &parent)
 //
-// It is a package of its own so that package locality imports no driver.
+// It is a separate package so that package locality imports no driver.
 package localitypgx

@@ -8,17 +8,14 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Register makes m write and read locality.ID and locality.NullID, values and
-// pointers, as uuid, in text and in binary, alone and in arrays; everything else
-// m does as before. As in [locality.ID.Scan], NULL sets an ID to Nil(). A pgtype.Map
-// belongs to a connection, so call it in AfterConnect; it is not for concurrent
-// use.
+// Register makes m write and read locality.ID and locality.NullID, values and pointers, as uuid, in text and in binary,
+// alone and in arrays; other types are unaffected. As in [locality.ID.Scan], NULL sets an ID to Nil(). A pgtype.Map
+// belongs to a connection, so call Register in AfterConnect; it is not safe for concurrent use.
 func Register(m *pgtype.Map) {
 	before, _ := m.TypeForOID(pgtype.UUIDOID) // every Map has it
 	m.RegisterType(&pgtype.Type{Name: before.Name, OID: before.OID, Codec: codec{before.Codec}})
 
-	// For statements whose types the server has not been asked for, as in the simple
-	// protocol.
+	// For statements whose parameter types are not known from the server, as in the simple protocol.
 	for _, value := range []any{locality.ID{}, &locality.ID{}, locality.NullID{}, &locality.NullID{}} {
 		m.RegisterDefaultPgType(value, "uuid")
 	}
@@ -27,10 +24,10 @@ func Register(m *pgtype.Map) {
 	}
 }
 
-// codec plans for ids, and leaves everything else to the codec that was there.
+// codec plans for IDs, and delegates everything else to the previous codec.
 type codec struct{ pgtype.Codec }
 
-// PlanEncode plans to write a value of this package, or asks the codec before.
+// PlanEncode returns a plan for values of package locality, otherwise that of the previous codec.
 func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	switch value.(type) {
 	case locality.ID, *locality.ID, locality.NullID, *locality.NullID:
@@ -39,7 +36,7 @@ func (c codec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pg
 	return c.Codec.PlanEncode(m, oid, format, value)
 }
 
-// PlanScan plans to read into a target of this package, or asks the codec before.
+// PlanScan returns a plan for targets of package locality, otherwise that of the previous codec.
 func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
 	switch target.(type) {
 	case *locality.ID, *locality.NullID:
@@ -48,10 +45,10 @@ func (c codec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 	return c.Codec.PlanScan(m, oid, format, target)
 }
 
-// plan writes and reads ids in a format, which is text or binary.
+// plan writes and reads IDs in a format: text or binary.
 type plan int16
 
-// Encode appends value to buf. Nil for buf says NULL.
+// Encode appends value to buf. A nil result means NULL.
 func (format plan) Encode(value any, buf []byte) ([]byte, error) {
 	id, ok := idOf(value)
 	switch {
@@ -64,13 +61,13 @@ func (format plan) Encode(value any, buf []byte) ([]byte, error) {
 	}
 }
 
-// idOf unpacks what codec plans for; it says false for NULL.
+// idOf returns the ID of a value that codec plans for; ok is false for NULL.
 func idOf(value any) (id locality.ID, ok bool) {
 	switch value := value.(type) {
 	case locality.ID:
 		return value, true
 	case *locality.ID:
-		return *value, true // pgx makes NULL of nil pointers by itself
+		return *value, true // pgx itself maps nil pointers to NULL
 	case locality.NullID:
 		return value.ID, value.Valid
 	case *locality.NullID:
@@ -79,8 +76,7 @@ func idOf(value any) (id locality.ID, ok bool) {
 	return locality.ID{}, false
 }
 
-// Scan reads src into target; src is nil for NULL. After an error target is
-// unchanged.
+// Scan reads src into target; src is nil for NULL. After an error target is unchanged.
 func (format plan) Scan(src []byte, target any) error {
 	var id locality.ID
 	var err error

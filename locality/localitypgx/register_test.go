@@ -145,7 +145,7 @@ func TestRegister_Arrays(t *testing.T) {
 	})
 }
 
-// In the simple protocol pgx knows no types but those of the values.
+// In the simple protocol pgx knows only the types of the values.
 func TestRegister_NamesTypes(t *testing.T) {
 	t.Parallel()
 	m := registered()
@@ -154,7 +154,7 @@ func TestRegister_NamesTypes(t *testing.T) {
 		&[]locality.ID{}: pgtype.UUIDArrayOID, &[]locality.NullID{}: pgtype.UUIDArrayOID,
 	} {
 		if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Slice {
-			value = v.Elem().Interface() // slices are no keys of maps
+			value = v.Elem().Interface() // slices cannot be map keys
 		}
 		if got, ok := m.TypeForValue(value); !ok || got.OID != want {
 			t.Errorf("%T: %v, want OID %d", value, got, want)
@@ -173,7 +173,7 @@ func TestRegister_LeavesTheRest(t *testing.T) {
 		if err := errors.Join(m.Scan(pgtype.UUIDOID, format, wire, &got), plain.Scan(pgtype.UUIDOID, format, wire, &want)); err != nil || got != want {
 			t.Errorf("into any: %v, before %v, %v", got, want, err)
 		}
-		// An id as text keeps working, by the interfaces of database/sql.
+		// An ID as text still works, through the interfaces of database/sql.
 		asText, err := m.Encode(pgtype.TextOID, format, id, nil)
 		if err != nil || string(asText) != sample {
 			t.Errorf("as text: %q, %v", asText, err)
@@ -184,7 +184,7 @@ func TestRegister_LeavesTheRest(t *testing.T) {
 	})
 }
 
-// TestRegister_Allocations does not run in parallel: it counts.
+// TestRegister_Allocations does not run in parallel, because it counts allocations.
 func TestRegister_Allocations(t *testing.T) {
 	m, buf := registered(), make([]byte, 0, 64)
 	got, null := new(locality.ID), new(locality.NullID)
