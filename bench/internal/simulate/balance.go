@@ -46,7 +46,7 @@ func above(mean, q float64) float64 {
 	return k
 }
 
-// below returns the number that a Poisson variable is below with probability q.
+// below returns the number that a Poisson variable does not exceed with probability q.
 func below(mean, q float64) float64 {
 	if mean > counted {
 		return normal(mean, -math.Sqrt2*math.Erfcinv(2*q))
