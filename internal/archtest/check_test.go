@@ -12,8 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/archtest"
 )
 
-// A check that has never been seen to fail proves nothing: each planted line must be found, and
-// found for its own reason.
+// The check must be seen to fail: each planted line must be found for the right reason.
 func TestCheck_FindsPlantedImports(t *testing.T) {
 	t.Parallel()
 	const m = archtest.Module
@@ -138,9 +137,9 @@ func TestCheck_ReportsWhatIsGone(t *testing.T) {
 	}
 }
 
-// The picture must not contradict itself: every arrow leads to a drawn package, none in a circle,
-// and no library is given a module that is not pure. What is wrong with an input is said in one shape everywhere, so a library may
-// name internal/problem.
+// The picture must be consistent: every import leads to a listed package, there are no cycles, and no library gets
+// a module that is not pure. Errors about inputs have the same form everywhere, so a library may import
+// internal/problem.
 func TestPicture_IsSound(t *testing.T) {
 	t.Parallel()
 	for name, rule := range archtest.Picture {
