@@ -113,7 +113,7 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 			if e, err := svc.Entities().Get(t.Context(), written["whole"].Entity); err != nil || len(e.Members) != 1 {
 				t.Errorf("a whole entity: %+v, %v", e, err)
 			}
-			// A record that must be compared with the damaged one waits; any other is resolved meanwhile.
+			// A record that must be compared with the damaged one waits; any other is resolved at once.
 			if r := put(t, svc, "b", "meets", "record house", "415-555-2300"); !r.Pending {
 				t.Errorf("a record that has to be compared with a damaged one: %+v", r)
 			}

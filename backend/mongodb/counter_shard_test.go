@@ -39,7 +39,7 @@ func metricsOf(prefix string, n int) (metrics []counter.Metric) {
 // completely.
 func TestP02_AShardThatIsDown(t *testing.T) {
 	t.Parallel()
-	proxy, d := sharded(t, 50*time.Second) // a tenth of which is the timeout for a shard
+	proxy, d := sharded(t, 50*time.Second) // the timeout for a shard is a tenth of it
 	r, ctx := recorder(t, d), context.Background()
 	healthy, ill := metricsOf("healthy ", 6), metricsOf("ill ", 3)
 	all := slices.Concat(healthy, ill)

@@ -33,7 +33,7 @@ type Options struct {
 	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s. A process stopped in the
 	// middle of a transaction blocks others that long, which is less than they wait.
 	IdleTimeout time.Duration
-	// Lifetime of a connection, of which up to a fifth is random. Defaults to 1 h.
+	// Lifetime is the maximum age of a connection. Up to a fifth of it is subtracted at random. Defaults to 1 h.
 	Lifetime time.Duration
 	// Unsafe accepts servers that may lose acknowledged writes, and unverified connections to other hosts.
 	Unsafe bool

@@ -14,7 +14,7 @@ import (
 // pool shares a process's connections to one server among the databases there. A connection belongs to one
 // database, so a connection to another database replaces the one that has been idle longest. When all are in use,
 // transactions wait in turn. A returned connection is reused by a waiter of the same database, which may overtake
-// other waiters at most overtakes times.
+// others; each is overtaken at most overtakes times.
 type pool struct {
 	budget int
 
@@ -60,8 +60,8 @@ type waiter struct {
 	overtaken int
 }
 
-// take returns an idle connection to the cell, or nil and a slot, in which the caller opens a connection or which
-// it returns with put.
+// take returns an idle connection to the cell, or nil and a slot. The caller opens a connection in the slot or
+// returns it with put.
 func (p *pool) take(ctx context.Context, c *Cell) (*conn, error) {
 	p.mu.Lock()
 	if i := lastOf(p.idle, c); i >= 0 {

@@ -109,7 +109,7 @@ func (t *tx) ClearRedo(ctx context.Context, entries []resolve.Redo) error {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	// The highest entry of each record is kept: it clears whatever a lower one would.
+	// Several entries of one record may remain. Its stored entry is deleted if any of them is at least as high.
 	entries = inOrder(entries, func(a, b resolve.Redo) int {
 		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Decided, b.Decided))
 	})

@@ -19,7 +19,7 @@ import (
 type conn struct {
 	raw   driver.Conn
 	stmts map[string]*stmt
-	// cache is the cell's page cache size, in bytes, of which the connection last took its share, 1/parts.
+	// cache is the cell's page cache size, in bytes, when the connection last took its share of 1/parts.
 	cache, parts int64
 	// changes is the connection's total_changes() when its last transaction was counted.
 	changes int64

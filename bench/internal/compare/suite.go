@@ -39,7 +39,7 @@ type Work struct {
 // busyUnit is the unit of processor time, over all goroutines and the garbage collector.
 const busyUnit = "cpu-ns/op"
 
-// unit returns the unit in which the figures of a benchmark are compared.
+// unit returns the unit of comparison of a benchmark.
 func (s *Suite) unit(bench string) string {
 	switch w := s.Works[bench]; {
 	case w.Unit != "":
